@@ -20,19 +20,26 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import trio
 
-from adapters.client.boundary import serve_connection
-from adapters.client.dialect import Dialect, Front, Serve
+from adapters.client.accepted import Serve
+from adapters.client.dialect import Dialect
 from adapters.dialects import DIALECTS
 from adapters.entrance.admission import Admission, admission
-from adapters.entrance.one_port import serving, sharing
-from adapters.entrance.ports import Ports, listening_of, open_metrics, opened_ports, say_that_there_is_no_page
+from adapters.entrance.entrance import Entrance
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import OnePort, receiving
+from adapters.entrance.ports import (
+    OpenSocket,
+    Ports,
+    listening_of,
+    open_metrics,
+    opened_ports,
+    say_that_there_is_no_page,
+)
 from adapters.entrance.preamble import SILENCE
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
-from adapters.net.epoll import EpollReader, polling
-from adapters.net.pacing import Turns
-from adapters.net.sockets import DirectSocket
-from adapters.net.wire import Backlogs, Wire
+from adapters.net.epoll import Poller, polling
+from adapters.net.socket import Backlogs, Socket, taken
 from gateway.access import lookalikes
 from gateway.access.accounts import Accounts, open_accounts, reload_players
 from gateway.access.tokens import admin_token
@@ -48,11 +55,11 @@ from gateway.options.arguments import Options, in_one_line
 from gateway.options.clustering import ClusterOptions, cluster_options
 from gateway.options.options import NO_WEB, PAGE
 from gateway.options.workers import WORKER
-from gateway.runtime.arrivals import ArrivalTimes, TimedTurns
 from gateway.runtime.json_stderr import complain, json_line
 from gateway.runtime.listening import own_addresses, reachable
 from gateway.runtime.notifying import DRAINS, READY, keep_alive, notify
 from gateway.runtime.processes import Child
+from gateway.runtime.turns import TimedTurns, Turns
 from gateway.server import qr
 from gateway.server.app import (
     FrontEnd,
@@ -78,7 +85,7 @@ if TYPE_CHECKING:
 
 METRICS = "metrics"
 """The name of the port for metrics."""
-Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
+Fronts: TypeAlias = Sequence[tuple[Dialect, Serve]]
 """The dialects, each with what serves its clients."""
 
 
@@ -127,20 +134,20 @@ def _wait_for_no_thread() -> None:
 
 
 async def _serve(options: Options, writer: Child | None) -> None:
-    arrivals = ArrivalTimes() if options.metrics is None else TimedTurns()
-    trio.lowlevel.add_instrument(arrivals)
+    turns = Turns() if options.metrics is None else TimedTurns()
+    trio.lowlevel.add_instrument(turns)
     patience = Patience(options.drain)
-    async with stop_asked_for(patience) as stop, _kept(options, writer) as archive:
+    async with stop_asked_for(patience) as stop, _kept(options, writer, turns) as archive:
         run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
         together = await trio.to_thread.run_sync(cluster_options, options)
         await trio.to_thread.run_sync(lookalikes.load)
         matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options))
         results = NoResults() if archive is None else archive.results
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
-        log_games(hub.feed, arrivals.delay_since)
-        async with polling() as epoll:
-            node = _joined(together, options, run, hub, epoll)
-            await _play(options, _Core(hub, archive, arrivals, epoll, node, patience), stop)
+        log_games(hub.feed, turns.delay_since)
+        async with polling(turns) as poller:
+            node = _joined(together, options, run, hub, poller)
+            await _play(options, _Core(hub, archive, turns, poller, node, patience), stop)
 
 
 def _matchmaker(options: Options) -> LobbyAndTables:
@@ -158,8 +165,8 @@ class _Core:
 
     hub: Hub
     archive: "Archive | None"
-    arrivals: ArrivalTimes
-    epoll: EpollReader | None
+    turns: Turns
+    poller: Poller
     node: "_Joining"
     """Makes it a node of its cluster, if there is one."""
     patience: Patience
@@ -170,14 +177,14 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
 
     It is a node once all is open that can be refused: others never meet a server that does not start.
     """
-    hub, archive, arrivals = core.hub, core.archive, core.arrivals
+    hub, archive, turns = core.hub, core.archive, core.turns
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
-    wired = partial(_wired, arrivals, core.epoll, Backlogs(), Turns())
+    open_socket = partial(_opened, core.poller, turns, Backlogs())
     limits = admission(options, hub.feed.counts)
     async with opened_ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
         metrics = await open_metrics(options)
-        fronts = [(each, each.front_end(hub, options, ports.page_port, accounts)) for each in DIALECTS]
-        front_ends = _front_ends(options, fronts, wired, limits, ports)
+        fronts = [(each, each.front_end(hub, options, accounts)) for each in DIALECTS]
+        front_ends = _front_ends(options, fronts, open_socket, limits, ports)
         listening = [await listening_of(front_end, options) for front_end in front_ends]
         opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
@@ -192,7 +199,7 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
             services.append(web)
         if web is None and options.web != NO_WEB:
             say_that_there_is_no_page()
-        listening += ports.listening(_serve_all(options, fronts, ports, hub), wired, limits)
+        listening += ports.listening(_one_port(options, fronts, ports, hub).receive, open_socket, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         hub.engage(House(hub, nursery, thinker, options.house))
         nursery.start_soon(keep_alive)
@@ -204,7 +211,7 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         async with core.node as node:
             if node is not None and operator is not None and options.admin_token is not None:
                 node.acting.connect(operator, options.admin_token)
-            await run(hub, listening, started, stop, services)
+            await run(hub, listening, started, stop, services, turns)
         nursery.cancel_scope.cancel()
 
 
@@ -229,7 +236,7 @@ def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:
 
 
 @asynccontextmanager
-async def _kept(options: Options, writer: Child | None) -> AsyncIterator["Archive | None"]:
+async def _kept(options: Options, writer: Child | None, turns: Turns) -> AsyncIterator["Archive | None"]:
     """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
     if options.db is None:
         yield None
@@ -237,7 +244,9 @@ async def _kept(options: Options, writer: Child | None) -> AsyncIterator["Archiv
     from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and not all keep results
 
     shared = options.cluster is not None
-    async with keeping(options.db, options.keep_wire, writer, options.journal, shared=shared) as kept:
+    async with keeping(
+        options.db, options.keep_wire, writer, options.journal, shared=shared, turns=turns
+    ) as kept:
         yield kept
 
 
@@ -251,7 +260,7 @@ def _metrics(
     from gateway.server.metrics import families  # noqa: PLC0415  as above
     from gateway.server.metrics.service import MetricsService  # noqa: PLC0415
 
-    hub, archive, turns = core.hub, core.archive, core.arrivals
+    hub, archive, turns = core.hub, core.archive, core.turns
     assert isinstance(turns, TimedTurns)
 
     def restarts() -> dict[str, int]:
@@ -273,47 +282,43 @@ def _metrics(
     return MetricsService(listeners, texts, families.CONTENT_TYPE, families.process_text, allowed)
 
 
-def _wired(
-    arrivals: ArrivalTimes,
-    epoll: EpollReader | None,
-    backlogs: Backlogs,
-    turns: Turns,
-    stream: trio.SocketStream,
-) -> Wire:
-    return Wire(DirectSocket(stream, epoll), arrivals, backlogs, turns)
+def _opened(poller: Poller, turns: Turns, backlogs: Backlogs, stream: trio.SocketStream) -> Socket:
+    return Socket(taken(stream), poller, turns, backlogs)
 
 
 def _front_ends(
-    options: Options,
-    fronts: Fronts,
-    wired: Callable[[trio.SocketStream], Wire],
-    limits: Admission,
-    ports: Ports,
+    options: Options, fronts: Fronts, open_socket: OpenSocket, limits: Admission, ports: Ports
 ) -> list[FrontEnd]:
     """Return the front ends for the given ports."""
-    return [
-        FrontEnd(
-            each.name,
-            getattr(options, each.option),
-            partial(serve_connection, each.name, _served(each, front, options, limits, ports), wired),
-            partial(limits.count, "limit_system", each.name),
-        )
-        for each, front in fronts
-        if getattr(options, each.option) is not None
-    ]
+    found = []
+    http = HttpPort("", ports.page_port, options.trusted_proxy, ports.websites, has_hsts=options.tls_only)
+    for each, serve in fronts:
+        port = getattr(options, each.option)
+        if port is not None:
+            entrance = Entrance(
+                each.name,
+                receiving(each, serve, http),
+                open_socket,
+                limits,
+                ports.preamble,
+                each.refusal,
+                limits.limits.request if each.scheme else SILENCE,
+            )
+            paused = partial(limits.count, "limit_system", each.name)
+            found.append(FrontEnd(each.name, port, entrance.serve, paused))
+    return found
 
 
-def _served(each: Dialect, front: Front, options: Options, limits: Admission, ports: Ports) -> Serve:
-    """Return what serves a dialect's clients on a port of its own."""
-    silence = limits.limits.request if each.scheme else SILENCE
-    guard = partial(limits.guard, each.name, each.refusal)
-    return ports.preamble.before(serving(front, options.trusted_proxy, ports.websites), silence, guard)
-
-
-def _serve_all(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> Serve:
-    """Return what serves the clients of the one port."""
-    take = None if ports.to_page is None else ports.to_page.take
-    return sharing(fronts, options.trusted_proxy, take, lambda: hub.is_closed, ports.websites)
+def _one_port(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> OnePort:
+    http = HttpPort(
+        "",
+        trusted=options.trusted_proxy,
+        websites=ports.websites,
+        pass_on=None if ports.to_page is None else ports.to_page.take,
+        is_closed=lambda: hub.is_closed,
+        has_hsts=options.tls_only,
+    )
+    return OnePort.of(fronts, http)
 
 
 def _web(
@@ -412,7 +417,7 @@ def _matchmaker_of(
 
 
 def _joined(
-    together: ClusterOptions | None, options: Options, run: int, hub: HubForNodes, epoll: EpollReader | None
+    together: ClusterOptions | None, options: Options, run: int, hub: HubForNodes, poller: Poller
 ) -> _Joining:
     """Be a node of the cluster, if there is one, for as long as the block lasts. Raises OSError."""
     if together is None:
@@ -420,4 +425,4 @@ def _joined(
     from adapters.cluster.service import joined  # noqa: PLC0415  as above
 
     rules = {name: float(getattr(options, name.replace("-", "_"))) for name in SHARED_RULES}
-    return joined(together, rules, run, hub, epoll)
+    return joined(together, rules, run, hub, poller)

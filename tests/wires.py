@@ -9,7 +9,7 @@ from adapters.net.pacing import Turns
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Backlogs, Wire
 from conformance.lab.fuzz.memory import MemorySocket
-from gateway.runtime.arrivals import ArrivalTimes
+from gateway.runtime.turns import ArrivalTimes
 
 
 def wired(

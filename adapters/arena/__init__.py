@@ -11,19 +11,17 @@ _MAP = ("{", "#")
 """What a map begins with: in EDN a tag or a namespace may come first."""
 
 if TYPE_CHECKING:
+    from adapters.client.accepted import Serve
     from adapters.client.rules import Book
     from adapters.client.talk import Entry
-    from adapters.client.upgrade import Endpoint
     from gateway.access.accounts import Accounts
     from gateway.hub.interfaces import HubForPlayers
 
 
-def _front_end(
-    hub: "HubForPlayers", options: Namespace, page: int | None, accounts: "Accounts | None"
-) -> "Endpoint":
-    from adapters.arena.server import endpoint  # noqa: PLC0415  a bot needs no server
+def _front_end(hub: "HubForPlayers", options: Namespace, accounts: "Accounts | None") -> "Serve":
+    from adapters.arena.server import serving  # noqa: PLC0415  a bot needs no server
 
-    return endpoint(hub, page, accounts)
+    return serving(hub, accounts)
 
 
 def _begins(text: str) -> bool:
@@ -51,6 +49,11 @@ DIALECT = Dialect(
     option="arena",
     port=8001,
     scheme="ws",
+    answer=(
+        "This is the arena port of a Connect-Four gateway.\n"
+        'Connect to it with a websocket client and send: {"type": "start", "id": "NAME"}\n'
+        'or, in EDN: {:type "start", :id "NAME"}\n'
+    ),
     example='send: {{"type": "start", "id": "alice"}}',
     encodings=("json", "edn"),
     allows_blanks=True,

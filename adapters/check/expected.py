@@ -9,7 +9,7 @@ from typing import Protocol
 
 import trio
 
-from adapters.check.wire import CheckedWire
+from adapters.check.wire import CheckedSocket
 from adapters.client.rules import Topic
 
 _TIMES = 4
@@ -37,7 +37,7 @@ class Judge(Protocol):
 class Expected:
     """One thing at a time."""
 
-    def __init__(self, nursery: trio.Nursery, wire: CheckedWire, patience: float, judge: Judge) -> None:
+    def __init__(self, nursery: trio.Nursery, wire: CheckedSocket, patience: float, judge: Judge) -> None:
         self._nursery, self._wire, self._patience, self._judge = nursery, wire, patience, judge
         self._number = 0
         """Counts what was expected, or done: what was expected at another number is over."""

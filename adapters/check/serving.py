@@ -16,17 +16,19 @@ from adapters.check.record import HUNG_UP, Fault, HangUp
 from adapters.check.report import Failures
 from adapters.check.visit import Visit
 from adapters.check.watching import WatchedCodec, WatchedTranslator
-from adapters.check.wire import CheckedWire
+from adapters.check.wire import CheckedSocket
+from adapters.client.accepted import Accepted
 from adapters.client.connection import Connection
-from adapters.client.contract import PeerGone, Transport, WireError
+from adapters.client.contract import PeerGone, WireError
 from adapters.client.dialect import Dialect
+from adapters.client.framing import Lines
 from adapters.client.rules import Book, Topic
-from adapters.client.transports import LineTransport
-from adapters.client.upgrade import Endpoint, serve_websocket
+from adapters.entrance.admission import Entry, without_limits
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import receive_request
 from adapters.entrance.preamble import Preamble
 from adapters.net.http import TLS, is_http
-from adapters.net.sockets import DirectSocket
-from adapters.net.wire import Wire
+from adapters.net.socket import taken
 from gateway.access.certificates import Certificate
 from gateway.server.app import keep_time
 
@@ -208,17 +210,16 @@ class Desk:
         self._connections += 1
         if self._is_closing:
             await trio.sleep_forever()
-        wire = CheckedWire(DirectSocket(stream))
+        wire = CheckedSocket(taken(stream))
         wire.prepare(frames=bool(self.dialect.scheme), patience=self.patience)
         visits: list[Visit] = []
-
-        async def serve(wire: Wire) -> None:
-            assert isinstance(wire, CheckedWire)
-            wire.is_watched, wire.first = True, b""
-            await self._serve(wire, visits)
-
         try:
-            await self._preamble.before(serve, self.patience)(wire)
+            async with without_limits().admit("check", "") as entry:
+                if await self._preamble.passed(wire, entry, self.patience):
+                    wire.is_watched, wire.first = True, b""
+                    await self._serve(wire, entry, visits)
+                else:
+                    await wire.linger()
         except* PeerGone:
             pass
         finally:
@@ -230,7 +231,7 @@ class Desk:
             self._ended += is_known and any(not visit.is_over for visit in visits)
             await self._wait_for_more(self._ended)
 
-    def _note_stranger(self, wire: CheckedWire, *, has_come: bool) -> bool:
+    def _note_stranger(self, wire: CheckedSocket, *, has_come: bool) -> bool:
         """Note a connection on which no bot spoke; return whether it may be the bot that is waited for.
 
         It `has_come` where its websocket was opened.
@@ -260,25 +261,25 @@ class Desk:
             if self._ended == ended and all(visit.is_over for visit in self._visits):
                 self.is_done.set()
 
-    async def _serve(self, wire: CheckedWire, visits: list[Visit]) -> None:
+    async def _serve(self, wire: CheckedSocket, entry: Entry, visits: list[Visit]) -> None:
         async with trio.open_nursery() as nursery:
 
-            async def talk(transport: Transport, target: str) -> None:
+            async def serve(client: Accepted) -> None:
                 book, options = self.book, self.options
-                usual, original = (book.translator(options, target, old) for old in (False, True))
+                usual, original = (book.translator(options, client.target, old) for old in (False, True))
                 visit = Visit(self, wire, nursery, usual.manners)
                 visits.append(visit)
                 self._visits.add(visit)
                 nursery.start_soon(keep_time, visit.hub)
                 translator = WatchedTranslator(usual, original, visit)
-                await Connection(visit.hub, transport, WatchedCodec(book.codec(), visit), translator).run()
+                await Connection(visit.hub, client, WatchedCodec(book.codec(), visit), translator).run()
 
             try:
                 if self.dialect.scheme:
-                    wire.limits = replace(wire.limits, request=self.patience)
-                    await serve_websocket(wire, Endpoint(talk, _TEXT))
+                    entry.limits = replace(entry.limits, request=self.patience)
+                    await receive_request(serve, HttpPort(_TEXT), wire, entry)
                 else:
-                    await talk(LineTransport(wire), "")
+                    await serve(Accepted(wire, Lines()))
             finally:
                 for visit in visits:
                     visit.ended()

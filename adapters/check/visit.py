@@ -15,7 +15,7 @@ from adapters.check.pairing import BotHub
 from adapters.check.play import Play
 from adapters.check.record import HUNG_UP, Exchange, Fault, HangUp
 from adapters.check.scenarios import Deed
-from adapters.check.wire import CheckedWire
+from adapters.check.wire import CheckedSocket
 from adapters.client.rules import Book, Message, Topic, in_words
 from gateway.game.board import FIRST, Board, Side
 from gateway.game.clock import Terms
@@ -69,7 +69,7 @@ class Desk(Protocol):
 class Guest:
     """Who is at the other end of a connection."""
 
-    def __init__(self, desk: Desk, wire: CheckedWire) -> None:
+    def __init__(self, desk: Desk, wire: CheckedSocket) -> None:
         self.exchange = Exchange(trio.current_time)
         self._desk, self._wire = desk, wire
         self._checkup: Checkup | None = None
@@ -149,7 +149,7 @@ _REJOIN = 5.0
 class Visit(Guest):
     """A connection that is on."""
 
-    def __init__(self, desk: Desk, wire: CheckedWire, nursery: trio.Nursery, manners: Manners) -> None:
+    def __init__(self, desk: Desk, wire: CheckedSocket, nursery: trio.Nursery, manners: Manners) -> None:
         self.slow, self.nursery, self.manners = desk.slow, nursery, manners
         super().__init__(desk, wire)
         self.hub = BotHub(Terms(rejoin=longest(desk.patience) + _REJOIN), self)

@@ -1,4 +1,4 @@
-"""A bot's wire that divides what it is told into packets as a scenario asks for.
+"""A bot's socket that divides what it is told into packets as a scenario asks for.
 
 Knows bytes, and where messages end among them: behind LF, or with a frame. Does not know what they mean.
 """
@@ -10,7 +10,7 @@ import trio
 
 from adapters.check.scenarios import Pace
 from adapters.client.framing import usual_frames
-from adapters.net.wire import Wire
+from adapters.net.socket import Socket
 
 _GAP = 0.01
 """Seconds between two packets, so that the bot can read each by itself."""
@@ -21,8 +21,6 @@ _HEAD, _TAIL = 8, 2
 """Bytes at the beginning and at the end of a message that come one by one, where it comes in pieces."""
 _STRIDE = 13
 """Bytes of each other piece: a long message would take seconds, with many bots at once."""
-_CHUNK = 4096
-"""Bytes that are dropped at once."""
 _FIRST = 1024
 """Bytes that are kept of how the bot began."""
 _PING = b"\x89\x04c4gw"
@@ -32,8 +30,8 @@ _EXTENDED = {126: 2, 127: 8}
 """Bytes that a frame's length has beyond its first."""
 
 
-class CheckedWire(Wire):
-    """The wire of a bot that is checked."""
+class CheckedSocket(Socket):
+    """The socket of a bot that is checked."""
 
     def prepare(self, *, frames: bool, patience: float) -> None:
         """Say whether it carries websocket frames, and how long the bot has to hang up; call it first."""
@@ -48,6 +46,9 @@ class CheckedWire(Wire):
         """Whether what is read is the bot's own words, and no handshake of TLS."""
         self.pings = 0
         self.pace = self._next_pace = Pace.MESSAGES
+        self._plain = bytearray()
+        """What is to be sent, before TLS."""
+        self._sends = trio.Lock()
         self._next = 0.0
         self._left = self._whole = 0
         """Bytes of the message that is being sent: those to come, and all."""
@@ -62,29 +63,33 @@ class CheckedWire(Wire):
 
     _end: Callable[[bytes], int]
 
-    def read(self) -> bytes | None:
-        """Return the bytes that arrived, as the wire does."""
+    def read(self) -> bytes:
+        """Return the bytes that arrived, as any socket does."""
         data = super().read()
         if data:
             self.first = self.first or data[:_FIRST]
             if self.is_watched:
                 self._look_at(data)
-        elif data == b"":
+        if self.ended:
             self.has_hung_up = True
         return data
 
+    @property
+    def waiting(self) -> int:
+        """Bytes that were written and have not left."""
+        return len(self._plain) + super().waiting
+
     def write(self, data: bytes) -> bool:
         """Let `data` wait for `drain`, which sends it in pieces."""
-        if self._given_up:
+        if self.is_given_up:
             raise trio.BrokenResourceError
-        self._backlog += data
-        self._backlogs.note(self, len(self._backlog))
+        self._plain += data
         return not data
 
     def ping(self) -> None:
         """Send a ping behind what waits."""
         self.pings += 1
-        self._backlog += _PING
+        self._plain += _PING
 
     def change_pace(self, pace: Pace) -> None:
         """Divide what is written so from now on; what came together stays so until all has left."""
@@ -97,23 +102,27 @@ class CheckedWire(Wire):
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             await self.drain()
 
-    async def _send_some(self) -> None:
-        size = self._piece()
-        with trio.CancelScope() as self._sending:
-            await trio.sleep_until(self._next)
-            sent = await self._socket.send_more(self._backlog[:size])
-            del self._backlog[:sent]
-            self._left -= sent
-        if not self._backlog:
-            self.pace = self._next_pace
-        self._next = trio.current_time() + (_BYTE_GAP if self._left else self._gap)
+    async def drain(self) -> None:
+        """Return when all written bytes have left, one piece after the other."""
+        async with self._sends:
+            while self._plain:
+                size = self._piece()
+                await trio.sleep_until(self._next)
+                piece = bytes(self._plain[:size])
+                del self._plain[:size]
+                self._left -= len(piece)
+                if not super().write(piece):
+                    await super().drain()
+                if not self._plain:
+                    self.pace = self._next_pace
+                self._next = trio.current_time() + (_BYTE_GAP if self._left else self._gap)
 
     def _piece(self) -> int:
         """Return how many bytes are to be sent next."""
         if not self._left:
-            self._whole = self._left = self._end(bytes(self._backlog))
+            self._whole = self._left = self._end(bytes(self._plain))
         if self.pace is Pace.TOGETHER:
-            self._left = len(self._backlog)
+            self._left = len(self._plain)
         elif self.pace is Pace.BYTES and (self._whole - self._left < _HEAD or self._left <= _TAIL):
             return 1
         elif self.pace is Pace.BYTES:
@@ -128,22 +137,27 @@ class CheckedWire(Wire):
         self._lingers = True
         try:
             with trio.move_on_after(self.patience):
-                await self.drain()
-                await self._socket.send_eof()
+                await self._send_end()
                 self.is_cut_off, since = True, trio.current_time()
-                await self._drop()
+                if not self.ended:
+                    await self._poller.listen(self._open_socket(), self._drop_some)
                 self.has_hung_up, self.lasted = True, trio.current_time() - since
-        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
             self.has_hung_up = True
         finally:
             self.close()
 
+    async def _send_end(self) -> None:
+        """Let all written bytes leave, and then the end of the stream."""
+        await self.drain()
+        await super()._send_end()
+
     def _drop_some(self) -> bool:
         """Drop what has arrived; return whether more is to be waited for."""
-        data = self._socket.read(_CHUNK)
+        data = self._received()
         if data and self.frames:
             self._look_at(data)
-        return data != b"" and not self.has_hung_up
+        return not (self.ended or self.has_hung_up)
 
     def _look_at(self, data: bytes) -> None:
         if self.frames:

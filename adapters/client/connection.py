@@ -1,183 +1,605 @@
-"""One client's connection: what reads it, beside the outbox that tells it what happens.
+"""One client's connection: what it says becomes commands, and what happens to its seat is told to it.
 
-The transport calls it with what arrives. From there to the sockets of other players everything is
-synchronous, in the task that found the bytes. Knows how much of one client is carried out in one turn. Knows
-no dialect, and not how what is told leaves.
+Knows the socket, the framing, the codec and the translator of one client; no dialect. Reading, in the task
+that found the bytes: bytes, texts, messages, commands, the hub, all without waiting. Telling: events wait in
+the outbox until the hub is done, and leave as bytes at once. Tasks are needed only while a client is slow to
+take something, sends more than is done at once, or is probed.
 
-The connection numbers the client's messages. What happens to one connection stays its own: an error of its
-outbox ends it here, in the client's task.
+Telling runs in the task of whoever caused the events; an error in it ends this connection in its own task.
 """
 
-from collections.abc import Sequence
-from itertools import accumulate
+import logging
+from math import inf
 from typing import Generic
 
 import trio
 
+from adapters.client.accepted import TURN, Accepted, hang_up
 from adapters.client.contract import (
+    PROBE_LIMIT,
+    SEND_LIMIT,
     STOPPED_READING,
     C,
     Codec,
+    Farewell,
     Flooded,
     HangUp,
+    PeerGone,
     S,
     Translator,
-    Transport,
     WireError,
 )
-from adapters.client.outbox import Outbox
-from adapters.client.transports import never
-from adapters.client.wire_log import Hide
-from adapters.net.pacing import Pace
+from adapters.client.rate_limit import RateLimit
+from adapters.client.wire_log import NOTED, TURNING, Hide, WireLog
 from gateway.game.commands import Command, Leave, Unreadable
+from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started, ToMove
+from gateway.game.ids import GameId
+from gateway.game.text import quoted
 from gateway.hub.interfaces import HubForPlayers
+from gateway.runtime.accepting import KEEPALIVE_IDLE
 
-AT_FIRST = 4
-"""Texts of one client that are carried out as soon as they arrive, while few clients send several at once."""
-AT_ONCE = 8
-"""Texts of one client that are carried out in its turn of the loop, when not all could be at once."""
-AT_LENGTH = 256
-"""Characters of one client's that are carried out in one turn, unless a single text has more."""
+OUTBOX_LIMIT = 256
+"""Events that may wait for a result; with one more the connection hangs up."""
+BACKLOG_LIMIT = 256 * 1024
+"""Bytes that may wait for a client; the connection hangs up when there are more."""
+FULL = 32 * 1024
+"""While more bytes wait for a client it is not read."""
+UNREAD = 4096
+"""Characters of a client's that are carried out while its events wait for a result."""
+PING_PERIOD = 20.0
+"""Seconds between two pings. A client that sends nothing at all between them is gone."""
+PONG_LIMIT = 5.0
+"""Seconds after a ping until a silent client is no longer paired."""
+UNANSWERED = "did not answer when its name was asked for"
+"""What is said of a client that has vanished, as another of its name has shown."""
+
+_TEXT, _CHARACTER = 0.000_04, 0.000_000_4
+"""Seconds that it takes to carry out a text, and more for each character, as `Turns` counts."""
+_LOOKS = *(0.01 * 2**look for look in range(8)), PROBE_LIMIT - 0.01 * 255
+"""Seconds from a probe, and then from each look for its answer, to the next look: `PROBE_LIMIT` in all."""
+_SLACK = 0.02
+"""Seconds by which the system's figures for a connection may be wrong."""
+_SETTLE_LIMIT = 100
+"""Turns of the loop, a millisecond apart. Seconds would pass while the server stands still, too."""
+
+logger = logging.getLogger("gateway.connections")
+_BROKEN = trio.BrokenResourceError, trio.ClosedResourceError
+
+
+class _Summary:
+    """What is logged of a connection when it has ended."""
+
+    __slots__ = ("_came", "_game", "_games", "cause")
+
+    def __init__(self, now: float) -> None:
+        self.cause = ""
+        """Why the connection ends, once that is known: the first cause counts."""
+        self._came = now
+        self._games = 0
+        self._game: GameId | None = None
+        """The latest of so many games that the client was told of."""
+
+    def ends(self, cause: str) -> None:
+        """Note why the connection ends."""
+        self.cause = self.cause or cause
+
+    def plays(self, game: GameId) -> None:
+        """Note that the client was told of the start of a game."""
+        self._games, self._game = self._games + 1, game
+
+    def log(self, kind: str, name: str | None, origin: str, now: float) -> None:
+        """Log the end of a connection, of a dialect called `kind`.
+
+        One whose client never gave a name is logged for debugging alone, so that strangers cannot fill the
+        log.
+        """
+        level = logging.DEBUG if name is None else logging.INFO
+        if not logger.isEnabledFor(level):
+            return
+        seconds = now - self._came
+        who = "nobody" if name is None else quoted(name)
+        last = f", the last one {self._game}" if self._games else ""
+        logger.log(
+            level,
+            "%s: %s at %s is gone after %.1f s: %s; games: %d%s",
+            *(kind, who, origin or "no address", seconds, self.cause, self._games, last),
+            extra={
+                "event": "player_gone",
+                "front_end": kind,
+                "player": name,
+                "origin": origin,
+                "cause": self.cause,
+                "games": self._games,
+                "game": self._game,
+                "seconds": round(seconds, 3),
+            },
+        )
 
 
 class Connection(Generic[C, S]):
-    """A client on a wire, and the tasks that move its messages."""
+    """A client, and the mailbox of its seat."""
 
     __slots__ = (
+        "_changed",
         "_codec",
+        "_dismissed",
+        "_drains",
+        "_events",
+        "_excused",
+        "_failure",
+        "_farewell",
+        "_framing",
+        "_holds",
         "_hub",
+        "_is_probed",
         "_kind",
-        "_outbox",
-        "_pace",
+        "_latest",
+        "_messages",
+        "_number",
+        "_nursery",
+        "_pinged",
+        "_probed",
+        "_rate",
+        "_reads",
+        "_request",
+        "_scope",
         "_seat",
+        "_socket",
+        "_summary",
         "_translator",
-        "_transport",
+        "_unanswered",
         "_unheard",
+        "_wire_log",
     )
 
     def __init__(
         self,
         hub: HubForPlayers,
-        transport: Transport,
+        client: Accepted,
         codec: Codec[C, S],
         translator: Translator[C, S],
         *,
         hide: Hide | None = None,
     ) -> None:
         """`hide` takes a text of the client's, and returns it as it may be recorded."""
+        now = trio.current_time()
         self._hub = hub
-        self._transport = transport
+        self._socket = client.socket
+        self._framing = client.framing
         self._codec = codec
         self._translator = translator
-        self._outbox = Outbox(hub, transport, codec, translator, hide)
-        self._seat = self._outbox.seat
-        self._unheard: list[str] = []
-        """Texts of the client that are to be carried out later."""
         self._kind = translator.manners.kind
-        self._pace = Pace(transport.limits, trio.current_time())
+        self._rate = RateLimit(client.limits, now)
+        self._wire_log = WireLog(hub.results.enclose, hide) if hub.results.takes_evidence else None
+
+        # What the client has said.
+        self._unheard = client.texts
+        """Texts that are to be carried out later."""
+        self._number = 0
+        """The number of the latest message that was carried out."""
+        self._latest: C | str = ""
+        """That message; the text, if it was not a message."""
+        self._messages: dict[int, C | str] = {}
+        """Messages by number that were carried out while events wait: refusals of them may wait too."""
+        self._unanswered = 0
+        """Characters of these messages."""
+
+        # What it is told.
+        self._events: list[Event] = []
+        self._holds = True
+        """Whether events wait: for a result to be stored, or because no task serves the client."""
+        self._drains = False
+        """Whether bytes wait, and with them what follows once they have left: `_request`, `_dismissed`."""
+        self._request: ToMove | None = None
+        self._dismissed: Dismissed | None = None
+        self._changed = trio.lowlevel.ParkingLot()
+        """Tasks that wait for one of these to change."""
+
+        # Whether it is there.
+        self._pinged = -inf
+        """When the latest ping was sent."""
+        self._reads = -1
+        """What had been read by then."""
+        self._excused = False
+        """Whether the client was thinking then, so that it may not have read the ping yet."""
+        self._is_probed = False
+        """Whether it has a probe to answer."""
+        self._probed = -inf
+        """When it answered the last one."""
+
+        # How it ends.
+        self._nursery: trio.Nursery | None = None
+        self._scope = trio.CancelScope()
+        """Ends when the client is to be hung up on."""
+        self._farewell = Farewell(1011, "internal error")
+        self._failure: Exception | None = None
+        """An error of `flush`, which runs in another client's task."""
+        self._summary = _Summary(now)
+
+        self._seat = hub.open(self, translator.manners, now, client.socket.origin)
         hub.feed.counts["connections", self._kind] += 1
 
     async def run(self) -> None:
         """Serve the client until it leaves or is dismissed. Raises PeerGone where it vanished."""
-        outbox = self._outbox
-        self._transport.thinks = self._thinks
         try:
-            with outbox.scope:
+            with self._scope:
                 async with trio.open_nursery() as nursery:
-                    outbox.open(nursery)
+                    self._nursery = nursery
+                    self._holds = False
+                    if self._framing.ping():
+                        nursery.start_soon(self._keep_pinging)
+                    self.flush()
                     try:
                         await self._read()
-                        await outbox.released()  # one that sends no more may still want to hear
+                        while self._holds or self._drains:  # one that sends no more may still want to hear
+                            await self._changed.park()
                     finally:
-                        outbox.end()  # the nursery may be closed a turn before the hub hears of the end
+                        # The nursery may be closed a turn before the hub hears of the end.
+                        self._holds, self._nursery = True, None
+                    nursery.cancel_scope.cancel()
         finally:
             now = trio.current_time()
             self._hub.submit(self._seat, Leave(), now)
-            self._tell_operator(now)
-            outbox.close(now)
-            self._unheard = []  # which would wait for the garbage collector
-            self._transport.thinks = never
-            await self._transport.close(outbox.farewell)
-        if outbox.failure is not None:
+            counts = self._hub.feed.counts
+            counts["connections_over", self._kind] += 1
+            if self._summary.cause == STOPPED_READING:
+                counts["dropped", self._kind] += 1
+            self._summary.log(self._kind, self._seat.name, self._socket.origin, now)
+            if self._wire_log is not None:
+                self._wire_log.close(now)  # with what could not be told any more
+            # Otherwise these would wait for the cyclic garbage collector.
+            self._events, self._unheard = [], []
+            self._messages.clear()
+            await hang_up(self._socket, self._framing, self._farewell)
+        if self._failure is not None:
             try:
-                raise outbox.failure
+                raise self._failure
             finally:
-                outbox.failure = None  # whose traceback knows the connection
+                self._failure = None  # whose traceback knows the connection
+
+    # Reading.
 
     async def _read(self) -> None:
-        words = "the connection ended"
-        refused = False
+        words, refused = "the connection ended", False
         try:
-            more = True
-            while more:
-                more = await self._transport.listen(self._heard)
-                while self._unheard or self._seat.is_held:
-                    await self._outbox.room()
-                    await self._pace.ready(self._outbox.latest_number, self._transport.origin)
-                    await self._transport.turn()
-                    texts, self._unheard = self._unheard, []
-                    self._heard(texts, is_turn=True)
-            words = self._transport.ended
+            await self._carry_out_later()
+            while not self._framing.ended:
+                try:
+                    await self._socket.listen(self._ready)
+                except _BROKEN:
+                    raise PeerGone(STOPPED_READING if self._socket.is_given_up else "") from None
+                await self._carry_out_later()
+            words = self._framing.ended
         except Flooded:
             words, refused = "sent too much without an end of the message", True
         except HangUp as error:
             words, refused = str(error), True
         finally:
-            self._outbox.note(words)
+            self._note(words)
         if refused:
-            self._outbox.latest, self._outbox.latest_number = "", self._outbox.latest_number + 1
-            self._hub.submit(self._seat, Unreadable(self._outbox.latest_number), self._transport.read_at)
-        self._hub.submit(self._seat, Leave(), self._transport.read_at)
+            self._latest, self._number = "", self._number + 1
+            self._hub.submit(self._seat, Unreadable(self._number), self._socket.read_at)
+        self._hub.submit(self._seat, Leave(), self._socket.read_at)
 
-    def _heard(self, texts: list[str], *, is_turn: bool = False) -> bool:
-        """Carry out some texts of the client, more in a turn of its own; return whether these were all."""
-        now, outbox, pace = self._transport.read_at, self._outbox, self._pace
-        limit = 1
-        if len(texts) > 1:
-            limit = _few(texts, AT_ONCE) if is_turn else self._transport.granted(_few(texts, AT_FIRST))
+    def _ready(self) -> bool:
+        """Read what has arrived and carry it out; return whether to go on so."""
+        texts = self._digest(self._socket.read())
+        if texts and not self._hear(texts):
+            return False
+        return not (self._framing.ended or self._framing.has_more or self._socket.waiting > FULL)
+
+    def _digest(self, data: bytes) -> list[str]:
+        """Return the texts that bytes complete, or the end of the stream. Answer what the framing answers."""
+        framing = self._framing
+        texts = framing.feed(data)
+        if self._socket.ended and not framing.has_more:
+            texts += framing.end()
+        if framing.replies:
+            replies, framing.replies = framing.replies, b""
+            self._send(replies)
+        return texts
+
+    async def _carry_out_later(self) -> None:
+        """Carry out what could not be at once, in turns that others take as well."""
+        while self._unheard or self._framing.has_more or self._is_full:
+            while self._is_full:
+                await self._changed.park()
+            await self._rate.wait(self._number, self._socket.origin)
+            await self._socket.turns.wait(TURN)
+            texts, self._unheard = self._unheard, []
+            self._hear(texts or self._digest(b""))
+
+    def _hear(self, texts: list[str]) -> bool:
+        """Carry out texts of the client; return whether these were all, and the client may go on.
+
+        The first text is never put off, or a move would have to wait. Further ones need time in this turn.
+        """
+        now, rate, deferred = self._socket.read_at, self._rate, self._socket.turns.deferred
         for index, text in enumerate(texts):
             if (
-                index == limit
-                or ((outbox.drains or outbox.holds) and outbox.is_full)
-                or (outbox.latest_number >= pace.upto and not pace.allows(outbox.latest_number, now))
+                (index and not deferred.take(_TEXT + _CHARACTER * len(text)))
+                or ((self._drains or self._holds) and self._is_full)
+                or (self._number >= rate.upto and not rate.allows(self._number, now))
             ):
                 self._unheard = texts[index:]
                 return False
-            if outbox.wire_log is not None:
-                outbox.wire_log.heard(now, text)
-            number = outbox.latest_number = outbox.latest_number + 1
+            if self._wire_log is not None:
+                self._wire_log.heard(now, text)
+            number = self._number = self._number + 1
             command: Command
             try:
-                message = outbox.latest = self._codec.decode(text)
+                message = self._latest = self._codec.decode(text)
             except HangUp:
                 raise
             except WireError:
-                outbox.latest, command = text, Unreadable(number)
+                self._latest, command = text, Unreadable(number)
             else:
                 command = self._translator.receive(message, number)
             waits = self._hub.submit(self._seat, command, now)
-            if outbox.holds:
-                outbox.remember(text)
+            if self._holds:  # the answer may have to wait for a result
+                self._unanswered += len(text)
+                self._messages[number] = self._latest
             if waits:
                 self._unheard = texts[index + 1 :]
                 return False
         return True
 
-    def _tell_operator(self, now: float) -> None:
-        """Count the connection as over, and log it."""
-        counts = self._hub.feed.counts
-        counts["connections_over", self._kind] += 1
-        stay = self._outbox.stay
-        if stay.cause == STOPPED_READING:
-            counts["dropped", self._kind] += 1
-        stay.log(self._kind, self._seat.name, self._transport.origin, now)
+    @property
+    def _is_full(self) -> bool:
+        """Whether the client is not to be read.
 
-    def _thinks(self) -> bool:
-        """Return whether the client may think about a move: it is to move, or may not know that it is not."""
-        return self._outbox.holds or self._seat.is_asked
+        Either so much waits for it that it has to let that in first, or nobody has decided yet whether it may
+        enter.
+        """
+        return (
+            self._socket.waiting > FULL
+            or len(self._events) > OUTBOX_LIMIT // 2
+            or self._unanswered > UNREAD
+            or self._seat.is_held
+        )
 
+    def resume(self) -> None:
+        """Let the client be read again."""
+        self._changed.unpark_all()
 
-def _few(texts: Sequence[str], limit: int) -> int:
-    """Return how many texts may be carried out in one turn, `limit` at most."""
-    lengths = accumulate(map(len, texts[:limit]))
-    return max(1, sum(length <= AT_LENGTH for length in lengths))
+    async def settle(self) -> None:
+        """Return when all that had arrived before the call has been carried out.
+
+        That is so once the socket has been quiet for a few turns of the loop.
+        """
+        quiet = 0
+        for _ in range(_SETTLE_LIMIT):
+            await trio.lowlevel.checkpoint()
+            quiet = quiet + 1 if self._socket.is_quiet else 0
+            if quiet == 3:
+                return
+            if not quiet:
+                await trio.sleep(0.001)
+
+    # Telling. What the hub calls never blocks, and calls of the hub's methods only `expect` and `handed`.
+
+    def deliver(self, event: Event) -> None:
+        """Queue an event for the client. Hang up on a client that is too slow."""
+        events = self._events
+        if self._wire_log is not None and event.__class__ in NOTED:
+            self._wire_log.note(trio.current_time(), event)
+        if not events:
+            self._hub.expect(self)
+        elif len(events) >= OUTBOX_LIMIT:
+            self._give_up(STOPPED_READING)
+            return
+        events.append(event)
+
+    def flush(self) -> None:
+        """Tell the client of the queued events, in order.
+
+        The end of a game, and what is behind it, waits until the result is stored. Events become bytes at
+        once, so that they can be counted.
+        """
+        if self._holds:
+            return
+        wire_log = self._wire_log
+        events, self._events = self._events, []
+        texts: list[str] = []
+        request: ToMove | None = None
+        dismissed: Dismissed | None = None
+        asked: C | str | None = None
+        try:
+            for event in events:
+                if isinstance(event, ToMove):
+                    request = event  # an older one has been answered or withdrawn
+                elif not isinstance(event, Moved):  # which most are
+                    if isinstance(event, Ended):
+                        if self._hub.results.is_open(event.game):
+                            self._events = events[events.index(event) :]
+                            self._hold(event.game)
+                            break
+                        event = self._hub.results.as_stored(event)  # noqa: PLW2901
+                    asked = self._asked(event, len(texts))
+                    dismissed = event if isinstance(event, Dismissed) else dismissed
+                for message in self._translator.observe(event, asked):
+                    texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
+            left = not texts or self._socket.write(self._framing.frame(texts))
+            now = 0.0 if request is None and wire_log is None else trio.current_time()
+            if wire_log is not None:
+                wire_log.said(now, texts, request)  # now that nothing says that the client is gone
+            if not left or self._drains:
+                self._tell_later(request, dismissed)
+                return
+            if request is not None:
+                self._hub.handed(self._seat, request, now)
+            if dismissed is not None:
+                self._part(dismissed)
+        except _BROKEN:
+            self._fail(PeerGone())
+        except Exception as error:
+            self._fail(error)
+
+    def _asked(self, event: Event, texts: int) -> C | str | None:
+        """Return the client's message, or its text if that is not one, to which an event is the answer.
+
+        Note what the operator and the evidence want to know of the event, which `texts` of its flush precede.
+        """
+        if self._wire_log is not None and isinstance(event, TURNING):
+            self._wire_log.mark(texts, event)
+        if isinstance(event, Started):
+            self._summary.plays(event.game)
+        if not isinstance(event, Refused):
+            return None
+        self._hub.feed.counts["refused", (event.objections.name or "").lower()] += 1
+        return self._latest if event.to == self._number else self._messages.get(event.to)
+
+    def _send(self, data: bytes) -> None:
+        """Send bytes that are no text. Raises PeerGone."""
+        try:
+            if not self._socket.write(data):
+                self._tell_later(None, None)
+        except _BROKEN:
+            raise PeerGone from None
+
+    def _tell_later(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
+        """Count the client as told of these once all that waits has left: then its clock starts."""
+        self._request = request or self._request
+        self._dismissed = dismissed or self._dismissed
+        if self._socket.waiting > BACKLOG_LIMIT:
+            self._give_up(STOPPED_READING)
+        elif not self._drains and self._nursery is not None:
+            self._drains = True
+            self._nursery.start_soon(self._drain)
+
+    async def _drain(self) -> None:
+        try:
+            with trio.fail_after(SEND_LIMIT):
+                await self._socket.drain()
+        except trio.TooSlowError:
+            self._summary.ends(STOPPED_READING)
+            raise PeerGone(STOPPED_READING) from None
+        except _BROKEN:
+            words = STOPPED_READING if self._socket.is_given_up else ""
+            self._summary.ends(words)
+            raise PeerGone(words) from None
+        request, dismissed = self._request, self._dismissed
+        self._drains, self._request, self._dismissed = False, None, None
+        if request is not None:
+            self._hub.handed(self._seat, request, trio.current_time())
+        if dismissed is not None:
+            self._part(dismissed)
+        self._changed.unpark_all()
+
+    def _hold(self, game: GameId) -> None:
+        """Hold the queued events until the result of a game is stored."""
+        self._holds = True
+        self._hub.results.when_stored(game, self._stop_holding)
+
+    def _stop_holding(self) -> None:
+        """Tell the client of what was held."""
+        if self._nursery is None or self._scope.cancel_called:  # the client is gone, or given up
+            return
+        self._holds = False
+        self._unanswered = 0
+        self.flush()
+        if not self._events:
+            self._messages = {}
+        self._hub.feed.tell_ends()
+        self._changed.unpark_all()
+
+    # Whether the client is there. Any data that arrives is a sign of life. Many clients answer pings only
+    # while they read, and do not read while they think; then the system alone can tell.
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether nothing says that the client has vanished. Cheap enough to ask before each pairing."""
+        is_late = self._is_silent and trio.current_time() > self._pinged + PONG_LIMIT
+        return not is_late and self._socket.is_reachable
+
+    @property
+    def _is_silent(self) -> bool:
+        """Whether a client that should have answered the latest ping has sent nothing since."""
+        return self._socket.reads == self._reads and self._socket.is_read and not self._may_think
+
+    @property
+    def _may_think(self) -> bool:
+        """Whether the client may think about a move: it is to move, or may not know that it is not."""
+        return self._holds or self._seat.is_asked
+
+    async def _keep_pinging(self) -> None:
+        """Send a ping every `PING_PERIOD` seconds, unless the client has vanished: then raise PeerGone."""
+        while True:
+            await trio.sleep(PING_PERIOD)
+            await self.settle()
+            if self._is_silent and not self._excused:
+                raise PeerGone
+            self._pinged, self._excused, self._reads = (
+                trio.current_time(),
+                self._may_think,
+                self._socket.reads,
+            )
+            self._send(self._framing.ping())
+
+    def probe(self) -> None:
+        """Begin to find out whether the client has vanished; hang up if it has."""
+        if self._nursery is not None and not self._is_probed:
+            self._is_probed = True
+            self._nursery.start_soon(self._probe)
+
+    async def _probe(self) -> None:
+        if trio.current_time() >= self._probed + PROBE_LIMIT:  # however often somebody asks for the name
+            if not await self._answers():
+                self._give_up(UNANSWERED)
+                return
+            self._probed = trio.current_time()
+        self._is_probed = False
+        self._hub.alive(self._seat, trio.current_time())
+
+    async def _answers(self) -> bool:
+        """Send a ping; return whether the client answers within `PROBE_LIMIT` seconds.
+
+        One that may not read answers by its system's acknowledgement, and so does one that writes lines, in
+        which there is nothing that it would answer itself.
+        """
+        sock, ping = self._socket, self._framing.ping()
+        if ping:
+            self._send(ping)
+        else:
+            sock.probe_after(1)
+        try:
+            began, reads = trio.current_time(), sock.reads
+            for pause in _LOOKS:  # rather than until a time: while the server stands still nobody can answer
+                await trio.sleep(pause)
+                may_not_read = not ping or self._holds or self._seat.may_think or sock.waiting > 0
+                is_acknowledged = sock.silence <= trio.current_time() - began + _SLACK
+                if sock.reads != reads or (may_not_read and is_acknowledged):
+                    return True
+            return sock.is_readable
+        finally:
+            if not ping:
+                sock.probe_after(KEEPALIVE_IDLE)
+
+    # Ending.
+
+    def _part(self, dismissed: Dismissed) -> None:
+        """Hang up, now that the client was told all that it is to hear."""
+        self._summary.ends(dismissed.why.value)
+        self._farewell = self._translator.farewell(dismissed)
+        self._scope.cancel()
+
+    def _fail(self, error: Exception) -> None:
+        """Keep an error for the client's own task: it came about in the task that caused the events."""
+        self._holds = True
+        self._failure = error
+        self._summary.ends("vanished" if isinstance(error, PeerGone) else "internal error")
+        self._scope.cancel()
+
+    def _give_up(self, words: str) -> None:
+        """Hang up on a client that has stopped reading or answering, as `words` say."""
+        self._farewell = Farewell(1008, words)
+        self._holds = True
+        if not self._scope.cancel_called:
+            self._note(words)
+        self._scope.cancel()
+
+    def _note(self, words: str) -> None:
+        """Note how the connection ends, for the operator and the evidence."""
+        self._summary.ends(words)
+        if self._wire_log is not None:
+            self._wire_log.remark(trio.current_time(), words)

@@ -11,11 +11,10 @@ read here, for all codecs that have them as text.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
-from adapters.net.pacing import ClientLimits
 from gateway.game.commands import Command
 from gateway.game.events import Dismissed, Event
 from gateway.game.manners import Manners
@@ -42,7 +41,7 @@ class HangUp(WireError):
 
 @dataclass(frozen=True, slots=True)
 class Farewell:
-    """How a transport that has a word for it says good-bye: a websocket close code and its reason."""
+    """How a client is hung up on, where its framing can say so: a websocket close code and its reason."""
 
     code: int = 1000
     reason: str = ""
@@ -103,78 +102,6 @@ STOPPED_READING = "stopped reading"
 
 class PeerGone(Exception):
     """The client is not there any more, or has stopped reading; its text, if it has one, says which."""
-
-
-Heard: TypeAlias = Callable[[list[str]], bool]
-"""Takes texts that arrived, at least one; returns whether to be called with more."""
-
-
-class Transport(Protocol):
-    """One client's texts, whatever carries them."""
-
-    thinks: Callable[[], bool]
-    """Says whether the client may think about a move now, and read nothing; set by the connection."""
-
-    @property
-    def is_reachable(self) -> bool:
-        """Whether nothing says that the client has vanished. Cheap enough to ask before each pairing."""
-
-    @property
-    def waiting(self) -> int:
-        """Bytes that were written and have not left."""
-
-    @property
-    def origin(self) -> str:
-        """Where the client comes from: its address, or what is known of it; empty where nothing is."""
-
-    @property
-    def limits(self) -> ClientLimits:
-        """What is held against the client."""
-
-    @property
-    def read_at(self) -> float:
-        """When the bytes of the latest texts arrived, in trio's time; rather too early than too late."""
-
-    @property
-    def ended(self) -> str:
-        """How the client ended it, in words, once `listen` has said that no more can come."""
-
-    async def listen(self, heard: Heard) -> bool:
-        """Call `heard` with the texts that arrive, until it returns False or no more can come.
-
-        Return whether more can come. Raises what `heard` raises, PeerGone, and Flooded where the client
-        sends more without a separator than it may.
-        """
-
-    def write(self, texts: Iterable[str]) -> bool:
-        """Send all texts.
-
-        Return whether they have left, or wait for `drain`. Never blocks. Raises PeerGone.
-        """
-
-    def granted(self, texts: int) -> int:
-        """Return how many of that many texts of this client may be carried out now, at least one."""
-
-    async def turn(self) -> None:
-        """Return when it is the turn of this client, of those that have sent more than is done at once."""
-
-    async def answers(self, may_think: Callable[[], bool]) -> bool:
-        """Probe the client; return whether it answers within `PROBE_LIMIT` seconds.
-
-        One that may think answers by its system's acknowledgement, as it may not read. Raises PeerGone.
-        """
-
-    async def drain(self) -> None:
-        """Return when all that was written has left.
-
-        Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds.
-        """
-
-    async def settle(self) -> None:
-        """Return when everything that had arrived before the call has been handed out by `listen`."""
-
-    async def close(self, farewell: Farewell) -> None:
-        """Hang up so that what was sent still arrives. Never raises, never takes longer than 2 seconds."""
 
 
 class Flooded(Exception):

@@ -17,12 +17,10 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import trio
 import trio_websocket
 
-from adapters.client.contract import SEND_LIMIT, C_contra, Codec, Farewell, PeerGone, S_co
-from adapters.client.transports import LineTransport
-from adapters.client.websocket import close, next_message
-from adapters.net.sockets import DirectSocket
+from adapters.client.contract import SEND_LIMIT, C_contra, Codec, PeerGone, S_co
+from adapters.client.framing import Lines
+from adapters.net.socket import GOODBYE_LIMIT, Socket, taken
 from adapters.net.tls_client import secure, trusting
-from adapters.net.wire import Wire
 
 _HTTP = b"HTTP/"
 _WEB_PORTS = {"ws": 80, "wss": 443}
@@ -95,6 +93,33 @@ class Line(Protocol):
         """Send all texts. Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds."""
 
 
+class TcpLine:
+    """The client's end of lines over TCP."""
+
+    def __init__(self, sock: Socket) -> None:
+        self._socket = sock
+        self._lines = Lines()
+
+    async def receive(self) -> list[str]:
+        """Return the lines that have arrived; none at the end of the stream."""
+        texts: list[str] = []
+        try:
+            while not texts and not self._lines.ended:
+                data = await self._socket.receive_some()
+                texts = self._lines.feed(data) if data else self._lines.end()
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise PeerGone from None
+        return texts
+
+    async def send(self, texts: Iterable[str]) -> None:
+        """Send each text as a line."""
+        try:
+            with trio.fail_after(SEND_LIMIT):
+                await self._socket.send_all(self._lines.frame(texts))
+        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+            raise PeerGone from None
+
+
 class WebSocketLine:
     """The client's end of a websocket."""
 
@@ -102,8 +127,12 @@ class WebSocketLine:
         self._websocket = websocket
 
     async def receive(self) -> list[str]:
-        """Return the next message; nothing once the websocket is closed."""
-        return await next_message(self._websocket)
+        """Return the next message, a binary one as text; nothing once the websocket is closed."""
+        try:
+            message = await self._websocket.get_message()
+        except trio_websocket.ConnectionClosed:
+            return []
+        return [message if isinstance(message, str) else message.decode("utf-8", "surrogateescape")]
 
     async def send(self, texts: Iterable[str]) -> None:
         """Send each text as a frame."""
@@ -114,29 +143,50 @@ class WebSocketLine:
         except (trio_websocket.ConnectionClosed, trio.TooSlowError):
             raise PeerGone from None
 
+    async def close(self) -> None:
+        """Close the websocket, in whatever state it is, within `GOODBYE_LIMIT` seconds."""
+        try:
+            with trio.move_on_after(GOODBYE_LIMIT):
+                await self._websocket.aclose()
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
 
-class _ClientWire(Wire):
-    """A wire that gives up a handshake as soon as what comes cannot be an answer to it.
+
+class _Stream(trio.abc.Stream):
+    """A socket as trio-websocket takes it, whose handshake ends as soon as what comes can be no answer to it.
 
     trio-websocket would wait for more: it takes a line of another protocol for the beginning of a head, and
     does not mind the end of the stream.
     """
 
-    def __init__(self, stream: trio.SocketStream) -> None:
-        super().__init__(DirectSocket(stream))
+    def __init__(self, sock: Socket) -> None:
         self.handshake = trio.CancelScope()
         self.has_answered = False
         """Whether the server has said anything, or hung up."""
+        self._socket = sock
         self._begin = b""
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Return what has arrived; no bytes at the end of the stream."""
-        data = await super().receive_some(max_bytes)
+        """Return what has arrived, whatever `max_bytes` is; no bytes at the end of the stream."""
+        data = await self._socket.receive_some()
         self.has_answered = True
         self._begin = (self._begin + data)[: len(_HTTP)]
         if not data or not _HTTP.startswith(self._begin):
             self.handshake.cancel()
         return data
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """Send all of `data`."""
+        await self._socket.send_all(bytes(data))
+
+    async def wait_send_all_might_not_block(self) -> None:
+        """Wait until there is room for more."""
+        await self._socket.drain()
+
+    async def aclose(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+        await trio.lowlevel.checkpoint()
 
 
 class Client(Generic[C_contra, S_co]):
@@ -169,14 +219,13 @@ async def open_lines(host: str, port: int, tls: ssl.SSLContext | None = None) ->
 
     Raises OSError where none is there, as `secure` does.
     """
-    wire = Wire(DirectSocket(await _reached(host, port)))
-    transport = LineTransport(wire)
+    sock = await _reached(host, port)
     try:
         if tls is not None:
-            await secure(wire, host, tls, PATIENCE)
-        yield transport
+            await secure(sock, host, tls, PATIENCE)
+        yield TcpLine(sock)
     finally:
-        await transport.close(Farewell())
+        await sock.linger()
 
 
 @asynccontextmanager
@@ -192,16 +241,16 @@ async def open_websocket(
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     host, port = parts.hostname or "127.0.0.1", parts.port or _WEB_PORTS[parts.scheme]
-    wire = _ClientWire(await _reached(host, port))
+    sock = await _reached(host, port)
     try:
         if parts.scheme == "wss":
-            await secure(wire, host, tls or trusting(None), PATIENCE)
+            await secure(sock, host, tls or trusting(None), PATIENCE)
         async with trio.open_nursery() as nursery:
-            websocket = await _upgraded(nursery, wire, parts.netloc, target, token)
+            line = WebSocketLine(await _upgraded(nursery, _Stream(sock), parts.netloc, target, token))
             try:
-                yield WebSocketLine(websocket)
+                yield line
             finally:
-                await close(websocket, Farewell())
+                await line.close()
             nursery.cancel_scope.cancel()
     except BaseExceptionGroup as group:  # the caller need not know of the nursery
         if len(group.exceptions) > 1:
@@ -215,30 +264,30 @@ async def open_websocket(
             raise PeerGone from None
         raise error from error.__cause__
     finally:
-        wire.close()
+        sock.close()
 
 
-async def _reached(host: str, port: int) -> trio.SocketStream:
+async def _reached(host: str, port: int) -> Socket:
     try:
         with trio.fail_after(PATIENCE):
-            return await trio.open_tcp_stream(host, port)
+            return Socket(taken(await trio.open_tcp_stream(host, port)))
     except trio.TooSlowError:
         raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from None
 
 
 async def _upgraded(
-    nursery: trio.Nursery, wire: _ClientWire, host: str, target: str, token: str | None
+    nursery: trio.Nursery, stream: _Stream, host: str, target: str, token: str | None
 ) -> trio_websocket.WebSocketConnection:
     headers = [] if token is None else [(b"Authorization", b"Bearer " + token.encode())]
-    wire.handshake.deadline = trio.current_time() + PATIENCE
-    with wire.handshake:
+    stream.handshake.deadline = trio.current_time() + PATIENCE
+    with stream.handshake:
         return await trio_websocket.wrap_client_stream(
             nursery,
-            wire,  # type: ignore[arg-type]
+            stream,  # type: ignore[arg-type]
             host,
             target,
             extra_headers=headers,
         )
-    if wire.has_answered:
+    if stream.has_answered:
         raise PeerGone
     raise TimeoutError(errno.ETIMEDOUT, "it does not answer a websocket's handshake")

@@ -6,7 +6,7 @@ asked for, so that the server loads no bot, and a bot no server.
 """
 
 from argparse import Namespace
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,17 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from gateway.options.arguments import Description
 
 if TYPE_CHECKING:
+    from adapters.client.accepted import Serve
     from adapters.client.rules import Book
     from adapters.client.talk import AnyDialogue, Entry
-    from adapters.client.upgrade import Endpoint
-    from adapters.net.wire import Wire
     from gateway.access.accounts import Accounts
     from gateway.hub.interfaces import HubForPlayers
 
-Serve: TypeAlias = "Callable[[Wire], Awaitable[None]]"
-"""Serves one client's connection."""
-Front: TypeAlias = "Serve | Endpoint"
-"""What serves a dialect's clients; by websocket that is an endpoint."""
 Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
 """Connects to a server. Raises OSError, UnicodeError, PeerGone."""
 
@@ -38,7 +33,9 @@ class Dialect(Description):
     mark: str
     """A letter that stands for it."""
     scheme: str = ""
-    """Of its URLs, such as ``ws``; empty where an address is no more than host and port."""
+    """Of its URLs, ``ws`` for a websocket; empty where clients send lines, to host and port."""
+    answer: str = ""
+    """The answer to a request by HTTP that asks for no websocket: how to connect."""
     example: str
     """What to try first: a template of `address`, `host` and `port`."""
     encodings: tuple[str, ...] = ()
@@ -51,11 +48,8 @@ class Dialect(Description):
     """Whether upper and lower case are the same where a player asks for another one by name."""
     begins: Callable[[str], bool] | None = None
     """Whether a first message is of this dialect and of no other that comes by websocket, too."""
-    front_end: "Callable[[HubForPlayers, Namespace, int | None, Accounts | None], Front]"
-    """Returns what serves a client, by the server's options.
-
-    These are followed by the port of the page for people, and the protected names, if there are any.
-    """
+    front_end: "Callable[[HubForPlayers, Namespace, Accounts | None], Serve]"
+    """Returns what serves a client, by the server's options. Of protected names there may be any."""
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""
     book: "Callable[[], Book]"

@@ -1,14 +1,45 @@
-"""Bytes to lines, and the usual websocket frames to texts.
+"""Bytes to texts and texts to bytes, without I/O: lines over TCP, and websockets behind their handshake.
 
-A line ends with LF, CR LF, a lone CR, or CR NUL, which is how telnet writes a lone CR. A CR ends its line at
-once, so an LF or a NUL that comes next, in whatever packet, belongs to it. Knows nothing of what lines say,
-only how long one may be, and that people type them into telnet, which mixes its own commands into the stream
-(RFC 854).
+Knows where a text ends, how long it may be, and how each framing says good-bye. Does not know dialects.
 """
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
-from adapters.client.contract import Flooded
+from wsproto.frame_protocol import CloseReason, FrameDecoder, MessageDecoder, Opcode, ParseFailed
+
+from adapters.client.contract import Farewell, Flooded, PeerGone
+
+HUNG_UP = "hung up"
+"""How a client ended its connection without breaking a rule."""
+
+
+class Framing(Protocol):
+    """The texts of one byte stream, both ways."""
+
+    ended: str
+    """Why no more texts come, in words; empty while they may."""
+    has_more: bool
+    """Whether bytes were fed that are not digested yet: another `feed` goes on with them."""
+    replies: bytes
+    """What the framing itself has to say. Whoever sends it takes it away."""
+
+    def feed(self, data: bytes = b"") -> list[str]:
+        """Return the texts that are complete with `data`. Raises Flooded where one is too long."""
+
+    def end(self) -> list[str]:
+        """Return what a stream leaves that has ended. MUST NOT be called while `has_more`."""
+
+    def frame(self, texts: Iterable[str]) -> bytes:
+        """Return one or more texts as they go over the wire. Raises PeerGone after a good-bye."""
+
+    def ping(self) -> bytes:
+        """Return what a client answers by itself; nothing where the framing has no such thing."""
+
+    def close(self, farewell: Farewell) -> bytes:
+        """Return how to say good-bye; nothing where that was said, or cannot be."""
+
 
 LINE_LIMIT = 4096
 """Bytes that a line may have, its end left out."""
@@ -22,16 +53,24 @@ _TELNET = re.compile(
 
 
 class Lines:
-    """The lines of one byte stream."""
+    """Lines over TCP, which people type into telnet, too.
 
-    __slots__ = ("_flooded", "_limit", "_rest")
+    A line ends with LF, CR LF, a lone CR, or CR NUL, which is how telnet writes a lone CR. A CR ends its line
+    at once, so an LF or a NUL that comes next, in whatever packet, belongs to it. telnet's own commands are
+    left out (RFC 854).
+    """
+
+    __slots__ = ("_flooded", "_limit", "_rest", "ended", "has_more", "replies")
 
     def __init__(self, limit: int = LINE_LIMIT) -> None:
+        self.ended = ""
+        self.has_more = False
+        self.replies = b""
         self._limit = limit
         self._rest = b""  # a begun line; or CR, where one ended a line and its LF may still come
         self._flooded = False
 
-    def feed(self, data: bytes) -> list[str]:
+    def feed(self, data: bytes = b"") -> list[str]:
         """Return the lines that `data` completes.
 
         Raises Flooded at a line longer than the limit; lines before that one are returned first, and
@@ -82,8 +121,21 @@ class Lines:
 
     def end(self) -> list[str]:
         """Return what a stream that has ended leaves: a last line without its end, or nothing."""
+        self.ended = HUNG_UP
         rest, self._rest = self._rest, b""
         return [to_text(rest)] if rest not in (b"", _RETURN) and not self._flooded else []
+
+    def frame(self, texts: Iterable[str]) -> bytes:
+        """Return each text as a line."""
+        return ("\n".join(texts) + "\n").encode()
+
+    def ping(self) -> bytes:
+        """Return nothing: there is nothing that a client would answer by itself."""
+        return b""
+
+    def close(self, farewell: Farewell) -> bytes:
+        """Return nothing: lines have no word for it."""
+        return b""
 
 
 def to_text(line: bytes) -> str:
@@ -93,23 +145,207 @@ def to_text(line: bytes) -> str:
     return line.decode("utf-8", "surrogateescape")
 
 
-# Websocket frames of the usual kind (RFC 6455, 5.2), without a library's help.
-#
-# Knows the two shapes that nearly all traffic has: a client's short text or control frame, whole in one read,
-# and a server's text frame. Knows no connection and reports no errors: `usual_frames` stops at the first byte
-# that is anything else and leaves the rest to trio-websocket, which implements the whole protocol. It exists
-# for speed alone (docs/performance.md).
+MESSAGE_LIMIT = 65_536
+"""Bytes that a websocket message may have; the close code for more is 1009."""
+FRAME_LIMIT = 1024
+"""Frames that a websocket message may consist of; the close code for more is 1009."""
 
+_AT_ONCE = 32
+"""Frames that the library decodes before others have their turn: some 150 us."""
+_PARTS = 64
+"""Pieces in which an unfinished message may lie; beyond that they are put together."""
 _TEXT = 0x81
 """FIN and the opcode of a text."""
 _PING = 0x89
 _PONG = 0x8A
+_CLOSE = 0x88
 _MASKED = 0x80
 _SHORT = 126
 """The payload size, in bytes, from which the length needs a field of its own."""
 _HEAD = 6
 """Bytes before the payload of a short masked frame."""
 _SHORT_HEADS = tuple(bytes((_TEXT, size)) for size in range(_SHORT))
+_CLOSE_CODES = frozenset((*range(1000, 1004), *range(1007, 1014)))
+"""The codes below 3000 that a close frame may have (RFC 6455, 7.4.1); the others say what no frame does."""
+
+
+class WebSocket:
+    """The server's end of a websocket behind its handshake (RFC 6455).
+
+    Nearly all that clients send are short texts in a frame of their own, whole in one read. These are read
+    here; `wsproto` decodes everything from the first byte that is anything else to the end of the message
+    that it begins.
+    """
+
+    __slots__ = ("_decoder", "_has_said_close", "_violation", "ended", "has_more", "replies")
+
+    def __init__(self) -> None:
+        self.ended = ""
+        self.has_more = False
+        self.replies = b""
+        self._decoder: _Decoder | None = None
+        """What decodes the frame or the message that has begun, if one has."""
+        self._violation: Farewell | None = None
+        """What to say to a client that has broken the protocol."""
+        self._has_said_close = False
+
+    def feed(self, data: bytes = b"") -> list[str]:
+        """Return the messages that are complete with `data`, binary ones as text.
+
+        After a close frame of this side there are none: all that is awaited then is the client's.
+        """
+        texts: list[str] = []
+        if self.ended:
+            return texts
+        if self._decoder is None and data:
+            texts, controls, data = usual_frames(data)
+            if controls:
+                self._answer(controls)
+            if data:
+                self._decoder = _Decoder()
+        if self._decoder is not None:
+            self._decoder.frames.receive_bytes(data)
+            texts += self._decoded(self._decoder)
+        return [] if self._has_said_close and not self.ended else texts
+
+    def end(self) -> list[str]:
+        """Return nothing: a message without its end is none."""
+        self.ended = self.ended or HUNG_UP
+        return []
+
+    def frame(self, texts: Iterable[str]) -> bytes:
+        """Return each text as a frame."""
+        if self._has_said_close:  # nothing may follow a close frame (RFC 6455, 5.5.1)
+            raise PeerGone
+        return b"".join([text_frame(text) for text in texts])
+
+    def ping(self) -> bytes:
+        """Return a ping."""
+        return b"" if self._has_said_close else bytes((_PING, 0))
+
+    def close(self, farewell: Farewell) -> bytes:
+        """Return a close frame. What the client has broken counts for more than `farewell`."""
+        is_gone = bool(self.ended) and self._violation is None
+        if self._has_said_close or is_gone:
+            return b""
+        self._has_said_close = True
+        farewell = self._violation or farewell
+        return _control_frame(_CLOSE, farewell.code.to_bytes(2, "big") + farewell.reason.encode())
+
+    def _decoded(self, decoder: "_Decoder") -> list[str]:
+        """Return the texts of the next frames, up to `_AT_ONCE` of them."""
+        texts: list[str] = []
+        try:
+            for _ in range(_AT_ONCE):
+                frame = decoder.next()
+                if frame is None:
+                    self.has_more = False
+                    if decoder.is_between_messages:
+                        self._decoder = None
+                    return texts
+                if frame.opcode is Opcode.PING:
+                    self._pong(frame.payload)
+                elif frame.opcode is Opcode.CLOSE:
+                    check_close(frame.payload)
+                    self.ended, self.has_more = HUNG_UP, False
+                    if not self._has_said_close:  # the answer says the same (RFC 6455, 5.5.1)
+                        self._has_said_close = True
+                        self.replies += _control_frame(_CLOSE, frame.payload)
+                    return texts
+                elif frame.message_finished and not frame.opcode.iscontrol():
+                    texts.append(frame.payload.decode("utf-8", "surrogateescape"))
+            self.has_more = True
+        except ParseFailed as error:
+            is_long = error.code is CloseReason.MESSAGE_TOO_BIG
+            words = "sent a message that is too long" if is_long else "broke the websocket protocol"
+            self.ended, self.has_more = f"{words} ({error.code.value})", False
+            self._violation = Farewell(error.code.value)
+        return texts
+
+    def _answer(self, frames: bytes) -> None:
+        """Answer the pings among usual control frames."""
+        while frames:
+            end = _HEAD + frames[1] - _MASKED
+            if frames[0] == _PING:
+                self._pong(_unmasked(frames[_HEAD - 4 : _HEAD], frames[_HEAD:end]))
+            frames = frames[end:]
+
+    def _pong(self, payload: bytes) -> None:
+        if not self._has_said_close:
+            self.replies += _control_frame(_PONG, payload)
+
+
+class _Decoder:
+    """A websocket's frames and messages, by wsproto, of one message at least.
+
+    An open message takes no more than `MESSAGE_LIMIT` bytes, in whatever pieces it comes. Of the library's
+    names those without an underscore are used, of which not all are documented: tests/adapters/client/
+    test_wsproto.py has each.
+    """
+
+    __slots__ = ("_count", "_messages", "_parts", "_size", "frames")
+
+    def __init__(self) -> None:
+        self.frames = FrameDecoder(client=False)
+        self._messages = MessageDecoder()
+        self._parts: list[bytes] = []
+        """What has come of the open message."""
+        self._size = self._count = 0
+        """Of so many bytes and frames."""
+
+    @property
+    def is_between_messages(self) -> bool:
+        """Whether neither a frame nor a message has begun."""
+        frames = self.frames
+        return frames.header is None and not len(frames.buffer) and self._messages.opcode is None
+
+    def next(self) -> "_Decoded | None":
+        """Return the next frame, or what has come of it; None where more bytes are needed.
+
+        The last one of a message has all its bytes. Raises ParseFailed.
+        """
+        frame = self.frames.process_buffer()
+        if frame is None:
+            return None
+        assert isinstance(frame.payload, bytes)
+        if frame.opcode.iscontrol():
+            return _Decoded(frame.opcode, frame.payload, message_finished=True)
+        self._size += len(frame.payload)
+        self._count += frame.frame_finished
+        if self._size > MESSAGE_LIMIT or self._count > FRAME_LIMIT:
+            raise ParseFailed("message too big", CloseReason.MESSAGE_TOO_BIG)
+        part = self._messages.process_frame(frame)  # which also looks whether a text is UTF-8
+        self._parts.append(frame.payload)
+        if part.message_finished:
+            message, self._parts = b"".join(self._parts), []
+            self._size = self._count = 0
+            return _Decoded(part.opcode, message, message_finished=True)
+        if len(self._parts) > _PARTS:  # there may be one for each byte
+            self._parts = [b"".join(self._parts)]
+        return _Decoded(part.opcode, b"", message_finished=False)
+
+
+class _Decoded(NamedTuple):
+    opcode: Opcode
+    payload: bytes
+    message_finished: bool
+
+
+def _control_frame(kind: int, payload: bytes) -> bytes:
+    return bytes((kind, len(payload))) + payload
+
+
+def check_close(payload: bytes) -> None:
+    """Raise ParseFailed if that is not what a close frame may have (RFC 6455, 7.4)."""
+    if not payload:
+        return
+    code = int.from_bytes(payload[:2], "big")
+    if len(payload) == 1 or not (code in _CLOSE_CODES or 3000 <= code < 5000):
+        raise ParseFailed("close frame with an invalid code")
+    try:
+        payload[2:].decode()
+    except UnicodeDecodeError:
+        raise ParseFailed("reason is no UTF-8", CloseReason.INVALID_FRAME_PAYLOAD_DATA) from None
 
 
 def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:

@@ -1,7 +1,7 @@
 """The connections between the nodes of a cluster.
 
-Knows wires and channels, and when nodes greet; does not know what the frames say. Of two nodes the one whose
-name sorts first dials. The rules it keeps:
+Knows sockets and channels, and when nodes greet; does not know what the frames say. Of two nodes the one
+whose name sorts first dials. The rules it keeps:
 
 - To send never waits. What is sent in one turn of the event loop to one node goes as one batch.
 - A connection that breaks costs nothing: the channel goes on with the next one.
@@ -20,9 +20,8 @@ from typing import Protocol, TypeAlias
 
 import trio
 
-from adapters.net.epoll import EpollReader
-from adapters.net.sockets import DirectSocket
-from adapters.net.wire import Wire
+from adapters.net.epoll import Poller
+from adapters.net.socket import Socket, taken
 from gateway.cluster.channel import (
     LONGEST_HELLO,
     Channel,
@@ -38,7 +37,7 @@ from gateway.runtime.throttle import Throttle
 
 # How two nodes greet each other on a connection, before anything else is said.
 #
-# Knows wires, and the order of hellos and proofs; what stands in them is in `gateway.cluster.channel`. The
+# Knows sockets, and the order of hellos and proofs; what stands in them is in `gateway.cluster.channel`. The
 # rule it keeps: whoever has not proved that it knows the secret costs little. It chooses no word of the log,
 # has `GREETING_LIMIT` seconds, and keeps no node out: where too many have dialed and not greeted yet, the
 # oldest of them has to go.
@@ -51,14 +50,14 @@ MOST_STRANGERS = 32
 NO_PROOF = "it does not know the secret of this cluster"
 
 
-async def ask(wire: Wire, name: str, ours: Hello, secret: bytes) -> Hello:
+async def ask(sock: Socket, name: str, ours: Hello, secret: bytes) -> Hello:
     """Greet the node of that name, which was dialed; return its hello. Raises HelloError, TooSlowError."""
     with trio.fail_after(GREETING_LIMIT):
-        await wire.send_all(ours.encode())
-        theirs, shown = decode(await _line(wire)), await _line(wire)
+        await sock.send_all(ours.encode())
+        theirs, shown = decode(await _line(sock)), await _line(sock)
         if not is_proof(shown, secret, theirs, ours):
             raise HelloError(NO_PROOF)
-        await wire.send_all(proof(secret, ours, theirs))  # before the check: so both say what differs
+        await sock.send_all(proof(secret, ours, theirs))  # before the check: so both say what differs
     check(ours.identity, theirs.identity)
     if theirs.identity.node != name:
         raise HelloError(f"it is called {theirs.identity.node}")
@@ -73,7 +72,7 @@ class Strangers:
         """The oldest first."""
 
     async def answer(
-        self, wire: Wire, answer_to: Callable[[Hello], Hello], secret: bytes
+        self, sock: Socket, answer_to: Callable[[Hello], Hello], secret: bytes
     ) -> tuple[Hello, Hello]:
         """Greet a node that has dialed; return its hello, and the answer to it.
 
@@ -86,10 +85,10 @@ class Strangers:
                 del self._greeting[oldest]
                 oldest.cancel()
             try:
-                theirs = decode(await _line(wire))
+                theirs = decode(await _line(sock))
                 ours = answer_to(theirs)
-                await wire.send_all(ours.encode() + proof(secret, ours, theirs))
-                if not is_proof(await _line(wire), secret, theirs, ours):
+                await sock.send_all(ours.encode() + proof(secret, ours, theirs))
+                if not is_proof(await _line(sock), secret, theirs, ours):
                     raise HelloError(NO_PROOF)
             finally:
                 self._greeting.pop(scope, None)
@@ -97,16 +96,16 @@ class Strangers:
         return theirs, ours
 
 
-async def _line(wire: Wire) -> bytes:
+async def _line(sock: Socket) -> bytes:
     """Return what comes up to a newline, with it. Raises HelloError if that is too far."""
     data = b""
     while b"\n" not in data:
-        if len(data) > LONGEST_HELLO or not (more := await wire.receive_some()):
+        if len(data) > LONGEST_HELLO or not (more := await sock.receive_some()):
             raise HelloError("it ends within its hello, or that is too long")
         data += more
     line, newline, rest = data.partition(b"\n")
     if rest:
-        wire.push_back(rest)
+        sock.push_back(rest)
     return line + newline
 
 
@@ -163,16 +162,16 @@ class _Link:
     """The channel's, which both nodes know."""
     heard: float
     said: float = 0.0
-    wire: Wire | None = None
+    sock: Socket | None = None
     channel: Channel = field(default_factory=Channel)
 
 
 class Links:
     """All links of this node."""
 
-    def __init__(self, own: Identity, secret: bytes, node: Node, epoll: EpollReader | None = None) -> None:
+    def __init__(self, own: Identity, secret: bytes, node: Node, poller: Poller | None = None) -> None:
         self.own = own
-        self._epoll = epoll
+        self._poller = poller
         self.secret = secret
         """What a node that greets this one is to know."""
         self._node = node
@@ -219,52 +218,54 @@ class Links:
         for link in self._waiting:
             self._write(link, link.channel.batch())
         for link in [*self._links.values()]:
-            if link.wire is not None:
-                await _drain(link.wire)
+            if link.sock is not None:
+                await _drain(link.sock)
 
-    async def serve(self, wire: Wire) -> None:
+    async def serve(self, sock: Socket) -> None:
         """Serve a node that has dialed, until the connection ends."""
-        await self._converse(wire, wire.address, self._answer)
+        await self._converse(sock, sock.address, self._answer)
 
     async def _dial(self, name: str) -> None:
         reached = trio.current_time()
         while (place := self._places.get(name)) is not None:
             try:
                 with trio.fail_after(DIALING):
-                    wire = Wire(DirectSocket(await trio.open_tcp_stream(*place), self._epoll))
+                    sock = Socket(taken(await trio.open_tcp_stream(*place)), self._poller)
             except (OSError, UnicodeError, trio.TooSlowError) as error:
                 if trio.current_time() - reached > UNREACHED:
                     self._say(name, f"it is not reached: {error or 'no answer'}", name)
             else:
-                await self._converse(wire, name, partial(self._ask, name))
+                await self._converse(sock, name, partial(self._ask, name))
                 reached = trio.current_time()
             await trio.sleep(REDIAL)
         self._dialed.discard(name)
 
-    async def _converse(self, wire: Wire, place: str, greet: Callable[[Wire], Awaitable[_Greeted]]) -> None:
+    async def _converse(
+        self, sock: Socket, place: str, greet: Callable[[Socket], Awaitable[_Greeted]]
+    ) -> None:
         """Greet the other side, and take what it says until the connection ends."""
         try:
-            theirs, channel = await greet(wire)
+            theirs, channel = await greet(sock)
             link = self._linked(theirs, channel)
             if link is not None:
-                await self._listen(link, wire, theirs.arrived)
+                await self._listen(link, sock, theirs.arrived)
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
             pass
         except HelloError as error:
             self._say(place, str(error), str(error))
         finally:
-            wire.close()
+            sock.close()
 
-    async def _ask(self, name: str, wire: Wire) -> _Greeted:
+    async def _ask(self, name: str, sock: Socket) -> _Greeted:
         """Greet a node that was dialed. Raises HelloError."""
         link = self._links.get(name)
         ours = Hello(self.own) if link is None else Hello(self.own, link.name, link.channel.arrived)
-        theirs = await ask(wire, name, ours, self.secret)
+        theirs = await ask(sock, name, ours, self.secret)
         return theirs, theirs.channel
 
-    async def _answer(self, wire: Wire) -> _Greeted:
+    async def _answer(self, sock: Socket) -> _Greeted:
         """Greet a node that has dialed. Raises HelloError."""
-        theirs, ours = await self._strangers.answer(wire, self._answer_to, self.secret)
+        theirs, ours = await self._strangers.answer(sock, self._answer_to, self.secret)
         return theirs, ours.channel
 
     def _answer_to(self, theirs: Hello) -> Hello:
@@ -287,31 +288,31 @@ class Links:
         self._node.joined(name, now)
         return link
 
-    async def _listen(self, link: _Link, wire: Wire, arrived: int) -> None:
+    async def _listen(self, link: _Link, sock: Socket, arrived: int) -> None:
         """Take what a node says, until the connection ends."""
         node = link.identity.node
 
         def ready() -> bool:
-            data = wire.read()
+            data = sock.read()
             if data:
                 link.heard = now = trio.current_time()
                 for frame in link.channel.feed(data):
                     self._node.receive(node, frame, now)
                 self._node.settle(now)
-            return data != b"" and link.wire is wire
+            return not sock.ended and link.sock is sock
 
-        if link.wire is not None:
-            link.wire.close()  # its end may never come
-        link.wire = wire
+        if link.sock is not None:
+            link.sock.close()  # its end may never come
+        link.sock = sock
         try:
             self._write(link, link.channel.again(arrived))
-            await wire.listen(ready)
+            await sock.listen(ready)
         except ValueError as error:
             self._say(node, str(error), node)
             self._lose(link, trio.current_time())
         finally:
-            if link.wire is wire:
-                link.wire = None
+            if link.sock is sock:
+                link.sock = None
 
     async def _flush(self) -> None:
         """Send what waits, once in each turn of the loop in which something does."""
@@ -323,12 +324,12 @@ class Links:
 
     def _write(self, link: _Link, data: bytes) -> None:
         """Send bytes; what cannot leave now is sent again by the next connection."""
-        wire = link.wire
-        if wire is not None and data:
+        sock = link.sock
+        if sock is not None and data:
             link.said = trio.current_time()
             with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-                if not wire.write(data):
-                    self._nursery.start_soon(_drain, wire)
+                if not sock.write(data):
+                    self._nursery.start_soon(_drain, sock)
 
     async def _watch(self) -> None:
         """Lose the nodes that are silent, and let this one not be."""
@@ -347,9 +348,9 @@ class Links:
         node = link.identity.node
         if self._links.get(node) is link:
             del self._links[node]
-            wire, link.wire = link.wire, None
-            if wire is not None:
-                wire.close()
+            sock, link.sock = link.sock, None
+            if sock is not None:
+                sock.close()
             self._node.lost(node, now)
 
     def _say(self, place: str, why: str, kind: str) -> None:
@@ -359,6 +360,6 @@ class Links:
             logger.warning("the node at %s is not talked to: %s", place, why, extra=about)
 
 
-async def _drain(wire: Wire) -> None:
+async def _drain(sock: Socket) -> None:
     with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-        await wire.drain()
+        await sock.drain()

@@ -22,9 +22,8 @@ from adapters.cluster.registry import (
     RegistryError,
     registry,
 )
-from adapters.net.epoll import EpollReader
-from adapters.net.sockets import DirectSocket
-from adapters.net.wire import Wire
+from adapters.net.epoll import Poller
+from adapters.net.socket import Socket, taken
 from gateway.cluster.channel import Identity
 from gateway.cluster.membership import BEAT, Place, View
 from gateway.hub.interfaces import HubForNodes
@@ -57,7 +56,7 @@ async def joined(
     rules: Mapping[str, float],
     run: int,
     hub: HubForNodes,
-    epoll: EpollReader | None,
+    poller: Poller,
 ) -> AsyncIterator[ClusterNode]:
     """Be a node of the cluster while the block lasts. Raises OSError if that cannot be.
 
@@ -72,10 +71,10 @@ async def joined(
             identity = Identity(options.node, run, rules)
             at, troubles = trio.current_time(), Throttle(LOG_PERIOD)
             view = await _first_view(asked, node, troubles)
-            node.links = Links(identity, asked.secret.encode(), node, epoll)
+            node.links = Links(identity, asked.secret.encode(), node, poller)
             await nursery.start(node.links.run)
             room = trio.Semaphore(MOST_DIALING)
-            serve = partial(_serve, node.links, epoll)
+            serve = partial(_serve, node.links, poller)
             for listener in listeners:
                 nursery.start_soon(accept, listener, serve, nursery, room)
             if view is not None:
@@ -106,8 +105,8 @@ def _refuse(options: ClusterOptions, errors: BaseExceptionGroup[RegistryError]) 
     raise OSError(f"--cluster: {options.url}: {error}") from None
 
 
-async def _serve(links: Links, epoll: EpollReader | None, stream: trio.SocketStream) -> None:
-    await links.serve(Wire(DirectSocket(stream, epoll)))
+async def _serve(links: Links, poller: Poller, stream: trio.SocketStream) -> None:
+    await links.serve(Socket(taken(stream), poller))
 
 
 async def _first_view(asked: Registry, node: ClusterNode, troubles: Throttle) -> View | None:

@@ -1,13 +1,13 @@
 """The Droidcon hackathon's protocol: bots that come by TCP and write lines."""
 
 from argparse import Namespace, _ArgumentGroup
-from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.client.dialect import Dialect, Opening, Serve
+from adapters.client.dialect import Dialect, Opening
 from gateway.options.arguments import number
 
 if TYPE_CHECKING:
+    from adapters.client.accepted import Serve
     from adapters.client.rules import Book
     from adapters.client.talk import Entry
     from gateway.access.accounts import Accounts
@@ -24,10 +24,10 @@ def _add_options(group: _ArgumentGroup) -> None:
     )
 
 
-def _front_end(hub: "HubForPlayers", options: Namespace, _: int | None, accounts: "Accounts | None") -> Serve:
-    from adapters.droidcon.server import serve  # noqa: PLC0415  a bot needs no server
+def _front_end(hub: "HubForPlayers", options: Namespace, accounts: "Accounts | None") -> "Serve":
+    from adapters.droidcon.server import serving  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, hub=hub, rounds=options.rounds, accounts=accounts)
+    return serving(hub, accounts, rounds=options.rounds)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

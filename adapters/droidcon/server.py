@@ -1,27 +1,30 @@
 """The Droidcon front end: a TCP port where clients, or people with telnet, type lines (PROTOCOL.md 1.1).
 
-Knows which transport, codec and translator make a connection of this dialect. What a connection does, for all
-dialects, stands in `adapters/client/connection.py`.
+Knows which codec and translator make a connection of this dialect. What a connection does, for all dialects,
+stands in `adapters/client/connection.py`.
 """
 
+from adapters.client.accepted import Accepted, Serve
 from adapters.client.connection import Connection
-from adapters.client.guard import Guard
-from adapters.client.transports import LineTransport
+from adapters.client.name_check import NameCheck
 from adapters.droidcon.codec import BEFORE_TOKEN, DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
-from adapters.net.wire import Wire
 from gateway.access.accounts import Accounts
 from gateway.hub.interfaces import HubForPlayers
 
 
-async def serve(wire: Wire, hub: HubForPlayers, *, rounds: int, accounts: Accounts | None = None) -> None:
-    """Serve one connection; a series in which such a client plays has `rounds` games.
+def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, rounds: int) -> Serve:
+    """Return what serves clients; a series in which such a client plays has `rounds` games.
 
     `accounts` are the protected names, if any.
     """
-    transport, translator = LineTransport(wire), DroidconTranslator(rounds)
-    if accounts is None:
-        await Connection(hub, transport, DroidconCodec(), translator).run()
-        return
-    guard = Guard(translator, accounts, transport, BEFORE_TOKEN)
-    await Connection(hub, transport, DroidconCodec(), guard, hide=guard.hide).run()
+
+    async def serve(client: Accepted) -> None:
+        translator = DroidconTranslator(rounds)
+        if accounts is None:
+            await Connection(hub, client, DroidconCodec(), translator).run()
+            return
+        checked = NameCheck(translator, accounts, client, BEFORE_TOKEN)
+        await Connection(hub, client, DroidconCodec(), checked, hide=checked.hide).run()
+
+    return serve

@@ -1,119 +1,126 @@
-"""One port for everything: all dialects, and the page.
+"""What receives clients behind the preamble: on a dialect's own port, or on the one port for everything.
 
 Knows how to tell by the first bytes, by a request's path, and by a websocket's first message where a client
-wants to go. Knows of dialects only what they declare. The rule it keeps: it reads no more than it needs, and
-whoever serves the client reads all of it again, unchanged.
+wants to go. Knows of dialects only what they declare. It reads no more than it needs, and whoever serves the
+client gets all of it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 import trio
 
+from adapters.client.accepted import Accepted, Serve, first_texts, hang_up
 from adapters.client.contract import Farewell
-from adapters.client.dialect import Dialect, Front, Serve
-from adapters.client.transports import received
-from adapters.client.upgrade import Endpoint, PassOn, Websites, serve_websocket
-from adapters.client.websocket import WebSocketTransport
+from adapters.client.dialect import Dialect
+from adapters.client.framing import Lines
+from adapters.entrance.admission import Entry
+from adapters.entrance.handshake import HttpPort, open_websocket
 from adapters.entrance.preamble import SILENCE
 from adapters.net.http import is_http
-from adapters.net.wire import Wire
-from gateway.access.proxies import Network
+from adapters.net.socket import Socket
+
+Receive: TypeAlias = Callable[[Socket, Entry], Awaitable[None]]
+"""Serves a client from its first word on. Raises NotLetIn where its address turns out to have too much."""
+Front: TypeAlias = tuple[Dialect, Serve]
 
 TEXT = "This is a Connect-Four gateway. This port takes:\n"
+_BROKEN = trio.BrokenResourceError, trio.ClosedResourceError
 
 
-def by_first_bytes(lines: Serve, http: Serve) -> Serve:
-    """Return what serves a client with `http` if it begins with a request, and with `lines` otherwise."""
-    return partial(_serve, lines, http)
+async def receive_lines(serve: Serve, sock: Socket, entry: Entry) -> None:
+    """Serve a client that writes lines."""
+    await entry.move_to(sock.origin)  # no proxy for HTTP writes lines
+    await serve(Accepted(sock, Lines(), entry.limits))
 
 
-async def _serve(lines: Serve, http: Serve, wire: Wire) -> None:
-    serve = None
-    try:
-        with trio.move_on_after(SILENCE):
-            serve = http if await _begins_with_http(wire) else lines
-    except (trio.BrokenResourceError, trio.ClosedResourceError):
-        return
-    await (serve or Wire.linger)(wire)
+async def receive_request(serve: Serve, http: HttpPort, sock: Socket, entry: Entry) -> None:
+    """Serve a client that asks for a websocket; answer any other request."""
+    client = await open_websocket(sock, entry, http)
+    if client is not None:
+        await serve(client)
 
 
-async def _begins_with_http(wire: Wire) -> bool:
-    """Whether the client begins with a request. What it begins with is read again."""
+def receiving(dialect: Dialect, serve: Serve, http: HttpPort) -> Receive:
+    """Return what serves a dialect's clients on a port of its own."""
+    if dialect.scheme:
+        return partial(receive_request, serve, replace(http, text=dialect.answer))
+    return partial(receive_lines, serve)
+
+
+@dataclass(frozen=True, slots=True)
+class OnePort:
+    """Serves the clients of all dialects, of which one at most has lines.
+
+    A websocket's dialect is that of the path, or of the first message; a dialect that does not say how that
+    begins gets what no other claims.
+    """
+
+    fronts: Sequence[Front]
+    http: HttpPort
+
+    @classmethod
+    def of(cls, fronts: Sequence[Front], http: HttpPort) -> "OnePort":
+        """Return one whose short answer to a request names all dialects."""
+        by_websocket = [f"{each.title}, at {_path(each)}" for each, _ in fronts if each.scheme]
+        names = by_websocket + [each.title for each, _ in fronts if not each.scheme]
+        return cls(fronts, replace(http, text=TEXT + "".join(f"- {name}\n" for name in names)))
+
+    async def receive(self, sock: Socket, entry: Entry) -> None:
+        """Serve a client from its first byte on."""
+        lines = next((serve for each, serve in self.fronts if not each.scheme), None)
+        if lines is None:
+            await receive_request(self._serve_websocket, self.http, sock, entry)
+            return
+        begins_http = None
+        try:
+            with trio.move_on_after(SILENCE):
+                begins_http = await _begins_with_http(sock)
+        except _BROKEN:
+            return
+        if begins_http is None:
+            await sock.linger()
+        elif begins_http:
+            await receive_request(self._serve_websocket, self.http, sock, entry)
+        else:
+            await receive_lines(lines, sock, entry)
+
+    async def _serve_websocket(self, client: Accepted) -> None:
+        path = client.target.partition("?")[0].rstrip("/")
+        serve = next((serve for each, serve in self.fronts if each.scheme and path == _path(each)), None)
+        if serve is None:
+            serve = await self._by_first_message(client)
+        if serve is not None:
+            await serve(client)
+
+    async def _by_first_message(self, client: Accepted) -> Serve | None:
+        """Return what serves a client by its first message; None if it says nothing, and is hung up on."""
+        try:
+            with trio.move_on_after(SILENCE) as patience:
+                client.texts = await first_texts(client.socket, client.framing)
+        except _BROKEN:
+            return None
+        if not client.texts:
+            late = patience.cancelled_caught
+            farewell = Farewell(1002, "no message came") if late else Farewell()
+            await hang_up(client.socket, client.framing, farewell)
+            return None
+        by_websocket = [(each, serve) for each, serve in self.fronts if each.scheme]
+        claimed = (serve for each, serve in by_websocket if each.begins and each.begins(client.texts[0]))
+        others = (serve for each, serve in by_websocket if not each.begins)
+        return next(claimed, None) or next(others, by_websocket[0][1])
+
+
+async def _begins_with_http(sock: Socket) -> bool:
+    """Return whether the client begins with a request. What it begins with is read again."""
     data = b""
-    while (found := is_http(data)) is None and (more := await wire.receive_some()):
+    while (found := is_http(data)) is None and (more := await sock.receive_some()):
         data += more
-    wire.push_back(data)
+    sock.push_back(data)
     return bool(found)
-
-
-def serving(front: Front, trusted: Sequence[Network], websites: Websites) -> Serve:
-    """Return what serves a dialect's clients on a port of its own, also behind `trusted` proxies.
-
-    In a browser, pages of these `websites` may be clients.
-    """
-    if isinstance(front, Endpoint):
-        return partial(serve_websocket, endpoint=replace(front, trusted=trusted, websites=websites))
-    return partial(_serve_lines, front)
-
-
-async def _serve_lines(serve: Serve, wire: Wire) -> None:
-    await wire.count_at(wire.origin)  # no proxy for HTTP writes lines
-    await serve(wire)
-
-
-def sharing(
-    fronts: Sequence[tuple[Dialect, Front]],
-    trusted: Sequence[Network],
-    pass_on: PassOn | None,
-    is_closed: Callable[[], bool],
-    websites: Websites,
-) -> Serve:
-    """Return what serves the clients of all dialects on one port, of which one at most has lines.
-
-    Requests for no websocket go to `pass_on`, or are answered with a short text without it. Nobody gets a
-    websocket any more once it `is_closed`, and of pages only those of `websites`.
-    """
-    by_websocket = [(each, front) for each, front in fronts if isinstance(front, Endpoint)]
-    lines = [partial(_serve_lines, front) for _, front in fronts if not isinstance(front, Endpoint)]
-    places = [f"{each.title}, at {_path(each)}" for each, _ in by_websocket]
-    places += [each.title for each, front in fronts if not isinstance(front, Endpoint)]
-    text = TEXT + "".join(f"- {each}\n" for each in places)
-    endpoint = Endpoint(Shared(by_websocket).talk, text, None, trusted, pass_on, is_closed, websites)
-    http = partial(serve_websocket, endpoint=endpoint)
-    return by_first_bytes(lines[0], http) if lines else http
 
 
 def _path(dialect: Dialect) -> str:
     return f"/{dialect.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The dialects that come by websocket, each with what serves it."""
-
-    fronts: Sequence[tuple[Dialect, Endpoint]]
-    """At most one of them does not say how a first message begins: it gets what nobody else claims."""
-
-    async def talk(self, transport: WebSocketTransport, target: str) -> None:
-        """Serve a client by the path that it asked for, or by its first message."""
-        path = target.partition("?")[0].rstrip("/")
-        named = (endpoint for each, endpoint in self.fronts if path == _path(each))
-        endpoint = next(named, None) or await self._chosen(transport)
-        if endpoint is not None:
-            await endpoint.talk(transport, target)
-
-    async def _chosen(self, transport: WebSocketTransport) -> Endpoint | None:
-        """Return what serves a client by its first message; None if it says nothing, and is hung up on."""
-        texts: list[str] = []
-        with trio.move_on_after(SILENCE) as waiting:
-            texts = await received(transport)
-        if not texts:
-            late = waiting.cancelled_caught
-            await transport.close(Farewell(1002, "no message came") if late else Farewell())
-            return None
-        transport.push_back(texts)
-        claimed = (endpoint for each, endpoint in self.fronts if each.begins and each.begins(texts[0]))
-        others = (endpoint for each, endpoint in self.fronts if not each.begins)
-        return next(claimed, None) or next(others, self.fronts[0][1])

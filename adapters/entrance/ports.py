@@ -15,14 +15,15 @@ from typing import TypeAlias
 
 import trio
 
-from adapters.client.boundary import serve_connection
-from adapters.client.dialect import Dialect, Serve
-from adapters.client.upgrade import Websites
+from adapters.client.dialect import Dialect
 from adapters.entrance.admission import Admission
+from adapters.entrance.entrance import Entrance
+from adapters.entrance.handshake import Websites
+from adapters.entrance.one_port import Receive
 from adapters.entrance.preamble import SILENCE, Preamble
 from adapters.entrance.web_handoff import WebHandoff
 from adapters.net.fd_passing import FdPassing
-from adapters.net.wire import Wire
+from adapters.net.socket import Socket
 from gateway.access.certificates import Certificate
 from gateway.options.arguments import Options
 from gateway.options.options import NO_WEB, PAGE, WEB_PORT
@@ -37,7 +38,7 @@ from gateway.server.app import (
 )
 
 Listeners: TypeAlias = Sequence[trio.SocketListener]
-Wired: TypeAlias = Callable[[trio.SocketStream], Wire]
+OpenSocket: TypeAlias = Callable[[trio.SocketStream], Socket]
 
 ONE_PORT = "port"
 """The name of the one port's front end."""
@@ -94,22 +95,24 @@ class Ports:
             for is_shared in [each.name not in ports]
         ]
 
-    def listening(self, serve_all: Serve, wired: Wired, limits: Admission) -> list[Listening]:
-        """Return what this process accepts clients for; on the one port `serve_all` serves them."""
+    def listening(
+        self, receive_all: Receive, open_socket: OpenSocket, admission: Admission
+    ) -> list[Listening]:
+        """Return what this process accepts clients for; `receive_all` serves those of the one port."""
 
         def found(
-            name: str, serve: Serve, silence: float, listeners: Listeners, *, stays: bool = False
+            name: str, receive: Receive, silence: float, listeners: Listeners, *, stays: bool = False
         ) -> Listening:
-            guarded = self.preamble.before(serve, silence, partial(limits.guard, name, b""))
-            paused = partial(limits.count, "limit_system", name)
-            served = partial(serve_connection, name, guarded, wired)
-            return Listening(FrontEnd(name, port_of(listeners) or 0, served, paused, stays), [*listeners])
+            entrance = Entrance(name, receive, open_socket, admission, self.preamble, silence=silence)
+            paused = partial(admission.count, "limit_system", name)
+            front_end = FrontEnd(name, port_of(listeners) or 0, entrance.serve, paused, stays)
+            return Listening(front_end, [*listeners])
 
         shares = bool(self.shared and self.to_page)
-        shared = [found(ONE_PORT, serve_all, SILENCE, self.shared, stays=shares)] if self.shared else []
+        shared = [found(ONE_PORT, receive_all, SILENCE, self.shared, stays=shares)] if self.shared else []
         if self.to_page is None or not self.page or self.for_web:
             return shared
-        page = found(PAGE, self.to_page.serve, limits.limits.request, self.page, stays=True)
+        page = found(PAGE, self.to_page.serve, admission.limits.request, self.page, stays=True)
         return [*shared, page]
 
 
@@ -133,7 +136,7 @@ async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> As
         yield Ports(page, shared, preamble, None, websites)
         return
     with closing(FdPassing()) as passing:
-        to_page = WebHandoff(passing, counts, options.trusted_proxy)
+        to_page = WebHandoff(passing, counts, options.trusted_proxy, has_hsts=options.tls_only)
         yield Ports(page, shared, preamble, to_page, websites)
 
 

@@ -1,33 +1,28 @@
 """What comes before a client's first word: a proxy's header, and TLS.
 
-Knows wires, and by the first bytes what a client begins with. Does not know what it goes on to say. The rules
-it keeps:
-
-- What is read before a client is served is bounded, in bytes and in seconds.
-- A port takes both TLS and plain connections, so that no client of old is cut off, unless TLS is demanded.
-- The computation of a handshake, which takes a millisecond or more, is done by threads, for a few clients at
-  a time, and only where a whole record has come: not for each byte. Games go on meanwhile.
+Knows sockets, and by the first bytes what a client begins with. Does not know what it goes on to say. What is
+read before a client is served is bounded, in bytes and in seconds.
 """
 
 import logging
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import trio
 
-from adapters.client.dialect import Serve
+from adapters.entrance.admission import Entry
 from adapters.net.http import TLS, by_http, is_http
+from adapters.net.socket import Socket
 from adapters.net.tls import Session, whole_records
-from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate
-from gateway.access.proxies import LONGEST, Network, header_in, is_trusted
+from gateway.access.proxies import LONGEST, Network, begins_with_header, header_in, is_trusted
 from gateway.runtime.throttle import Throttle
 
 SILENCE = 300.0
 """Seconds until the first byte of a client that may write lines: as long as people may take."""
+FIRST_BYTES = 1.0
+"""Seconds in which a client that is not let in shows whether it begins with TLS, where it may."""
 PROXY_LIMIT = 5.0
 """Seconds that a proxy has for its header."""
 HANDSHAKE_LIMIT = 60.0
@@ -46,19 +41,17 @@ _BY_HTTP = by_http(
     "Upgrade: TLS/1.2, HTTP/1.1\r\nConnection: Upgrade, close",
 )
 _BY_LINE = b"Error TLS_REQUIRED\n"
-
-Guard: TypeAlias = Callable[[Serve], Serve]
-"""Returns what serves a client unless it is refused."""
+_ACCESS_DENIED = b"\x15\x03\x03\0\2\2\x31"
+"""A fatal alert of TLS (RFC 8446, 6.2), in a record of its own."""
 
 logger = logging.getLogger(__name__)
 
 
-def _let_pass(serve: Serve) -> Serve:
-    return serve
-
-
 class Preamble:
-    """The way into a server whose clients may come by TLS, or by way of a proxy."""
+    """What clients of a server may begin with, beside their dialect.
+
+    A port takes both TLS and plain connections, so that no old client is cut off, unless TLS is demanded.
+    """
 
     def __init__(
         self,
@@ -76,8 +69,8 @@ class Preamble:
         """
         self.certificate = certificate
         """What new connections with TLS get; it may be read again."""
+        self.tls_only = tls_only
         self._counts = counts
-        self._tls_only = tls_only
         self._proxied = proxied
         self._trusted = trusted
         self._threads = trio.CapacityLimiter(HANDSHAKES)
@@ -88,101 +81,104 @@ class Preamble:
         """Whether every connection is served as it comes."""
         return self.certificate is None and not self._proxied
 
-    def before(self, serve: Serve, silence: float = SILENCE, guard: Guard = _let_pass) -> Serve:
-        """Return what lets a client in and serves it.
+    async def passed(self, sock: Socket, entry: Entry, silence: float = SILENCE) -> bool:
+        """Read what comes before a client's first word; return whether it may go on.
 
-        Where TLS is possible the client has `silence` seconds for its first byte. `guard` may refuse a client
-        at once, and again when the PROXY header has said where it is.
+        Where TLS is possible the client has `silence` seconds for its first byte. Raises NotLetIn when the
+        PROXY header has said where it is, and that address has too much already.
         """
-        if self.certificate is not None:
-            serve = partial(self._serve, partial(self._choose, self.certificate, silence), serve)
-        if self._proxied:
-            serve = partial(self._serve, self._read_header, serve)
-        return guard(serve)
-
-    async def _serve(self, admit: Callable[[Wire], Awaitable[bool]], serve: Serve, wire: Wire) -> None:
         try:
-            is_in = await admit(wire)
+            if self._proxied and not await self._read_header(sock, entry):
+                return False
+            return self.certificate is None or await self._begin_tls(sock, self.certificate, silence)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            is_in = False
-        if is_in:
-            await serve(wire)
-        else:
-            await wire.linger()
+            return False
 
-    async def _read_header(self, wire: Wire) -> bool:
+    async def refuse(self, sock: Socket, words: bytes) -> None:
+        """Tell a client that is not let in, and hang up. One that begins with TLS gets an alert for it."""
+        try:
+            data = b""
+            if self.certificate is not None and not sock.is_secure:
+                with trio.move_on_after(FIRST_BYTES):
+                    data = await sock.receive_some()
+            if data.startswith(TLS):
+                words = _ACCESS_DENIED
+            if not begins_with_header(data):  # behind which nobody knows what comes
+                sock.write(words)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        await sock.linger()
+
+    async def _read_header(self, sock: Socket, entry: Entry) -> bool:
         """Take the PROXY header off; return whether there was one."""
         why, data = "no PROXY header came in time", b""
         with trio.move_on_after(PROXY_LIMIT):
             try:
                 while (header := header_in(data)) is None:
-                    if len(data) > LONGEST or not (more := await wire.receive_some()):
+                    if len(data) > LONGEST or not (more := await sock.receive_some()):
                         raise ValueError("the PROXY header has no end")
                     data += more
             except ValueError as error:
                 why = str(error)
             else:
-                why, wire.address = "", header.address or wire.address
-                wire.push_back(header.rest)
+                why, sock.address = "", header.address or sock.address
+                sock.push_back(header.rest)
         if why:
-            self._refuse("no_proxy_header")
-            self._log_missing(wire.address, why)
+            self._count("no_proxy_header")
+            if self._log.passes(trio.current_time()):
+                logger.warning(
+                    "a connection from %s was refused: %s",
+                    *(sock.address or "nowhere", why),
+                    extra={"event": "no_proxy_header", "address": sock.address, "error": why},
+                )
             return False
-        if not is_trusted(wire.address, self._trusted):
-            await wire.count_at(wire.origin)
+        if not is_trusted(sock.address, self._trusted):
+            await entry.move_to(sock.origin)
         return True
 
-    def _log_missing(self, address: str, why: str) -> None:
-        if self._log.passes(trio.current_time()):
-            logger.warning(
-                "a connection from %s was refused: %s",
-                *(address or "nowhere", why),
-                extra={"event": "no_proxy_header", "address": address, "error": why},
-            )
-
-    async def _choose(self, certificate: Certificate, silence: float, wire: Wire) -> bool:
+    async def _begin_tls(self, sock: Socket, certificate: Certificate, silence: float) -> bool:
         """Begin TLS if the client does; return whether it may go on."""
         data = b""
         with trio.move_on_after(silence):
-            data = await wire.receive_some()
+            data = await sock.receive_some()
         if not data:
             return False
-        wire.push_back(data)
+        sock.push_back(data)
         if data.startswith(TLS):
-            return await self._shake_hands(wire, certificate.context)
-        if self._tls_only:
-            self._refuse("no_tls")
-            await wire.send_all(_BY_LINE if is_http(data) is False else _BY_HTTP)
-        return not self._tls_only
+            return await self._shake_hands(sock, certificate.context)
+        if self.tls_only:
+            self._count("no_tls")
+            await sock.send_all(_BY_LINE if is_http(data) is False else _BY_HTTP)
+        return not self.tls_only
 
-    async def _shake_hands(self, wire: Wire, context: ssl.SSLContext) -> bool:
+    async def _shake_hands(self, sock: Socket, context: ssl.SSLContext) -> bool:
+        """Do the handshake; return whether it was done.
+
+        Its computation, which takes a millisecond or more, is done by threads, for a few clients at a time,
+        and only where a whole record has come: not for each byte. Games go on meanwhile.
+        """
         session, size, rest = Session(context), 0, b""
         with trio.move_on_after(HANDSHAKE_LIMIT):
             try:
-                is_done = False
-                while not is_done and (data := await wire.receive_some()):
+                while data := await sock.receive_some():
                     size += len(data)
                     if size > HANDSHAKE_BYTES:
                         break
                     rest += data
                     if (end := whole_records(rest)) == 0:
                         continue
-                    session.incoming.write(rest[:end])
-                    rest = rest[end:]
-                    is_done = await self._in_thread(session.shake_hands)
-                    await wire.send_all(session.outgoing.read())
-                if is_done:
-                    session.incoming.write(rest)
-                    wire.secure(session)
-                    wire.only_tls = self._tls_only
-                    return True
+                    records, rest = rest[:end], rest[end:]
+                    is_done = await trio.to_thread.run_sync(
+                        session.shake_hands, records, limiter=self._threads
+                    )
+                    await sock.send_all(session.outgoing())
+                    if is_done:
+                        sock.secure(session, rest)
+                        return True
             except ssl.SSLError:
-                await wire.send_all(session.outgoing.read())  # why
-        self._refuse("no_handshake")
+                await sock.send_all(session.outgoing())  # why
+        self._count("no_handshake")
         return False
 
-    async def _in_thread(self, work: Callable[[], bool]) -> bool:
-        return await trio.to_thread.run_sync(work, limiter=self._threads)
-
-    def _refuse(self, why: str) -> None:
+    def _count(self, why: str) -> None:
         self._counts["entry_refused", why] += 1

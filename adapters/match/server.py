@@ -4,20 +4,21 @@ Keeps nothing and shows no page. All its ports are on this machine alone, and ea
 """
 
 import select
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 
 import trio
 
-from adapters.client.boundary import serve_connection
-from adapters.client.upgrade import Websites
 from adapters.dialects import DIALECTS
-from adapters.entrance.one_port import sharing
+from adapters.entrance.admission import without_limits
+from adapters.entrance.entrance import Entrance
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import OnePort
+from adapters.entrance.preamble import Preamble
 from adapters.match.tables import Door, Table, Tables
-from adapters.net.epoll import EpollReader
-from adapters.net.pacing import Turns
-from adapters.net.sockets import DirectSocket
-from adapters.net.wire import Backlogs, Wire
+from adapters.net.epoll import EpollPoller, TaskPoller
+from adapters.net.socket import Backlogs, Socket, taken
 from gateway.game.clock import Terms
 from gateway.game.facts import Fact, GameStarted, Missed
 from gateway.game.ids import GameId
@@ -25,7 +26,7 @@ from gateway.game.results import Finished, NoResults
 from gateway.hub.hub import Hub
 from gateway.options.options import parse
 from gateway.runtime.accepting import accept, room_for_connections
-from gateway.runtime.arrivals import ArrivalTimes
+from gateway.runtime.turns import Turns
 from gateway.server.app import keep_time, open_port
 from gateway.server.logs import log_fault
 
@@ -49,23 +50,23 @@ class Server:
         self._hub = Hub(terms, self._tables, NoResults(), log_fault, games)
         self._over = over
         self._failed = failed
-        self._arrivals = ArrivalTimes()
-        self._epoll = EpollReader() if hasattr(select, "epoll") else None
-        self._backlogs, self._turns = Backlogs(), Turns()
+        self._turns = Turns()
+        self._poller = EpollPoller(self._turns) if hasattr(select, "epoll") else TaskPoller()
+        self._backlogs = Backlogs()
         self._room = room_for_connections()
         self._options = parse(["--db", "none", "--no-web"], DIALECTS)
         self._facts = self._hub.feed.subscribe(self._hear, (GameStarted, Finished))
 
     async def run(self) -> None:
         """Serve until cancelled."""
-        trio.lowlevel.add_instrument(self._arrivals)
+        trio.lowlevel.add_instrument(self._turns)
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(keep_time, self._hub)
-                if self._epoll is not None:
-                    nursery.start_soon(self._epoll.run)
+                if isinstance(self._poller, EpollPoller):
+                    nursery.start_soon(self._poller.run)
         finally:
-            trio.lowlevel.remove_instrument(self._arrivals)
+            trio.lowlevel.remove_instrument(self._turns)
 
     async def listen(self, nursery: trio.Nursery, name: str, table: Table, side: int) -> int:
         """Open a port for one player of a table, and serve its clients in `nursery`; return its number.
@@ -73,14 +74,11 @@ class Server:
         Raises OSError.
         """
         door = Door(self._hub, name, table, side)
-        fronts = [(each, each.front_end(door, self._options, None, None)) for each in DIALECTS]
-        serve = partial(
-            serve_connection,
-            name,
-            sharing(fronts, (), None, lambda: self._hub.is_closed, Websites()),
-            self._wired,
-        )
-        few = partial(_serve_few, serve, trio.Semaphore(CONNECTIONS))
+        fronts = [(each, each.front_end(door, self._options, None)) for each in DIALECTS]
+        one_port = OnePort.of(fronts, HttpPort("", is_closed=lambda: self._hub.is_closed))
+        preamble = Preamble(None, Counter())
+        entrance = Entrance(name, one_port.receive, self._open_socket, without_limits(), preamble)
+        few = partial(_serve_few, entrance.serve, trio.Semaphore(CONNECTIONS))
         (listener,) = await open_port(0, [HOST])
         self._tables.add(name, table, side)
         nursery.start_soon(accept, listener, few, nursery, self._room)
@@ -108,8 +106,8 @@ class Server:
         elif isinstance(fact, Finished):
             self._over(fact)
 
-    def _wired(self, stream: trio.SocketStream) -> Wire:
-        return Wire(DirectSocket(stream, self._epoll), self._arrivals, self._backlogs, self._turns)
+    def _open_socket(self, stream: trio.SocketStream) -> Socket:
+        return Socket(taken(stream), self._poller, self._turns, self._backlogs)
 
 
 async def _serve_few(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from adapters.client.dialect import Dialect, Opening
 
 if TYPE_CHECKING:
+    from adapters.client.accepted import Serve
     from adapters.client.rules import Book
     from adapters.client.talk import Entry
-    from adapters.client.upgrade import Endpoint
     from gateway.access.accounts import Accounts
     from gateway.hub.interfaces import HubForPlayers
 
@@ -21,12 +21,10 @@ def _add_options(group: _ArgumentGroup) -> None:
     )
 
 
-def _front_end(
-    hub: "HubForPlayers", options: Namespace, page: int | None, accounts: "Accounts | None"
-) -> "Endpoint":
-    from adapters.nac4.server import endpoint  # noqa: PLC0415  a bot needs no server
+def _front_end(hub: "HubForPlayers", options: Namespace, accounts: "Accounts | None") -> "Serve":
+    from adapters.nac4.server import serving  # noqa: PLC0415  a bot needs no server
 
-    return endpoint(hub, page, accounts, original=options.nac4_original)
+    return serving(hub, accounts, original=options.nac4_original)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:
@@ -50,6 +48,10 @@ DIALECT = Dialect(
     option="nac4",
     port=8080,
     scheme="ws",
+    answer=(
+        "This is the nac4 port of a Connect-Four gateway.\n"
+        "Connect to it with a websocket client and send: connect NAME\n"
+    ),
     example="send: connect alice",
     rules=frozenset({"clock", "penalty", "games_per_pair"}),
     add_options=_add_options,

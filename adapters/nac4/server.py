@@ -4,40 +4,31 @@ Puts the dialect's parts together for one connection. A client says in the URL w
 is read here and not in a message (PROTOCOL.md 4).
 """
 
+from adapters.client.accepted import Accepted, Serve
 from adapters.client.connection import Connection
-from adapters.client.guard import Guard, token_of_handshake
-from adapters.client.upgrade import Endpoint, wanted_place
-from adapters.client.websocket import WebSocketTransport
+from adapters.client.name_check import NameCheck
 from adapters.nac4.codec import BEFORE_TOKEN, Nac4Codec, TokenCodec
 from adapters.nac4.translator import Nac4Translator
 from gateway.access.accounts import Accounts
 from gateway.game.commands import Wish, place_for
 from gateway.hub.interfaces import HubForPlayers
 
-TEXT = (
-    "This is the nac4 port of a Connect-Four gateway.\n"
-    "Connect to it with a websocket client and send: connect NAME\n"
-)
 
-
-def endpoint(
-    hub: HubForPlayers, page: int | None = None, accounts: Accounts | None = None, *, original: bool = False
-) -> Endpoint:
+def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, original: bool = False) -> Serve:
     """Return what serves clients; `original` words endings for those that know no ``Disconnected``.
 
-    `page` is the port of the page for people, if there is one. `accounts` are the protected names, if any.
+    `accounts` are the protected names, if any.
     """
 
-    async def talk(transport: WebSocketTransport, target: str) -> None:
-        table, against = wanted_place(target)
-        place = place_for(table, None if against is None else Wish(against))
+    async def serve(client: Accepted) -> None:
+        against = client.asked("against")
+        place = place_for(client.asked("table"), None if against is None else Wish(against))
         translator = Nac4Translator(place, original=original)
         if accounts is None:
-            await Connection(hub, transport, Nac4Codec(), translator).run()
+            await Connection(hub, client, Nac4Codec(), translator).run()
             return
-        given = token_of_handshake(accounts, transport, target)
-        guard = Guard(translator, accounts, transport, BEFORE_TOKEN, given)
+        checked = NameCheck(translator, accounts, client, BEFORE_TOKEN)
         codec = TokenCodec() if accounts.protects else Nac4Codec()  # where nobody has one, it is no token
-        await Connection(hub, transport, codec, guard, hide=guard.hide).run()
+        await Connection(hub, client, codec, checked, hide=checked.hide).run()
 
-    return Endpoint(talk, TEXT, page)
+    return serve

@@ -1,52 +1,98 @@
-"""Waiting for bytes on many sockets, with one task.
+"""Waiting for sockets, with one task for all of them.
 
 Knows epoll and trio's way of waiting for a file descriptor. Does not know what is read. With a task for each
-socket, every move would wake a task and register the socket anew, which is a system call. Here one poll finds
+socket every move would wake a task and register the socket anew, which is a system call. Here one poll finds
 all readable sockets, and their readers are called at once (docs/performance.md).
-
-Where the listening of many ends at the same moment, because they leave or are read by their task from then
-on, the tasks go on a few in each turn of the event loop, so that the others are served in between.
 """
 
 import select
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from itertools import islice
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import outcome
 import trio
 
-from gateway.runtime.throttle import Portions
+from gateway.runtime.turns import Turns
 
 Ready: TypeAlias = Callable[[], bool]
 """Reads what there is, without waiting; returns whether to call it again."""
-AT_ONCE = 2
-"""Tasks whose listening has ended that go on in a short turn of the loop."""
 
-Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
+LEAVING = 0.0003
+"""Seconds that a task takes whose listening has ended, as `Turns` counts. Most of them hang up then."""
+
+_Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 
 
-class EpollReader:
-    """Polls sockets on behalf of the tasks that listen. Needs a system that has epoll."""
+class Poller(Protocol):
+    """Waits for sockets."""
+
+    async def listen(self, sock: socket.socket, ready: Ready) -> None:
+        """Call `ready` each time there is something to read, until it returns False.
+
+        Raises what `ready` raises, trio.BusyResourceError if another task listens already, and
+        trio.ClosedResourceError when the socket is about to be closed.
+        """
+
+    def listens(self, sock: socket.socket) -> bool:
+        """Return whether what arrives is read at once: a task listens, and its listening has not ended."""
+
+    async def wait_writable(self, sock: socket.socket) -> None:
+        """Return when the system takes more bytes. Raises trio.ClosedResourceError as `listen` does."""
+
+    def closing(self, sock: socket.socket) -> None:
+        """End all waiting for a socket that is about to be closed."""
+
+
+class TaskPoller:
+    """Lets each task wait for its own socket: for systems without epoll, and for clients."""
 
     def __init__(self) -> None:
+        self._listening: set[int] = set()
+
+    async def listen(self, sock: socket.socket, ready: Ready) -> None:
+        """Do as `Poller.listen`."""
+        number = sock.fileno()
+        self._listening.add(number)
+        try:
+            await trio.lowlevel.wait_readable(sock)
+            while ready():
+                await trio.lowlevel.wait_readable(sock)
+        finally:
+            self._listening.discard(number)
+
+    def listens(self, sock: socket.socket) -> bool:
+        """Do as `Poller.listens`."""
+        return sock.fileno() in self._listening
+
+    async def wait_writable(self, sock: socket.socket) -> None:
+        """Do as `Poller.wait_writable`."""
+        await trio.lowlevel.wait_writable(sock)
+
+    def closing(self, sock: socket.socket) -> None:
+        """Do as `Poller.closing`."""
+        trio.lowlevel.notify_closing(sock)
+
+
+class EpollPoller:
+    """Polls all sockets at once. Needs a system that has epoll."""
+
+    def __init__(self, turns: Turns | None = None) -> None:
+        self._turns = turns or Turns()
         self._epoll = select.epoll()
-        self._listeners: dict[int, Listener] = {}
+        self._listeners: dict[int, _Listener] = {}
         self._ended: dict[trio.lowlevel.Task, outcome.Outcome[None]] = {}
-        """Tasks whose listening has ended, and that have not been told yet."""
+        """Tasks whose listening has ended, and that have not gone on yet."""
 
     async def run(self) -> None:
         """Poll until cancelled. After that, no task can listen."""
-        portions = Portions(AT_ONCE)
         with self._epoll:
             while True:
                 if self._ended:
                     await trio.lowlevel.checkpoint()
                 else:
                     await trio.lowlevel.wait_readable(self._epoll.fileno())
-                    portions.begin(trio.current_time())
                 # All ready sockets, however many: bytes that one poll leaves out would count as not yet
                 # arrived.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
@@ -59,16 +105,15 @@ class EpollReader:
                     except Exception as error:  # kept in no variable: its traceback refers to this frame
                         self._end(number, listener, outcome.Error(error))
                 listener = None  # otherwise the last one would live until the next poll
-                if self._ended:
-                    for task in [*islice(self._ended, portions.next(trio.current_time()))]:
-                        trio.lowlevel.reschedule(task, self._ended.pop(task))
+                # Where many hang up at the same moment, the others are served in between.
+                while self._ended:
+                    task = next(iter(self._ended))
+                    trio.lowlevel.reschedule(task, self._ended.pop(task))
+                    if not self._turns.deferred.take(LEAVING):
+                        break
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
-        """Call `ready` each time there is something to read, until it returns False.
-
-        Raises what `ready` raises, trio.BusyResourceError if another task listens already, and
-        trio.ClosedResourceError when the socket is about to be closed.
-        """
+        """Do as `Poller.listen`."""
         number = sock.fileno()
         if number in self._listeners:
             raise trio.BusyResourceError
@@ -84,17 +129,22 @@ class EpollReader:
         await trio.lowlevel.wait_task_rescheduled(give_up)
 
     def listens(self, sock: socket.socket) -> bool:
-        """Return whether a task listens whose listening has not ended."""
+        """Do as `Poller.listens`."""
         return sock.fileno() in self._listeners
 
+    async def wait_writable(self, sock: socket.socket) -> None:
+        """Do as `Poller.wait_writable`."""
+        await trio.lowlevel.wait_writable(sock)
+
     def closing(self, sock: socket.socket) -> None:
-        """End the listening to a socket that is about to be closed."""
+        """Do as `Poller.closing`."""
+        trio.lowlevel.notify_closing(sock)
         listener = self._listeners.get(sock.fileno())
         if listener is not None:
             self._forget(sock.fileno())
             trio.lowlevel.reschedule(listener[1], outcome.Error(trio.ClosedResourceError()))
 
-    def _end(self, number: int, listener: Listener, end: outcome.Outcome[None]) -> None:
+    def _end(self, number: int, listener: _Listener, end: outcome.Outcome[None]) -> None:
         if self._listeners.get(number) is listener:  # otherwise it was cancelled by what it caused
             self._forget(number)
             self._ended[listener[1]] = end
@@ -106,13 +156,13 @@ class EpollReader:
 
 
 @asynccontextmanager
-async def polling() -> AsyncIterator[EpollReader | None]:
-    """Poll for as long as the block lasts, where the system has epoll."""
+async def polling(turns: Turns) -> AsyncIterator[Poller]:
+    """Poll for as long as the block lasts: at once where the system has epoll."""
     if not hasattr(select, "epoll"):
-        yield None
+        yield TaskPoller()
         return
-    reader = EpollReader()
+    poller = EpollPoller(turns)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(reader.run)
-        yield reader
+        nursery.start_soon(poller.run)
+        yield poller
         nursery.cancel_scope.cancel()

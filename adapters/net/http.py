@@ -1,7 +1,8 @@
 """HTTP as far as it is read and written without a library: how a request begins, and an answer in one piece.
 
 Pure. Of other protocols it knows only how TLS begins. What a client speaks is decided as early as can be, by
-eight bytes at most, so that nobody has to wait for more and little is read on suspicion.
+eight bytes at most, so that nobody has to wait for more. The answers are for clients that are not served, and
+short, as many may get one when the server has much to do.
 """
 
 TLS = b"\x16"
@@ -26,10 +27,6 @@ def is_http(data: bytes) -> bool | None:
         return True
     return None if any(each.startswith(data) for each in _REQUESTS) else False
 
-
-# A last word by HTTP, for clients that are not served, and the header that keeps browsers with TLS.
-#
-# Pure, and as short as can be: it is said to many at once, when the server has much to do.
 
 HSTS = (b"strict-transport-security", b"max-age=15552000")
 """Lets a browser come by TLS alone for the next 180 days (RFC 6797). It holds for all ports of the host."""

@@ -1,6 +1,6 @@
 """The client's end of a handshake of TLS, and whom a client trusts.
 
-Knows Python's `ssl` and wires. Does not know what is said on them. The rule it keeps: a server is trusted
+Knows Python's `ssl` and sockets. Does not know what is said on them. The rule it keeps: a server is trusted
 only where an authority that is trusted says that it has the name by which it was dialled.
 """
 
@@ -9,8 +9,8 @@ import ssl
 
 import trio
 
+from adapters.net.socket import Socket
 from adapters.net.tls import Session
-from adapters.net.wire import Wire
 from gateway.runtime.files import read_file
 
 LONGEST_FILE = 1024 * 1024
@@ -43,21 +43,20 @@ def trusting(file: str | None, option: str = "") -> ssl.SSLContext:
         raise OSError(f"{option}: {file} has no certificate in PEM") from error
 
 
-async def secure(wire: Wire, server: str, trusted: ssl.SSLContext, patience: float) -> None:
+async def secure(sock: Socket, server: str, trusted: ssl.SSLContext, patience: float) -> None:
     """Begin TLS with the host that is called `server`, within `patience` seconds.
 
     Raises Untrusted, OSError where it does not speak TLS, UnicodeError where there is no such name.
     """
-    session = Session(trusted, server)
+    session, data = Session(trusted, server), b""
     try:
         with trio.fail_after(patience):
-            while not session.shake_hands():
-                await wire.send_all(session.outgoing.read())
-                data = await Wire.receive_some(wire)  # whatever another kind of wire thinks of it
+            while not session.shake_hands(data):
+                await sock.send_all(session.outgoing())
+                data = await sock.receive_some()
                 if not data:
                     raise OSError(errno.ECONNRESET, "what answers there does not speak TLS")
-                session.incoming.write(data)
-            await wire.send_all(session.outgoing.read())
+            await sock.send_all(session.outgoing())
     except trio.TooSlowError:
         raise TimeoutError(errno.ETIMEDOUT, "it does not answer a handshake of TLS") from None
     except trio.BrokenResourceError:
@@ -67,4 +66,4 @@ async def secure(wire: Wire, server: str, trusted: ssl.SSLContext, patience: flo
     except ssl.SSLError as error:
         words = (error.reason or "").replace("_", " ").lower()
         raise OSError(errno.EPROTO, f"what answers there does not speak TLS ({words})") from None
-    wire.secure(session)
+    sock.secure(session)

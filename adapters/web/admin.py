@@ -16,7 +16,7 @@ import trio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from adapters.net.sockets import origin_at
+from adapters.net.socket import origin_at
 from gateway.access.linefile import audited
 from gateway.access.proxies import Network, client_behind
 from gateway.access.tokens import FIRST_PAUSE, Pauses

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Scope
 from adapters.client.boundary import guarded
 from adapters.net.fd_passing import PassedStream
 from adapters.net.http import HSTS, by_http, with_hsts
-from adapters.net.sockets import address_of
+from adapters.net.socket import address_of
 from gateway.access.heads import TWO_LENGTHS, has_two_lengths
 from gateway.store import StoreError
 

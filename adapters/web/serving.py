@@ -16,8 +16,9 @@ from ipaddress import ip_network
 
 import trio
 
-from adapters.entrance.admission import Admission
+from adapters.entrance.admission import Admission, NotLetIn
 from adapters.net.fd_passing import PassedListener
+from adapters.net.socket import origin_at
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
@@ -30,7 +31,7 @@ from adapters.web.server import Stream, Web, host_of
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.access.heads import are_loopback
-from gateway.access.limits import doors
+from gateway.access.limits import limited_connections
 from gateway.runtime.accepting import PAUSE, Troubles, room_for_connections, watch
 from gateway.runtime.processes import give_way
 from gateway.server.logs import set_up_logging
@@ -97,7 +98,8 @@ class Serving:
         origins = Origins(frozenset(orders.origins), is_local=is_local)
         self._reached = trio.lowlevel.ParkingLot()
         trusted = [ip_network(each) for each in orders.trusted]
-        self._admission = Admission(doors(0, *orders.limits), Counter(), trusted=trusted, noted=self._note)
+        connections = limited_connections(0, *orders.limits)
+        self._admission = Admission(connections, Counter(), trusted=trusted, noted=self._note)
         admin = None
         if orders.token is not None:
             refused = partial(self._admission.count, WRONG_TOKEN, "page")
@@ -169,9 +171,12 @@ class Serving:
                 await self._remote.answered(rows)
 
     async def _serve_one(self, stream: Stream) -> None:
+        host = host_of(stream)
         try:
-            visit = self._admission.visit("page", host_of(stream))
-            await self._admission.let_in(visit, stream, self._web.serve, self._web.refuse)
+            async with self._admission.admit("page", host):
+                await self._web.serve(stream)
+        except NotLetIn as refusal:
+            await self._admission.part(origin_at(host), partial(self._web.refuse, stream, str(refusal)))
         finally:
             stream.socket.close()
             self._room.release()

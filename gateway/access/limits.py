@@ -1,13 +1,12 @@
-"""How much of the server one client, one address and all clients together may take.
+"""How many connections one address and all addresses together may have.
 
-Counts who is inside. Pure: the time comes in as an argument, and an address is a string
-whose clients count together (`adapters.net.sockets.origin_at`). Does not know sockets, nor what a client is
-told.
+Pure: the time comes in as an argument, and an address is a string whose clients count together
+(`adapters.net.socket.origin_at`). Does not know sockets, nor what a client is told.
 
-The rules it keeps: an address that connects too fast is slowed first, and refused only when it would have to
-wait for longer than `PATIENCE`. No default holds back this machine's own clients: tests, measurements, and
-a reverse proxy that nobody trusts, behind which everybody has its address. What is remembered of addresses
-that have left is bounded.
+An address that connects too fast is slowed first, and refused only when it would have to wait for longer than
+`PATIENCE`. No default holds back this machine's own clients: tests, measurements, and a reverse proxy that
+nobody trusts, behind which everybody has its address. What is remembered of addresses that have left is
+bounded.
 """
 
 from dataclasses import dataclass
@@ -57,8 +56,8 @@ class AddressLimits:
     """A second."""
 
 
-class Doors:
-    """Who is inside. Each connection that `enter` lets in is to `leave`."""
+class Connections:
+    """How many are open, by address. Each connection that `enter` lets in is to `leave`."""
 
     def __init__(
         self, most: float = inf, there: AddressLimits | None = None, here: AddressLimits | None = None
@@ -70,7 +69,7 @@ class Doors:
         self._most = most
         self._there = there or AddressLimits()
         self._here = here or AddressLimits()
-        self._inside: dict[str, int] = {}
+        self._open: dict[str, int] = {}
         self._total = 0
         self._connects = _Connects()
 
@@ -99,13 +98,13 @@ class Doors:
 
     def _count(self, origin: str, now: float) -> Refusal | float:
         limits = self._limits_at(origin)
-        inside = self._inside.get(origin, 0)
-        if inside >= limits.connections:
+        open_now = self._open.get(origin, 0)
+        if open_now >= limits.connections:
             return Refusal.ADDRESS
         wait = self._connects.wait(origin, limits.connects, now)
         if wait > PATIENCE:
             return Refusal.CONNECTS
-        self._inside[origin] = inside + 1
+        self._open[origin] = open_now + 1
         return wait
 
     def _limits_at(self, origin: str) -> AddressLimits:
@@ -119,9 +118,9 @@ class Doors:
         self._forget(origin)
 
     def _forget(self, origin: str) -> None:
-        self._inside[origin] -= 1
-        if not self._inside[origin]:
-            del self._inside[origin]
+        self._open[origin] -= 1
+        if not self._open[origin]:
+            del self._open[origin]
 
 
 class _Connects:
@@ -155,8 +154,8 @@ def is_local(origin: str) -> bool:
     return origin.startswith("127.") or origin == "::/64"
 
 
-def doors(most: int, per_address: int | None, connects: int | None) -> Doors:
-    """Return the doors that the options ask for: 0 is no limit, None the usual one.
+def limited_connections(most: int, per_address: int | None, connects: int | None) -> Connections:
+    """Return connections with the limits of the options: 0 is no limit, None the usual one.
 
     A limit by address that somebody asked for holds for this machine's own addresses, too.
     """
@@ -164,7 +163,7 @@ def doors(most: int, per_address: int | None, connects: int | None) -> Doors:
         _limit(PER_ADDRESS if per_address is None else per_address),
         _limit(CONNECTS if connects is None else connects),
     )
-    return Doors(_limit(most), there, AddressLimits(_limit(per_address or 0), _limit(connects or 0)))
+    return Connections(_limit(most), there, AddressLimits(_limit(per_address or 0), _limit(connects or 0)))
 
 
 def _limit(option: int) -> float:

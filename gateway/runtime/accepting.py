@@ -1,8 +1,8 @@
 """Accepting connections.
 
 Knows listeners and the errors of accept(). Does not know what a connection is for. In one turn of the event
-loop it accepts up to `AT_ONCE` connections of each listener, and more if turns are long (`Portions`), where
-trio.serve_listeners accepts one, since thousands of clients may connect at once.
+loop it accepts as many connections as `Turns.accepting` has time for, where trio.serve_listeners accepts one,
+since thousands of clients may connect at once.
 
 The system detects a peer that vanished without a word: within 25 seconds if nothing is sent to it, and within
 25 seconds of sending otherwise, so within 50 seconds in any case.
@@ -26,10 +26,11 @@ from typing import TypeAlias
 
 import trio
 
-from gateway.runtime.throttle import Portions, Throttle
+from gateway.runtime.throttle import Throttle
+from gateway.runtime.turns import Turns
 
-AT_ONCE = 2
-"""Connections of each listener that are accepted in a short turn of the loop."""
+COST = 0.0005
+"""Seconds that a connection takes until its client was answered for the first time, as `Turns` counts."""
 PAUSE = 0.1
 """Seconds until the next attempt after an error."""
 LOG_PERIOD = 60.0
@@ -106,6 +107,7 @@ async def accept(
     nursery: trio.Nursery,
     room: trio.Semaphore,
     paused: Callable[[], None] = _do_nothing,
+    turns: Turns | None = None,
 ) -> None:
     """Serve each connection in a task of `nursery`, until cancelled; then close the listener.
 
@@ -113,7 +115,7 @@ async def accept(
     """
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as listening:
-            await _accept(listening, serve, nursery, room, paused)
+            await _accept(listening, serve, nursery, room, paused, turns or Turns())
 
 
 async def _accept(
@@ -122,21 +124,21 @@ async def _accept(
     nursery: trio.Nursery,
     room: trio.Semaphore,
     paused: Callable[[], None],
+    turns: Turns,
 ) -> None:
     listening.setblocking(False)
-    troubles, portions = Troubles(), Portions(AT_ONCE)
+    troubles = Troubles()
     while True:
         await trio.lowlevel.wait_readable(listening)
-        portions.begin(trio.current_time())
         try:
             if not room.value:
                 raise OSError(errno.EMFILE, "as many are open as the limit of open files allows")
             while room.value:
-                for _ in range(min(portions.next(trio.current_time()), room.value)):
-                    stream = _next(listening)
-                    room.acquire_nowait()
-                    nursery.start_soon(_serve, serve, stream, room)
-                await trio.lowlevel.checkpoint()
+                stream = _next(listening)
+                room.acquire_nowait()
+                nursery.start_soon(_serve, serve, stream, room)
+                if not turns.accepting.take(COST):
+                    await trio.lowlevel.checkpoint()
         except BlockingIOError:
             pass
         except (OSError, MemoryError) as error:

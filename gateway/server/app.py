@@ -24,6 +24,7 @@ from gateway.hub.seat import Seat
 from gateway.runtime.accepting import accept, room_for_connections
 from gateway.runtime.listening import adopted, bound, cannot_listen
 from gateway.runtime.notifying import notify, stopping
+from gateway.runtime.turns import Turns
 
 Stop: TypeAlias = Callable[[], Awaitable[float]]
 """Returns, when the server is to stop, for how many seconds games may still go on. Called again, it returns
@@ -226,6 +227,7 @@ async def run(
     started: Callable[[], None],
     stop: Stop,
     services: Sequence[Service] = (),
+    turns: Turns | None = None,
 ) -> None:
     """Serve until `stop` returns, and let games be finished if it says so. Then say good-bye to all clients.
 
@@ -240,7 +242,7 @@ async def run(
             async with trio.open_nursery() as accepting:
                 for each in listening:
                     tasks = until_stopped if each.front_end.stays else accepting
-                    tasks.start_soon(_accept, each, nursery, room)
+                    tasks.start_soon(_accept, each, nursery, room, turns)
                 started()
                 seconds = await stop()
                 accepting.cancel_scope.cancel()
@@ -275,12 +277,14 @@ async def _let_flag_fall(hub: HubForTime, seat: Seat) -> None:
         hub.flag(seat, trio.current_time())
 
 
-async def _accept(listening: Listening, nursery: trio.Nursery, room: trio.Semaphore) -> None:
+async def _accept(
+    listening: Listening, nursery: trio.Nursery, room: trio.Semaphore, turns: Turns | None
+) -> None:
     """Accept connections, and serve each in `nursery`."""
     front_end = listening.front_end
     async with trio.open_nursery() as listeners:
         for listener in listening.listeners:
-            listeners.start_soon(accept, listener, front_end.serve, nursery, room, front_end.paused)
+            listeners.start_soon(accept, listener, front_end.serve, nursery, room, front_end.paused, turns)
 
 
 def _address(sock: trio.socket.SocketType) -> str:

@@ -18,6 +18,7 @@ from gateway.game.ids import GameId, run_sign
 from gateway.game.results import Finished, Results
 from gateway.runtime.histogram import Histogram
 from gateway.runtime.processes import Child
+from gateway.runtime.turns import Turns
 from gateway.store.batcher import SHARED, Batcher
 from gateway.store.clearing import Request
 from gateway.store.evidence import recorded
@@ -84,6 +85,7 @@ async def keeping(
     journal: str | None = None,
     *,
     shared: bool = False,
+    turns: Turns | None = None,
 ) -> AsyncIterator[Archive]:
     """Have a database opened and written to, by `begun` if given; evidence stays there for `keep_wire` days.
 
@@ -103,7 +105,7 @@ async def keeping(
         folder, name = opened.journal
         beside = None if opened.file is None else opened.where
         spare = JournalProcess(folder, f"{name}-{run_sign(opened.run)}", beside)
-        batcher = Batcher(process, spare, pace=SHARED if opened.file is None else None)
+        batcher = Batcher(process, spare, pace=SHARED if opened.file is None else None, turns=turns)
         results = StoredResults(batcher, takes_evidence=keep_wire > 0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)

@@ -24,18 +24,17 @@ from typing import NamedTuple, Protocol
 import trio
 
 from gateway.runtime.histogram import Histogram
-from gateway.runtime.throttle import Portions, Throttle
+from gateway.runtime.throttle import Throttle
+from gateway.runtime.turns import Turns
 from gateway.store import StoreError
 from gateway.store.clearing import Request
-from gateway.store.open_games import PASSING, Count, Journal, OpenGames, Outage, log_unstored
+from gateway.store.open_games import PASSING, TELLING, Count, Journal, OpenGames, Outage, log_unstored
 from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
 
 logger = logging.getLogger("gateway.store")
 
 MOST_REFUSED = 20
 """So many lines of a journal that could not be stored are logged at once; all of them stay in its file."""
-TOLD_AT_ONCE = 2
-"""Results that players are told in a short turn of the event loop, in about 1 ms, next games included."""
 
 
 class Batch(NamedTuple):
@@ -108,7 +107,12 @@ class Batcher:
     """Games that wait to be stored. For the event loop, which must `run` it in a task of its own."""
 
     def __init__(
-        self, store: Store, journal: Journal, bounds: Bounds | None = None, pace: Pace | None = None
+        self,
+        store: Store,
+        journal: Journal,
+        bounds: Bounds | None = None,
+        pace: Pace | None = None,
+        turns: Turns | None = None,
     ) -> None:
         self._store = store
         self._bounds = bounds or Bounds()
@@ -119,7 +123,8 @@ class Batcher:
         self._linger_until = 0.0
         self._batches: deque[Batch] = deque()
         """What is being stored; it stays here until it is stored or given up."""
-        self.open = OpenGames(journal, self._bounds.patience, pace.retry, pace.remind)
+        self._turns = turns = turns or Turns()
+        self.open = OpenGames(journal, turns, self._bounds.patience, pace.retry, pace.remind)
         self.commits = Histogram()
         """How long batches took to be stored, those that failed left out."""
         self.errors = Counter(passing=0, refused=0, tidying=0, journal=0)
@@ -342,14 +347,10 @@ class Batcher:
         return min(spent / self._pace.share - spent, self._pace.rest)
 
     async def _settle(self, batch: Batch) -> None:
-        portions = Portions(TOLD_AT_ONCE)
-        portions.begin(trio.current_time())
-        end = TOLD_AT_ONCE
-        for number, record in enumerate(batch.games):
-            if number == end:
-                await trio.lowlevel.checkpoint()
-                end += portions.next(trio.current_time())
+        for record in batch.games:
             self.open.settle(record.game)
+            if not self._turns.deferred.take(TELLING):
+                await trio.lowlevel.checkpoint()
         self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
 
     async def _tidy(self) -> bool:

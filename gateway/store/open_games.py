@@ -22,12 +22,16 @@ import trio
 
 from gateway.game.ids import GameId
 from gateway.game.text import json_text
-from gateway.runtime.throttle import Portions, Throttle
+from gateway.runtime.throttle import Throttle
+from gateway.runtime.turns import Turns
 from gateway.store import StoreError
 from gateway.store.formats.jsonl import as_object
 from gateway.store.records import GameRecord
 
 logger = logging.getLogger("gateway.store")
+
+TELLING = 0.0005
+"""Seconds that it takes to tell both players of a result, their next game included, as `Turns` counts."""
 
 # What the operator is told while the database or the journal fails, and of games that only the log has.
 #
@@ -166,12 +170,13 @@ class Journal(Protocol):
 class OpenGames:
     """Games that are not stored yet, by their ids, the oldest first. For the event loop."""
 
-    def __init__(self, journal: Journal, patience: float, retry: float, remind: float) -> None:
+    def __init__(self, journal: Journal, turns: Turns, patience: float, retry: float, remind: float) -> None:
         """Let players wait for `patience` seconds, then use the journal, and try that every `retry` seconds.
 
         Tell the operator every `remind` seconds.
         """
         self._journal = journal
+        self._turns = turns
         self._patience = patience
         self._retry = retry
         self._games: dict[GameId, _Game] = {}
@@ -344,16 +349,12 @@ class OpenGames:
             self._take_back(games)
             return False
         self._outage.over(len(games), len(self._games), trio.current_time())
-        portions, end = Portions(1), 0
-        portions.begin(trio.current_time())
-        for number, game in enumerate(games):
-            if number == end:
-                if number:
-                    await trio.lowlevel.checkpoint()
-                end += portions.next(trio.current_time())
+        for game in games:
             self._games.pop(game.record.game, None)
             for _ in range(game.become_late()):
                 self._told_late.one_more(trio.current_time())
+            if not self._turns.deferred.take(TELLING):
+                await trio.lowlevel.checkpoint()
         self._busy_until = trio.current_time()
         return True
 

@@ -1,70 +1,167 @@
-"""A stream of any kind as a socket of the server's: between its two ends there is no system."""
+"""A connection in memory, with the face of the system's socket at the server's end."""
+
+import errno
+import socket
 
 import trio
 
 from adapters.net.epoll import Ready
 
-CHUNK = 4096
+_TCP_INFO = 64
+"""Bytes of struct tcp_info that are given; all are 0, which says that the client's system answers."""
 
 
 class MemorySocket:
-    """A stream with the face of a `DirectSocket`: what it sends always waits."""
+    """The server's end; what the client does is said by the methods in the second half. Has an address."""
 
-    host = "192.0.2.7"
-    address = ""
-    is_readable = False
-    is_reachable = True
-    silence = 0.0
-    is_listened_to = True
+    family, type, proto = socket.AF_INET, socket.SOCK_STREAM, 0
 
-    def __init__(self, stream: trio.abc.Stream) -> None:
-        self._stream = stream
-        self._arrived: bytes | None = None
-        self._torn = False
+    def __init__(self, address: str = "192.0.2.1", capacity: int = 1 << 30) -> None:
+        """`capacity`: bytes that the client's system takes before the client reads them."""
+        self.address = address
+        self.capacity = capacity
+        self.silence = 0.0
+        """For how many seconds the client's system has acknowledged nothing."""
+        self.sent = bytearray()
+        """What the server has sent, and the client has not taken."""
+        self.has_ended = self.is_closed = self.is_reset = False
+        """Whether the server sends no more, or has closed the connection; whether that is broken."""
+        self._arrived = bytearray()
+        self._client_ended = False
+        self.changed = trio.lowlevel.ParkingLot()
 
-    async def listen(self, ready: Ready) -> None:
-        """Fetch what there is to read and call `ready`, again and again until it returns False.
+    @property
+    def is_readable(self) -> bool:
+        """Whether reading would say something."""
+        return bool(self._arrived) or self._client_ended or self.is_reset
 
-        Raises what `ready` raises.
-        """
-        goes_on = True
-        while goes_on:
-            if self._arrived is None:
-                self._arrived = bytes(await self._stream.receive_some(CHUNK))
-            goes_on = ready()
+    @property
+    def is_writable(self) -> bool:
+        """Whether the system takes more bytes, or has something to say."""
+        return len(self.sent) < self.capacity or self.is_reset
 
-    def read(self, max_bytes: int) -> bytes | None:
-        """Return what has arrived, no bytes at the end of the stream.
-
-        None where there is nothing after all.
-        """
-        data, self._arrived = self._arrived, None
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        """Return what has arrived, as the system does."""
+        self._require_open()
+        if not self.is_readable:
+            raise BlockingIOError
+        data = bytes(self._arrived[:size])
+        if not flags & socket.MSG_PEEK:
+            del self._arrived[:size]
         return data
 
-    def send_some(self, data: bytes | bytearray) -> int:
-        """Send nothing."""
-        if self._torn:
-            raise trio.BrokenResourceError
-        return 0
+    def send(self, data: bytes | bytearray) -> int:
+        """Take as much as there is room for."""
+        self._require_open()
+        taken = min(len(data), self.capacity - len(self.sent))
+        if taken <= 0 < len(data):
+            raise BlockingIOError
+        self.sent += data[:taken]
+        return taken
 
-    async def send_more(self, data: bytes | bytearray) -> int:
-        """Send all of `data`; return how many bytes that were."""
-        if self._torn:
-            raise trio.BrokenResourceError
-        whole = bytes(data)  # more may be written to `data` meanwhile
-        self._torn = True  # until all of it has left: a part may have
-        await self._stream.send_all(whole)
-        self._torn = False
-        return len(whole)
-
-    def probe_after(self, seconds: int) -> None:
-        """Do nothing: no system is between the two ends."""
-
-    async def send_eof(self) -> None:
-        """Let the peer know that no more comes, where the stream has a way to say so."""
-        if isinstance(self._stream, trio.abc.HalfCloseableStream):
-            await self._stream.send_eof()
+    def shutdown(self, how: int) -> None:
+        """Send no more."""
+        self._require_open()
+        self.has_ended = True
 
     def close(self) -> None:
-        """Close both directions, in the next turn."""
-        trio.lowlevel.spawn_system_task(trio.aclose_forcefully, self._stream)
+        """Close both directions."""
+        self.is_closed = True
+
+    def fileno(self) -> int:
+        """Return some number, -1 once it is closed."""
+        return -1 if self.is_closed else 0
+
+    def getpeername(self) -> tuple[str, int]:
+        """Return where the client is."""
+        return self.address, 50_000
+
+    def getsockname(self) -> tuple[str, int]:
+        """Return where the client reached the server."""
+        return "192.0.2.7", 8080
+
+    def getsockopt(self, level: int, option: int, size: int = 0) -> bytes:
+        """Return what the system knows of the connection: struct tcp_info."""
+        info = bytearray(_TCP_INFO)
+        info[56:60] = int(self.silence * 1000).to_bytes(4, "little")
+        return bytes(info[:size])
+
+    def setsockopt(self, level: int, option: int, value: int) -> None:
+        """Do nothing."""
+
+    def _require_open(self) -> None:
+        if self.is_closed:
+            raise OSError(errno.EBADF, "closed")
+        if self.is_reset:
+            raise ConnectionResetError
+
+    # The client's end.
+
+    def arrives(self, data: bytes) -> None:
+        """Let bytes of the client's arrive."""
+        self._arrived += data
+        self.changed.unpark_all()
+
+    def ends(self) -> None:
+        """Let the client send no more."""
+        self._client_ended = True
+        self.changed.unpark_all()
+
+    def resets(self) -> None:
+        """Let the connection break."""
+        self.is_reset = True
+        self._arrived.clear()
+        self.changed.unpark_all()
+
+    def take(self) -> bytes:
+        """Return what the client reads: all that the server has sent."""
+        data = bytes(self.sent)
+        self.sent.clear()
+        self.changed.unpark_all()
+        return data
+
+
+class MemoryPoller:
+    """Waits for such sockets: a `Poller`."""
+
+    def __init__(self) -> None:
+        self._listening: set[object] = set()
+
+    async def listen(self, sock: socket.socket, ready: Ready) -> None:
+        """Call `ready` each time there is something to read, until it returns False."""
+        memory = _memory(sock)
+        self._listening.add(sock)
+        try:
+            goes_on = True
+            while goes_on:
+                await trio.lowlevel.checkpoint()
+                while not memory.is_readable:
+                    if memory.is_closed:
+                        raise trio.ClosedResourceError
+                    await memory.changed.park()
+                goes_on = ready()
+        finally:
+            self._listening.discard(sock)
+
+    def listens(self, sock: socket.socket) -> bool:
+        """Return whether a task listens."""
+        return sock in self._listening
+
+    async def wait_writable(self, sock: socket.socket) -> None:
+        """Return when the system takes more bytes."""
+        memory = _memory(sock)
+        await trio.lowlevel.checkpoint()
+        while not memory.is_writable:
+            if memory.is_closed:
+                raise trio.ClosedResourceError
+            await memory.changed.park()
+
+    def closing(self, sock: socket.socket) -> None:
+        """End all waiting for a socket that is about to be closed."""
+        _memory(sock).is_closed = True
+        _memory(sock).changed.unpark_all()
+
+
+def _memory(sock: object) -> MemorySocket:
+    assert isinstance(sock, MemorySocket)
+    return sock

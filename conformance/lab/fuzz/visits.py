@@ -4,43 +4,42 @@ Knows how a hub and front ends fit together, and nothing of time: the clock jump
 visit is two clients at one table, of whatever dialects, and a script of who sends what.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+import socket
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from random import Random
 from typing import TypeAlias, cast
 
 import trio
-from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-from adapters.client.contract import PeerGone
-from adapters.client.upgrade import Endpoint, serve_websocket
-from adapters.client.websocket import WebSocketTransport
-from adapters.net.sockets import DirectSocket
-from adapters.net.wire import Wire
+from adapters.client.accepted import Accepted, Serve, first_texts, hang_up
+from adapters.client.contract import Farewell, PeerGone
+from adapters.entrance.admission import without_limits
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import Receive, receive_lines, receive_request
+from adapters.net.socket import Socket
 from conformance.frames import Handshake
-from conformance.lab.fuzz.memory import MemorySocket
+from conformance.lab.fuzz.memory import MemoryPoller, MemorySocket
 from gateway.game.clock import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 
-Serve: TypeAlias = Callable[[Wire, Hub], Awaitable[None]]
 Piece: TypeAlias = tuple[int, bytes]
 """Which of the two sends it, and what."""
 
 KINDS = ("droidcon", "nac4", "arena")
 LONGEST_PIECE = 127
-_SERVE: Sequence[Serve] = (
-    partial(adapters.droidcon.server.serve, rounds=2),
-    lambda wire, hub: serve_websocket(wire, adapters.nac4.server.endpoint(hub)),
-    lambda wire, hub: serve_websocket(wire, adapters.arena.server.endpoint(hub)),
+_SERVE: Sequence[Callable[[Hub], Serve]] = (
+    partial(adapters.droidcon.server.serving, rounds=2),
+    adapters.nac4.server.serving,
+    adapters.arena.server.serving,
 )
 _SHAKEN = 9
 """What the first byte of a script has more where both have opened their websockets already."""
-_GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 _PAGE = 8000
 
 
@@ -75,14 +74,17 @@ def _pieces(data: bytes) -> Iterator[Piece]:
 
 
 async def _asked(data: bytes) -> None:
-    async def talk(transport: WebSocketTransport, target: str) -> None:
-        await transport.listen(lambda texts: True)
+    async def serve(client: Accepted) -> None:
+        try:
+            await first_texts(client.socket, client.framing)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise PeerGone from None
+        await hang_up(client.socket, client.framing, Farewell())
 
-    client, server = memory_stream_pair()
-    await client.send_all(data)
-    await client.send_eof()
-    with suppress(PeerGone):
-        await serve_websocket(_wired(server), Endpoint(talk, "text", _PAGE))
+    client = MemorySocket()
+    client.arrives(data)
+    client.ends()
+    await _served(client, partial(receive_request, serve, HttpPort("text", _PAGE)))
 
 
 async def _visited(data: bytes) -> None:
@@ -90,33 +92,32 @@ async def _visited(data: bytes) -> None:
     head = data[0] if data else 0
     kinds = (head % 3, head // 3 % 3)
     async with trio.open_nursery() as nursery:
-        clients = [await _client(nursery, kind, hub, shaken=head % 18 >= _SHAKEN) for kind in kinds]
+        clients = [_client(nursery, kind, hub, shaken=head % 18 >= _SHAKEN) for kind in kinds]
         for who, piece in _pieces(data):
-            with suppress(*_GONE):
-                await clients[who].send_all(piece)
+            clients[who].arrives(piece)
             await wait_all_tasks_blocked()
         for client in clients:
-            with suppress(*_GONE):
-                await client.send_eof()
+            client.ends()
     assert len(hub) == 0, "somebody is still here after all have gone"
 
 
-async def _client(nursery: trio.Nursery, kind: int, hub: Hub, *, shaken: bool) -> trio.StapledStream:  # type: ignore[type-arg]
-    client, server = memory_stream_pair()
-    nursery.start_soon(_served, _SERVE[kind], _wired(server), hub)
-    if shaken and KINDS[kind] != "droidcon":
-        await client.send_all(Handshake("x", "/?table=t").request)
+def _client(nursery: trio.Nursery, kind: int, hub: Hub, *, shaken: bool) -> MemorySocket:
+    client, serve = MemorySocket(), _SERVE[kind](hub)
+    if KINDS[kind] == "droidcon":
+        nursery.start_soon(_served, client, partial(receive_lines, serve))
+        return client
+    nursery.start_soon(_served, client, partial(receive_request, serve, HttpPort("text")))
+    if shaken:
+        client.arrives(Handshake("x", "/?table=t").request)
     return client
 
 
-async def _served(serve: Serve, wire: Wire, hub: Hub) -> None:
+async def _served(client: MemorySocket, receive: Receive) -> None:
+    sock = Socket(cast("socket.socket", client), MemoryPoller())
     try:
-        await serve(wire, hub)
+        async with without_limits().admit("fuzz", sock.address) as entry:
+            await receive(sock, entry)
     except* PeerGone:
         pass
     finally:
-        await trio.aclose_forcefully(wire)
-
-
-def _wired(stream: trio.abc.Stream) -> Wire:
-    return Wire(cast("DirectSocket", MemorySocket(stream)))
+        sock.close()

@@ -1,6 +1,6 @@
 """What a monitoring system reads: counts and durations, in the format of Prometheus.
 
-`tally` counts the games that the feed tells of, `TimedTurns` in `gateway.runtime.arrivals` the delays of the
+`tally` counts the games that the feed tells of, `TimedTurns` in `gateway.runtime.turns` the delays of the
 event loop, `requests` what the page answered; everything else is counted where it happens and read when
 somebody asks. `families` says what there is, and is the only one that knows prometheus-client; `service`
 answers by HTTP. The rules it keeps:

@@ -24,8 +24,8 @@ from prometheus_client.registry import Collector
 
 from gateway import __version__
 from gateway.hub.interfaces import Cluster, HubForMetrics
-from gateway.runtime.arrivals import TimedTurns
 from gateway.runtime.histogram import BOUNDS, Histogram
+from gateway.runtime.turns import TimedTurns
 from gateway.server.metrics.requests import Requests
 from gateway.server.metrics.tally import Tally
 

@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from gateway.runtime.arrivals import OVERDUE, SLACK, ArrivalTimes
+from gateway.runtime.turns import OVERDUE, SLACK, ArrivalTimes
 
 
 class Loop:

@@ -3,7 +3,7 @@
 import pytest
 import trio.testing
 
-from gateway.runtime.arrivals import TimedTurns
+from gateway.runtime.turns import TimedTurns
 from gateway.runtime.histogram import BOUNDS, Histogram
 
 

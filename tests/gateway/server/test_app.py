@@ -31,7 +31,7 @@ from gateway.game.results import Finished
 from gateway.hub.hub import Hub
 from gateway.hub.seat import Seat
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.runtime.arrivals import ArrivalTimes
+from gateway.runtime.turns import ArrivalTimes
 from gateway.server.app import TICK, FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for
 
 pytestmark = pytest.mark.trio

@@ -12,7 +12,7 @@ from gateway.game.events import Reason
 from gateway.game.facts import GameStarted
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
-from gateway.runtime.arrivals import TimedTurns
+from gateway.runtime.turns import TimedTurns
 from gateway.runtime.histogram import Histogram
 from gateway.server.metrics.families import Sources, texts
 from gateway.server.metrics.requests import Requests

@@ -1,0 +1,70 @@
+"""How fast one client is read, and what else is held against it.
+
+Knows numbers of messages and times. Does not know what a message is. A client that is too fast is made to
+wait: what it sends stays in the system, until TCP holds it back. It is not hung up on.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import trio
+
+LEAST = 0.02
+"""Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
+
+
+def _ignore(_option: str, _origin: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLimits:
+    """What is held against each client of a front end."""
+
+    rate: float = inf
+    """Messages a second."""
+    burst: int = sys.maxsize
+    """Messages at once, 1 or more."""
+    request: float = 60.0
+    """Seconds for the head of an HTTP request."""
+    reached: Callable[[str, str], None] = _ignore
+    """Callback(option, origin) when a client reaches a limit."""
+
+
+UNLIMITED = ClientLimits()
+
+
+class RateLimit:
+    """How many messages of one client may be carried out so far.
+
+    A message within the limit costs one comparison, of its number with `upto`. The clock is looked at only
+    when as many have come as were allowed then; so after a pause there may be up to two bursts.
+    """
+
+    __slots__ = ("_limits", "_since", "upto")
+
+    def __init__(self, limits: ClientLimits, now: float) -> None:
+        self.upto = limits.burst
+        """The number of the last message that is allowed; see `allows` for those after it."""
+        self._limits = limits
+        self._since = now
+        """The time up to which messages were allowed."""
+
+    def allows(self, number: int, now: float) -> bool:
+        """Return whether another message may follow the one with that number, now that `upto` is reached."""
+        limits = self._limits
+        earned = int(min((now - self._since) * limits.rate, limits.burst))
+        if earned > 0:
+            self.upto += earned
+            self._since = now if earned == limits.burst else self._since + earned / limits.rate
+        return number < self.upto
+
+    async def wait(self, number: int, origin: str) -> None:
+        """Return when a further message may follow the one with that number, of the client at `origin`."""
+        if number < self.upto or self.allows(number, trio.current_time()):
+            return
+        self._limits.reached("messages-per-second", origin)
+        await trio.sleep_until(self._since + 1 / self._limits.rate + LEAST)
+        self.allows(number, trio.current_time())

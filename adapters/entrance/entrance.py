@@ -1,0 +1,52 @@
+"""From an accepted connection to whoever serves it: counted, let in and served, or told why not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import trio
+
+from adapters.client.boundary import guarded
+from adapters.entrance.admission import Admission, NotLetIn
+from adapters.entrance.one_port import Receive
+from adapters.entrance.preamble import SILENCE, Preamble
+from adapters.net.http import by_http, with_hsts
+from adapters.net.socket import Socket
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """One way into a server: a port, with what all ports share."""
+
+    name: str
+    """The front end's, for the log and the counts."""
+    receive: Receive
+    open_socket: Callable[[trio.SocketStream], Socket]
+    """Takes the socket out of a stream."""
+    admission: Admission
+    preamble: Preamble
+    refusal: bytes = b""
+    """What a client hears that is not let in. Where it is empty, an answer by HTTP says why."""
+    silence: float = SILENCE
+    """Seconds until a client's first byte, where it may begin TLS."""
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        """Serve a connection until it is closed. Raises nothing."""
+        sock = self.open_socket(stream)
+        try:
+            await guarded(self.name, partial(self._let_in, sock))
+        finally:
+            sock.close()
+
+    async def _let_in(self, sock: Socket) -> None:
+        try:
+            async with self.admission.admit(self.name, sock.address) as entry:
+                if await self.preamble.passed(sock, entry, self.silence):
+                    await self.receive(sock, entry)
+                else:
+                    await sock.linger()
+        except NotLetIn as refusal:
+            words = self.refusal or by_http("503 Service Unavailable", str(refusal))
+            if self.preamble.tls_only and sock.is_secure and not self.refusal:
+                words = with_hsts(words)
+            await self.admission.part(sock.origin, partial(self.preamble.refuse, sock, words))

@@ -1,0 +1,262 @@
+"""The head of a request by HTTP, and the way from there into a websocket.
+
+h11 reads the head. A client that asks for a websocket as it should gets one (RFC 6455, 4.2); a browser is
+redirected to the page; any other client gets a short text that says how to connect, and nonsense gets an
+error. Where the page shares the port its requests are passed on as they came.
+"""
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TypeAlias
+
+import h11
+import trio
+from wsproto.utilities import generate_accept_token
+
+from adapters.client.accepted import Accepted
+from adapters.client.framing import WebSocket
+from adapters.entrance.admission import Entry
+from adapters.net.http import HSTS, by_http, with_hsts
+from adapters.net.socket import Socket
+from gateway.access.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
+from gateway.access.proxies import Network, client_behind, is_trusted
+from gateway.runtime.throttle import Throttle
+
+LOG_PERIOD = 60.0
+"""Seconds between two lines of the log about pages of other websites."""
+
+_HEAD_LIMIT = 16_384
+_METHODS = (b"GET", b"HEAD")
+_PROXIED = frozenset((b"forwarded", b"via", b"x-forwarded-for"))
+"""Headers that only a proxy adds."""
+_FOREIGN = (
+    "A page of another website may not play here, unless the server is started with --allow-origin and the"
+    " page's origin, such as https://example.org; a bot needs no header Origin.\n"
+)
+_LONGEST_LOGGED = 100
+_KEY = re.compile(rb"[A-Za-z0-9+/]{22}==")
+"""16 bytes in base64 (RFC 6455, 4.2.1)."""
+_BEARER = re.compile(rb"bearer +([^ ]+)", re.IGNORECASE)
+"""A token in a header (RFC 6750, 2.1)."""
+
+logger = logging.getLogger(__name__)
+_BROKEN = trio.BrokenResourceError, trio.ClosedResourceError
+
+
+@dataclass(slots=True)
+class Websites:
+    """The websites whose pages may open a websocket: that of the request's own host, and some by name.
+
+    Otherwise any website could make the browser of whoever looks at it play here (RFC 6455, 10.2).
+    """
+
+    allowed: Collection[str] = ()
+    """Origins such as ``https://example.org``."""
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many pages were refused, as ``entry_refused`` and ``foreign_origin``."""
+    _log: Throttle = field(default_factory=lambda: Throttle(LOG_PERIOD))
+
+    def admit(self, origin: str, hosts: Iterable[str], address: str) -> bool:
+        """Return whether a page of the website `origin` may open a websocket; count and log one that may not.
+
+        Only what is no browser gives none. `hosts` are the names by which the request reached this server.
+        """
+        if not origin or may_play(origin, hosts, self.allowed):
+            return True
+        self.counts["entry_refused", "foreign_origin"] += 1
+        if self._log.passes(trio.current_time()):
+            website = origin[:_LONGEST_LOGGED]
+            logger.info(
+                "a page of the website %r, in a browser at %s, may not play here: see --allow-origin",
+                *(website, address or "nowhere"),
+                extra={"event": "foreign_origin", "website": website, "address": address},
+            )
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRequest:
+    """A connection on which a request has begun that asks for no websocket."""
+
+    begun: bytes
+    """All that was read of it."""
+    is_secure: bool = False
+    """Whether the client uses HTTPS, be it as far as a trusted proxy."""
+    is_single: bool = False
+    """Whether a proxy sends it, which may ask for a websocket next, on the same connection."""
+
+
+PassOn: TypeAlias = Callable[[Socket, Entry, PlainRequest], Awaitable[None]]
+"""Takes a connection to whoever serves plain requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpPort:
+    """How requests to a port are answered."""
+
+    text: str
+    """The answer to a client that does not ask for a websocket."""
+    page: int | None = None
+    """The port of the page on the same host, for browsers; None without a page."""
+    trusted: Sequence[Network] = ()
+    """Proxies that are believed where a client is."""
+    websites: Websites = field(default_factory=Websites)
+    """Whose pages may open a websocket."""
+    pass_on: PassOn | None = None
+    """Takes requests that ask for no websocket, instead of an answer."""
+    is_closed: Callable[[], bool] = lambda: False
+    """Whether no websocket is opened any more."""
+    has_hsts: bool = False
+    """Whether answers over TLS say that there is nothing else here (``--tls-only``)."""
+
+
+async def open_websocket(sock: Socket, entry: Entry, port: HttpPort) -> Accepted | None:
+    """Read a request; return the websocket that it asks for, or None where it got another answer.
+
+    Raises NotLetIn where a proxy has said where the client is, and that address has too much already.
+    """
+    peer = sock.address
+    try:
+        with trio.move_on_after(entry.limits.request) as patience:
+            found = await _answer(sock, port)
+        if patience.cancelled_caught:
+            entry.limits.reached("request-seconds", sock.origin)
+            found = by_http("408 Request Timeout", "The request did not come in time.")
+        if sock.address != peer:
+            await entry.move_to(sock.origin)
+        if isinstance(found, _Wanted) and port.is_closed():
+            found = by_http("503 Service Unavailable", "The server is stopping. Try again later.")
+        has_hsts = port.has_hsts and sock.is_secure
+        if isinstance(found, _Wanted):
+            sock.write(found.switch([HSTS] if has_hsts else []))
+            sock.push_back(found.early)
+            return Accepted(sock, WebSocket(), entry.limits, found.target, found.token)
+        if isinstance(found, PlainRequest):
+            assert port.pass_on is not None
+            await port.pass_on(sock, entry, found)
+        else:
+            await sock.send_all(with_hsts(found) if found and has_hsts else found)
+    except _BROKEN:
+        pass
+    await sock.linger()
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A request for a websocket."""
+
+    http: h11.Connection
+    target: str
+    key: bytes
+    early: bytes
+    """What came behind the head, too early."""
+    token: str | None = field(default=None, repr=False)
+    """What it has in ``Authorization: Bearer``."""
+
+    def switch(self, more: Sequence[tuple[bytes, bytes]]) -> bytes:
+        """Return the answer after which the client has its websocket."""
+        headers = [
+            (b"Upgrade", b"websocket"),
+            (b"Connection", b"Upgrade"),
+            (b"Sec-WebSocket-Accept", generate_accept_token(self.key)),
+            *more,
+        ]
+        return (
+            self.http.send(
+                h11.InformationalResponse(status_code=101, headers=headers, reason=b"Switching Protocols")
+            )
+            or b""
+        )
+
+
+async def _answer(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainRequest:
+    """Read a request; return the answer to it, unless it asks for a websocket or is to be passed on."""
+    http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
+    begun = b""
+    try:
+        while (event := http.next_event()) is h11.NEED_DATA:
+            data = await sock.receive_some()
+            begun += data
+            http.receive_data(data)
+    except h11.RemoteProtocolError as error:
+        return _response(http, error.error_status_hint, f"{error}\n")
+    if not isinstance(event, h11.Request):
+        return b""
+    if has_two_lengths(event.headers):
+        return _response(http, 400, f"{TWO_LENGTHS}\n")
+    is_secure, hosts = sock.is_secure, [_value(event, b"host")]
+    if is_trusted(sock.address, port.trusted):
+        is_secure = is_secure or _value(event, b"x-forwarded-proto").lower() == "https"
+        hosts += [each.strip() for each in _value(event, b"x-forwarded-host").split(",")]
+        sock.address = client_behind(sock.address, _value(event, b"x-forwarded-for"), port.trusted)
+    refusal = _refusal(event)
+    if refusal is None and not port.websites.admit(_value(event, b"origin"), hosts, sock.address):
+        refusal = 403, _FOREIGN
+    if refusal is None:
+        headers = dict(event.headers)
+        bearer = _BEARER.fullmatch(headers.get(b"authorization", b""))
+        token = None if bearer is None else bearer[1].decode("latin-1")
+        early, target = http.trailing_data[0], event.target.decode("ascii")
+        return _Wanted(http, target, headers[b"sec-websocket-key"], early, token)
+    status, text = refusal
+    if status in (200, 405) and port.pass_on is not None:
+        is_single = any(name in _PROXIED for name, _ in event.headers)
+        return PlainRequest(begun, is_secure, is_single)
+    more = []
+    if status == 200 and port.page is not None and _reads_html(event):
+        host = host_in(dict(event.headers).get(b"host", b"").decode("latin-1")) or sock.host
+        status, place = 303, f"{'https' if is_secure else 'http'}://{host}:{port.page}/"
+        more, text = [("Location", place)], f"The page is at {place}\n"
+    return _response(http, status, text or port.text, more, bare=event.method == b"HEAD")
+
+
+def _reads_html(request: h11.Request) -> bool:
+    """Return whether the client is a browser that shows pages."""
+    return any(name == b"accept" and b"text/html" in value for name, value in request.headers)
+
+
+def _refusal(request: h11.Request) -> tuple[int, str] | None:
+    """Return status and text of an answer, unless the request asks for a websocket as it should."""
+    headers = dict(request.headers)
+    if "websocket" not in _tokens(request, b"upgrade") or "upgrade" not in _tokens(request, b"connection"):
+        return (200, "") if request.method in _METHODS else (405, "This port speaks websocket.\n")
+    if headers.get(b"sec-websocket-version") != b"13":
+        return 426, "This port speaks version 13 of the websocket protocol.\n"
+    if request.method != b"GET" or not _KEY.fullmatch(headers.get(b"sec-websocket-key", b"")):
+        return 400, "This is no websocket handshake.\n"
+    return None
+
+
+def _value(request: h11.Request, header: bytes) -> str:
+    """Return a header that is a list, however often it is given (RFC 9110, 5.3)."""
+    return b",".join(value for name, value in request.headers if name == header).decode("latin-1")
+
+
+def _tokens(request: h11.Request, header: bytes) -> set[str]:
+    """Return the words of a header that is a list."""
+    return {token.strip().lower() for token in _value(request, header).split(",")}
+
+
+def _response(
+    http: h11.Connection, status: int, text: str, more: Sequence[tuple[str, str]] = (), *, bare: bool = False
+) -> bytes:
+    """Return an answer as it goes over the wire; a bare one has the length of its text, but no text."""
+    body = text.encode()
+    headers = [
+        *more,
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Length", str(len(body))),
+        ("Connection", "close"),
+    ]
+    if status == 405:
+        headers.append(("Allow", "GET, HEAD"))
+    if status == 426:
+        headers += [("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")]
+    reason = HTTPStatus(status).phrase.encode()
+    head = http.send(h11.Response(status_code=status, headers=headers, reason=reason)) or b""
+    return head if bare else head + body

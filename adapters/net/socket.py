@@ -1,0 +1,436 @@
+"""One client's bytes, in and out: a TCP connection, with TLS or without.
+
+Knows the system's socket, the bytes that wait to leave it, and when those that were read arrived. Does not
+know what the bytes mean. All methods without `async` do what they can at once, in their caller's task, so that
+a move needs no task and no wait. What cannot leave waits here, whole and in order, until a task drains it, so
+a cancelled task never tears a message.
+"""
+
+import socket
+import ssl
+import sys
+from contextlib import suppress
+from functools import lru_cache
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from math import inf
+
+import trio
+
+from adapters.net.epoll import Poller, Ready, TaskPoller
+from adapters.net.tls import Session
+from gateway.runtime.accepting import KEEPALIVE_INTERVAL
+from gateway.runtime.turns import Turns
+
+GOODBYE_LIMIT = 1.0
+"""Seconds that a client has to notice that the server hung up."""
+BACKLOG_LIMIT = 64 * 1024 * 1024
+"""Bytes that may wait for all clients of a server together."""
+
+_CHUNK = 4096
+"""Bytes read at once. The rest of a flood waits in the system, not here."""
+_WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
+_PREFIX = 64
+"""Bits of an IPv6 address that name a network."""
+_HAS_TCP_INFO = sys.platform == "linux"
+"""Whether the system says how a connection fares, in Linux's struct tcp_info."""
+_INFO = 8
+"""Bytes of struct tcp_info that are looked at."""
+_RETRANSMITS, _PROBES = 2, 3
+"""Where in these stands how often data was sent anew, and how many probes in a row were not answered."""
+_LAST_ACK = 56
+"""Where in struct tcp_info stands how many milliseconds ago the peer acknowledged anything: 4 bytes."""
+
+
+class Backlogs:
+    """How many bytes wait for each client of a server.
+
+    All together are bounded: beyond `limit` the client with the largest backlog is given up.
+    """
+
+    def __init__(self, limit: int = BACKLOG_LIMIT) -> None:
+        self._limit = limit
+        self._sizes: dict[Socket, int] = {}
+        self._total = 0
+
+    @property
+    def total(self) -> int:
+        """The bytes that wait, at most: those that left since a socket was last noted still count."""
+        return self._total
+
+    def note(self, sock: "Socket", size: int) -> None:
+        """Note that `size` bytes wait to leave a socket; give up sockets while all exceed the limit."""
+        self._total += size - self._sizes.pop(sock, 0)
+        if size:
+            self._sizes[sock] = size
+        while self._total > self._limit:
+            largest = max(self._sizes, key=lambda each: self._sizes[each])
+            self._total -= self._sizes.pop(largest)
+            largest.give_up()
+
+
+class Socket:
+    """A connection.
+
+    Its methods raise trio.BrokenResourceError if the peer is gone, trio.ClosedResourceError if this end is
+    closed. One task at a time reads; any may write.
+    """
+
+    __slots__ = (
+        "_backlog",
+        "_backlogs",
+        "_drained",
+        "_draining",
+        "_given_up",
+        "_lingers",
+        "_poller",
+        "_pushed",
+        "_socket",
+        "_tls",
+        "address",
+        "ended",
+        "read_at",
+        "reads",
+        "turns",
+    )
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        poller: Poller | None = None,
+        turns: Turns | None = None,
+        backlogs: Backlogs | None = None,
+    ) -> None:
+        """`sock` does not block; it is closed with this."""
+        self.address = address_of(sock)
+        """The peer's IP address; where a proxy has said where its client is, that one's. Empty if unknown."""
+        self.turns = turns or Turns()
+        """The turns of the loop, for those who do more than can be done at once."""
+        self.read_at = trio.current_time()
+        """When the bytes that were read last arrived, in trio's time; rather too early than too late."""
+        self.reads = 0
+        """How often something was read: one who looks again later knows whether anything has arrived."""
+        self.ended = False
+        """Whether the end of the stream was read: no more bytes come."""
+        self._socket = sock
+        self._poller = poller or TaskPoller()
+        self._backlogs = backlogs or Backlogs()
+        self._tls: Session | None = None
+        self._pushed = b""
+        self._backlog = bytearray()
+        self._draining = False
+        self._drained = trio.lowlevel.ParkingLot()
+        self._lingers = False
+        self._given_up = False
+
+    @property
+    def origin(self) -> str:
+        """Where the client is, as far as that is held against it: see `origin_at`."""
+        return origin_at(self.address)
+
+    @property
+    def host(self) -> str:
+        """The address at which the peer reached this server, as in a URL."""
+        if self._socket.family not in _WITH_ADDRESS:
+            return "localhost"
+        host = self._socket.getsockname()[0].partition("%")[0]
+        return f"[{host}]" if self._socket.family == socket.AF_INET6 else host
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the bytes are encrypted on their way."""
+        return self._tls is not None
+
+    def secure(self, session: Session, data: bytes = b"") -> None:
+        """Go on with TLS, after a handshake. `data` arrived behind it; what it says is read next."""
+        self._tls = session
+        self._pushed = self._decrypted(data)
+
+    # Whether the peer is there.
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the peer answers: no probe is without an answer, no data was sent anew more than once."""
+        if not _HAS_TCP_INFO or self._socket.family not in _WITH_ADDRESS:
+            return True
+        try:
+            info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO)
+        except OSError:
+            return False
+        return is_answered(info)
+
+    @property
+    def silence(self) -> float:
+        """Seconds since the peer's system acknowledged anything; 0 where this system does not say."""
+        if not _HAS_TCP_INFO or self._socket.family not in _WITH_ADDRESS:
+            return 0.0
+        try:
+            info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_ACK + 4)
+        except OSError:
+            return inf
+        return int.from_bytes(info[_LAST_ACK:], sys.byteorder) / 1000
+
+    def probe_after(self, seconds: int) -> None:
+        """Let the system ask for an acknowledgement after so much silence, unnoticed by the peer's code."""
+        if _HAS_TCP_INFO and self._socket.family in _WITH_ADDRESS:
+            with suppress(OSError):  # it is closed
+                # One packet may be lost, so there are several probes before anybody judges the peer.
+                self._socket.setsockopt(
+                    socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, min(seconds, KEEPALIVE_INTERVAL)
+                )
+                self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, seconds)
+
+    # Reading.
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether something has arrived that was not read, the end of the stream included."""
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass
+        return True
+
+    @property
+    def is_read(self) -> bool:
+        """Whether what arrives is read at once, because a task listens."""
+        return self._poller.listens(self._socket)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether all bytes that arrived were read, and a task listens for more."""
+        return self.is_read and not self.is_readable
+
+    async def listen(self, ready: Ready) -> None:
+        """Call `ready`, which reads, each time there is something to read, until it returns False.
+
+        Raises what `ready` raises, which includes what `read` raises.
+        """
+        if (self._pushed or self.ended) and not ready():
+            return
+        if self._lingers:
+            raise trio.ClosedResourceError
+        await self._poller.listen(self._open_socket(), ready)
+
+    def read(self) -> bytes:
+        """Return the bytes that arrived; none where there are none after all, or the stream has `ended`."""
+        if self._pushed:
+            data, self._pushed = self._pushed, b""
+            return data
+        if self._lingers:
+            raise trio.ClosedResourceError
+        self.read_at = self.turns.arrived()
+        self.reads += 1
+        return self._received()
+
+    async def receive_some(self) -> bytes:
+        """Return the bytes that arrived; no bytes at the end of the stream."""
+        data = b""
+
+        def ready() -> bool:
+            nonlocal data
+            data = self.read()
+            return not (data or self.ended)
+
+        await self.listen(ready)
+        return data
+
+    def push_back(self, data: bytes) -> None:
+        """Let the next read begin with `data`."""
+        self._pushed = data
+
+    def _received(self) -> bytes:
+        try:
+            data = self._socket.recv(_CHUNK)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise self._error() from error
+        if not data:
+            self.ended = True
+        return data if self._tls is None else self._decrypted(data)
+
+    def _decrypted(self, data: bytes) -> bytes:
+        """Return what can be decrypted now: all of it, or it would wait until the client sends more."""
+        assert self._tls is not None
+        try:
+            decrypted = self._tls.decrypt(data)
+        except ssl.SSLError as error:
+            raise trio.BrokenResourceError from error
+        self.ended = self.ended or self._tls.has_ended
+        if answer := self._tls.outgoing():  # the library's own
+            self._send(answer)
+        return decrypted
+
+    # Writing.
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were written and have not left."""
+        return len(self._backlog)
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether too much waited for all clients together, and most for this one."""
+        return self._given_up
+
+    def write(self, data: bytes) -> bool:
+        """Send `data` behind the bytes that wait; return False if some of it waits for `drain`."""
+        if self._given_up:
+            raise trio.BrokenResourceError
+        if self._tls is None:
+            return self._send(data)
+        try:
+            return self._send(self._tls.encrypt(data))
+        except ssl.SSLError as error:
+            raise trio.BrokenResourceError from error
+
+    def _send(self, data: bytes) -> bool:
+        sent = 0
+        if not self._backlog:
+            try:
+                sent = self._socket.send(data)
+            except BlockingIOError:
+                pass
+            except OSError as error:
+                raise self._error() from error
+            if sent == len(data):
+                return True
+        self._backlog += data[sent:]
+        self._backlogs.note(self, len(self._backlog))
+        return False
+
+    async def drain(self) -> None:
+        """Return when all written bytes have left."""
+        while self._backlog:
+            if self._draining:
+                await self._drained.park()
+                continue
+            self._draining = True
+            try:
+                await self._send_some()
+            finally:
+                self._draining = False
+                self._drained.unpark_all()
+                if not self._backlog:
+                    self._backlogs.note(self, 0)
+        if self._given_up:
+            raise trio.BrokenResourceError
+
+    async def _send_some(self) -> None:
+        """Send some of the bytes that wait, when the system takes any."""
+        await self._poller.wait_writable(self._open_socket())
+        self._send_first(len(self._backlog))
+
+    def _send_first(self, size: int) -> int:
+        """Send as many of the first `size` bytes that wait as leave at once; return how many did."""
+        try:
+            sent = self._socket.send(self._backlog[:size])
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._error() from error
+        del self._backlog[:sent]
+        return sent
+
+    async def send_all(self, data: bytes) -> None:
+        """Send all of `data`; return when it has left."""
+        if not self.write(data):
+            await self.drain()
+
+    def give_up(self) -> None:
+        """Drop the backlog, and treat the client as gone: who waits for the socket hears that it closes."""
+        self._given_up = True
+        self._backlog.clear()
+        self._poller.closing(self._socket)
+
+    # Ending.
+
+    def fileno(self) -> int:
+        """Return the system's number of the socket, for another process. It MUST be without TLS."""
+        assert self._tls is None
+        return self._open_socket().fileno()
+
+    def close(self) -> None:
+        """Close both directions and drop the backlog."""
+        self._backlog.clear()
+        self._backlogs.note(self, 0)
+        if self._socket.fileno() >= 0:
+            self._poller.closing(self._socket)
+            self._socket.close()
+
+    async def linger(self) -> None:
+        """Close the connection so that the written bytes still arrive: a reset would overtake them."""
+        self._lingers = True
+        try:
+            with trio.move_on_after(GOODBYE_LIMIT):
+                await self._send_end()
+                if not self.ended:
+                    await self._poller.listen(self._open_socket(), self._drop_some)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        finally:
+            self.close()
+
+    async def _send_end(self) -> None:
+        """Let all written bytes leave, and then the end of the stream."""
+        if self._tls is not None and not self._given_up:
+            self._send(self._tls.end())
+        await self.drain()
+        try:
+            self._open_socket().shutdown(socket.SHUT_WR)
+        except OSError as error:
+            raise self._error() from error
+
+    def _drop_some(self) -> bool:
+        """Drop what has arrived; return whether more may."""
+        self._received()
+        return not self.ended
+
+    def _open_socket(self) -> socket.socket:
+        if self._socket.fileno() < 0:
+            raise trio.ClosedResourceError
+        return self._socket
+
+    def _error(self) -> Exception:
+        """Return what a failure of the system's means."""
+        return trio.ClosedResourceError() if self._socket.fileno() < 0 else trio.BrokenResourceError()
+
+
+def taken(stream: trio.SocketStream) -> socket.socket:
+    """Return the socket of a stream, which is closed from then on. trio has set TCP_NODELAY."""
+    sock = stream.socket
+    plain = socket.socket(sock.family, sock.type, sock.proto, sock.detach())
+    plain.setblocking(False)
+    return plain
+
+
+def address_of(sock: socket.socket | trio.socket.SocketType) -> str:
+    """Return the IP address of the peer; empty where nobody knows."""
+    if sock.family not in _WITH_ADDRESS:
+        return ""
+    try:
+        return str(sock.getpeername()[0])
+    except OSError:  # the peer has gone
+        return ""
+
+
+@lru_cache(1024)
+def origin_at(host: str) -> str:
+    """Return what clients at `host`, an address, have in common: the address itself, or an IPv6 network.
+
+    A client that has one address of an IPv6 network has all of them. Empty where `host` is.
+    """
+    if not host:
+        return ""
+    address = ip_address(host.partition("%")[0])
+    if isinstance(address, IPv6Address):
+        network = IPv6Network((int(address), _PREFIX), strict=False)
+        return str(address.ipv4_mapped or network)
+    return str(address)
+
+
+def is_answered(info: bytes) -> bool:
+    """Whether a peer answers, by the first bytes of Linux's struct tcp_info."""
+    return info[_PROBES] == 0 and info[_RETRANSMITS] <= 1
