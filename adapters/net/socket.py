@@ -1,9 +1,9 @@
 """One client's bytes, in and out: a TCP connection, with TLS or without.
 
 Knows the system's socket, the bytes that wait to leave it, and when those that were read arrived. Does not
-know what the bytes mean. All methods without `async` do what they can at once, in their caller's task, so that
-a move needs no task and no wait. What cannot leave waits here, whole and in order, until a task drains it, so
-a cancelled task never tears a message.
+know what the bytes mean. All methods without `async` do what they can at once, in their caller's task: a move
+needs no task and no wait. What cannot leave waits here, whole and in order, until a task drains it, so that a
+cancelled task never tears a message.
 """
 
 import socket
