@@ -204,6 +204,33 @@ async def test_what_comes_behind_a_close_frame_is_dropped(
     assert warnings(caplog) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        frame(PING) * 3,
+        frame(TEXT, "x" * (MOST + 1)),
+        frame(BEGIN) + frame(GO_ON) * FRAGMENTS,
+        frame(0x83),
+        HELLO,
+    ],
+    ids=["pings", "too long", "fragments", "junk", "text"],
+)
+@pytest.mark.parametrize("then", [b"", frame(CLOSE, b"\x03\xe8")], ids=["", "close"])
+async def test_server_that_has_sent_its_close_frame_sends_nothing_more(
+    said: bytes, then: bytes, caplog: pytest.LogCaptureFixture, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        ann = await world.connect("websocket", "ann")
+        ann.answers = False
+        world.tell(ann, Dismissed(Why.STOPPED))
+        await world.quiet()
+        ann.send(said + then)
+        await trio.sleep(3)
+        assert ann.frames == [(CLOSE, b"\x03\xe8server stopped")]
+        assert ann.texts == ["Entered"]
+    assert warnings(caplog) == []
+
+
 # However the bytes come.
 
 
