@@ -2,21 +2,18 @@
 
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import TypeAlias
 
 import pytest
 import trio
 import trio.testing
-from shell_fakes import FakeTransport, ToyCodec, at_an_endpoint, send
+import trio_websocket
+from worlds.connection import ToyCodec
 
 import adapters.client.dial
-from adapters.client.contract import Farewell, PeerGone, WireError
+from adapters.client.contract import PeerGone, WireError
 from adapters.client.dial import Client, open_lines, open_websocket
-from adapters.client.transports import received
-from adapters.client.upgrade import Endpoint
-from adapters.client.websocket import WebSocketTransport
 from adapters.net.http import by_http
 
 pytestmark = pytest.mark.trio
@@ -45,42 +42,64 @@ def deaf_port() -> Iterator[int]:
         yield sock.getsockname()[1]
 
 
-Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
+def websocket_server(
+    talk: Callable[[trio_websocket.WebSocketConnection, str], Awaitable[None]],
+) -> Callable[[trio.SocketStream], Awaitable[None]]:
+    """Return what serves a websocket by `talk`, which gets the request's target, and then closes it."""
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with trio.open_nursery() as nursery:
+            request = await trio_websocket.wrap_server_stream(nursery, stream)
+            websocket = await request.accept()
+            with suppress(trio_websocket.ConnectionClosed):
+                await talk(websocket, request.path)
+            await websocket.aclose()
+
+    return serve
 
 
-def websocket_server(talk: Talk) -> Callable[..., Awaitable[None]]:
-    return partial(at_an_endpoint, endpoint=Endpoint(talk, "no page\n"))
+async def no_talk(_: trio_websocket.WebSocketConnection, _target: str) -> None:
+    pass
 
 
-async def no_talk(transport: WebSocketTransport, _: str) -> None:
-    await transport.close(Farewell(1001, "bye"))
+async def echo_texts(websocket: trio_websocket.WebSocketConnection, _: str) -> None:
+    while True:
+        await websocket.send_message(await websocket.get_message())
+
+
+@asynccontextmanager
+async def to_server(said: bytes) -> AsyncIterator[tuple[Client[str, str], trio.MemoryReceiveChannel[bytes]]]:
+    """Give a client of a server that says something and hangs up, and what the server hears, by packets."""
+    packets, heard = trio.open_memory_channel[bytes](100)
+
+    async def say(stream: trio.SocketStream) -> None:
+        await stream.send_all(said)
+        await stream.send_eof()
+        while data := await stream.receive_some():
+            packets.send_nowait(data)
+
+    async with serving(say) as port, open_lines("127.0.0.1", port) as transport:
+        yield Client(transport, ToyCodec()), heard
 
 
 async def test_messages_of_one_packet_are_received_one_by_one() -> None:
-    transport = FakeTransport()
-    client: Client[str, str] = Client(transport, ToyCodec())
-    transport.arrives("a", "b")
-    transport.arrives("c")
-    transport.ends()
-    assert [await client.receive() for _ in range(3)] == ["a", "b", "c"]
-    with pytest.raises(PeerGone):
-        await client.receive()
+    async with to_server(b"a\nb\nc\n") as (client, _):
+        assert [await client.receive() for _ in range(3)] == ["a", "b", "c"]
+        with pytest.raises(PeerGone):
+            await client.receive()
 
 
 async def test_what_is_no_message_raises_and_the_next_one_is_received() -> None:
-    transport = FakeTransport()
-    client: Client[str, str] = Client(transport, ToyCodec())
-    transport.arrives("what!", "a")
-    with pytest.raises(WireError):
-        await client.receive()
-    assert await client.receive() == "a"
+    async with to_server(b"what!\na\n") as (client, _):
+        with pytest.raises(WireError):
+            await client.receive()
+        assert await client.receive() == "a"
 
 
 async def test_messages_are_sent_in_one_packet() -> None:
-    transport = FakeTransport()
-    client: Client[str, str] = Client(transport, ToyCodec())
-    await client.send("a", "b")
-    assert transport.packets == [["a", "b"]]
+    async with to_server(b"") as (client, heard):
+        await client.send("a", "b")
+        assert await heard.receive() == b"a\nb\n"
 
 
 async def test_line_is_answered_and_its_end_is_seen_by_the_server() -> None:
@@ -128,9 +147,8 @@ async def test_host_that_never_answers_is_an_os_error(
     [("", "/"), ("/", "/"), ("/?table=x", "/?table=x"), ("/a/b?against=ann%20b&c", "/a/b?against=ann%20b&c")],
 )
 async def test_url_says_what_the_server_is_asked_for(path: str, target: str) -> None:
-    async def tell(transport: WebSocketTransport, asked: str) -> None:
-        await send(transport, [asked])
-        await transport.close(Farewell())
+    async def tell(websocket: trio_websocket.WebSocketConnection, asked: str) -> None:
+        await websocket.send_message(asked)
 
     async with (
         serving(websocket_server(tell)) as port,
@@ -142,11 +160,10 @@ async def test_url_says_what_the_server_is_asked_for(path: str, target: str) -> 
 async def test_websocket_that_the_client_closes_is_closed_normally() -> None:
     codes: list[int] = []
 
-    async def talk(transport: WebSocketTransport, _: str) -> None:
-        assert await received(transport) == []
-        closed = transport._websocket.closed
-        assert closed is not None
-        codes.append(closed.code)
+    async def talk(websocket: trio_websocket.WebSocketConnection, _: str) -> None:
+        with pytest.raises(trio_websocket.ConnectionClosed) as closed:
+            await websocket.get_message()
+        codes.append(closed.value.reason.code)
 
     async with serving(websocket_server(talk)) as port, open_websocket(f"ws://127.0.0.1:{port}"):
         pass
@@ -211,21 +228,14 @@ async def test_server_that_says_nothing_is_none(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("error", [PeerGone, WireError, ZeroDivisionError])
 async def test_what_goes_wrong_with_an_open_websocket_comes_out_as_it_is(error: type[Exception]) -> None:
-    async def wait(transport: WebSocketTransport, _: str) -> None:
-        await received(transport)
-
-    async with serving(websocket_server(wait)) as port:
+    async with serving(websocket_server(echo_texts)) as port:
         with pytest.raises(error):
             async with open_websocket(f"ws://127.0.0.1:{port}"):
                 raise error
 
 
 async def test_several_clients_are_open_at_once() -> None:
-    async def echo(transport: WebSocketTransport, _: str) -> None:
-        while texts := await received(transport):
-            await send(transport, texts)
-
-    async with serving(websocket_server(echo)) as port:
+    async with serving(websocket_server(echo_texts)) as port:
         url = f"ws://127.0.0.1:{port}"
         async with open_websocket(url) as one, open_websocket(url) as two:
             await one.send(["one"])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from shell_fakes import FakeTransport
 
 from adapters.client.contract import Farewell
 from adapters.client.guard import Guard, token_of_handshake, without_tokens
@@ -47,8 +46,17 @@ def accounts(tmp_path: Path) -> Accounts:
     return Accounts(str(file))
 
 
+@dataclass
+class Handshake:
+    """How a client came."""
+
+    origin: str = "192.0.2.1"
+    token: str | None = None
+    read_at: float = 0.0
+
+
 def guard(accounts: Accounts, given: str | None = None) -> Guard[Message, str]:
-    return Guard(Translator(), accounts, FakeTransport(), AFTER_NAME, given)
+    return Guard(Translator(), accounts, Handshake(), AFTER_NAME, given)  # type: ignore[arg-type]
 
 
 def test_texts_of_a_server_that_protects_no_name_stay_as_they_are(tmp_path: Path) -> None:
@@ -105,10 +113,6 @@ def test_unreadable_text_comes_back_without_a_token(accounts: Accounts) -> None:
 
 def test_short_words_are_no_tokens() -> None:
     assert without_tokens(AFTER_NAME, "put 3 of 1234567890") == "put 3 of 1234567890"
-
-
-class Handshake(FakeTransport):
-    token: str | None = None
 
 
 def test_token_in_a_header_goes_before_one_in_the_url(
