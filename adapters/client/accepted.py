@@ -15,7 +15,7 @@ from adapters.client.framing import Framing
 from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import GOODBYE_LIMIT, Socket
 
-TURN = 0.0002
+TURN = 0.0003
 """Seconds that a client takes in a turn of its own, as `Turns` counts."""
 
 

@@ -270,6 +270,8 @@ class Connection(Generic[C, S]):
                     raise PeerGone(STOPPED_READING if self._socket.is_given_up else "") from None
                 await self._carry_out_later()
             words = self._framing.ended
+            # All that it said before its good-bye was answered, and nothing is said behind ours.
+            self._send(self._framing.close(self._farewell))
         except Flooded:
             words, refused = "sent too much without an end of the message", True
         except HangUp as error:
@@ -450,9 +452,9 @@ class Connection(Generic[C, S]):
         return self._latest if event.to == self._number else self._messages.get(event.to)
 
     def _send(self, data: bytes) -> None:
-        """Send bytes that are no text. Raises PeerGone."""
+        """Send bytes that are no text, if there are any. Raises PeerGone."""
         try:
-            if not self._socket.write(data):
+            if data and not self._socket.write(data):
                 self._tell_later(None, None)
         except _BROKEN:
             raise PeerGone from None

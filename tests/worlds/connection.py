@@ -5,10 +5,11 @@ What a test sees names no class between them: the last part of this file alone d
 """
 
 import random
+import socket
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from ipaddress import ip_network
 from math import inf
@@ -17,15 +18,16 @@ from typing import Literal, TypeAlias, cast
 import trio
 import trio.testing
 
-from adapters.client.boundary import serve_connection
+from adapters.client.accepted import Accepted
+from adapters.client.boundary import guarded
 from adapters.client.connection import Connection
 from adapters.client.contract import Farewell, WireError
-from adapters.client.transports import LineTransport
-from adapters.client.upgrade import Endpoint, PlainRequest, Websites, serve_websocket
-from adapters.client.websocket import WebSocketTransport
-from adapters.net.pacing import ClientLimits, Turns
-from adapters.net.sockets import DirectSocket
-from adapters.net.wire import Backlogs, Wire
+from adapters.client.rate_limit import ClientLimits
+from adapters.entrance.admission import Entry, without_limits
+from adapters.entrance.handshake import HttpPort, PlainRequest, Websites
+from adapters.entrance.one_port import receive_lines, receive_request
+from adapters.net.socket import Backlogs, Socket
+from conformance.lab.fuzz.memory import MemoryPoller, MemorySocket
 from gateway.game.board import Side
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, Play, Unfit
@@ -37,6 +39,7 @@ from gateway.hub.hub import Hub
 from gateway.hub.seat import Seat
 from gateway.matchmaking.matchmaker import Answer
 from gateway.matchmaking.standard import LobbyAndTables
+from gateway.runtime.turns import Turns
 from gateway.server.app import keep_time
 
 Framing: TypeAlias = Literal["lines", "websocket"]
@@ -113,97 +116,45 @@ def answered(texts: Iterable[str]) -> list[str]:
     return [text.split(" ", 2)[2] for text in texts if text.startswith("Refused ")]
 
 
-class MemorySocket:
+class ClientSocket(MemorySocket):
     """The server's end of a connection; what it sends is the client's as soon as that has room for it."""
 
-    host = "192.0.2.7"
-
     def __init__(self, address: str, receive: Callable[[bytes], None]) -> None:
-        self.address = address
-        self.arrived = bytearray()
-        """What the client has sent and the server has not read."""
+        super().__init__(address)
         self.room = inf
         """How many more bytes the server can send."""
-        self.has_ended = self.is_broken = self.is_shut = self.is_closed = self.was_cut_off = False
-        """Whether the client sends no more; has reset the connection; the server sends no more; has closed
-        its end; and did so with bytes unread, which destroys what it had sent and the client had not read."""
+        self.was_cut_off = False
+        """Whether the server closed it with bytes unread, which destroys what the client had not read."""
         self.vanished: float | None = None
         """Since when the client's system has acknowledged nothing."""
         self._receive = receive
-        self._changed = trio.lowlevel.ParkingLot()
 
     @property
-    def is_readable(self) -> bool:
-        return bool(self.arrived) or self.has_ended or self.is_broken
+    def is_writable(self) -> bool:
+        return self.room > 0 or self.is_reset
 
-    @property
-    def is_reachable(self) -> bool:
-        return self.vanished is None
-
-    @property
-    def is_listened_to(self) -> bool:
-        return True
-
-    @property
-    def silence(self) -> float:
-        return 0.0 if self.vanished is None else trio.current_time() - self.vanished
-
-    def probe_after(self, seconds: int) -> None:
-        pass
-
-    def change(self) -> None:
-        """Let those look again who wait for something to read or to write."""
-        self._changed.unpark_all()
-
-    async def listen(self, ready: Callable[[], bool]) -> None:
-        """Call `ready`, which reads, each time there is something to read, until it returns False."""
-        await trio.lowlevel.checkpoint()
-        goes_on = True
-        while goes_on:
-            while not self.is_readable and not self.is_closed:
-                await self._changed.park()
-            self._check()
-            goes_on = ready()
-
-    def read(self, max_bytes: int) -> bytes | None:
-        """Return what has arrived, no bytes at the end of the stream; None where there is nothing."""
-        self._check()
-        data = bytes(self.arrived[:max_bytes])
-        del self.arrived[:max_bytes]
-        return data if data or self.has_ended else None
-
-    def send_some(self, data: bytes | bytearray) -> int:
-        """Send as much of `data` as there is room for; return how many bytes that were."""
-        self._check()
+    def send(self, data: bytes | bytearray) -> int:
+        self.check()
         size = int(min(len(data), self.room))
-        if size:
-            self.room -= size
-            self._receive(bytes(data[:size]))
+        if not size and data:
+            raise BlockingIOError
+        self.room -= size
+        self._receive(bytes(data[:size]))
         return size
 
-    async def send_more(self, data: bytes | bytearray) -> int:
-        """Send some of `data` when there is room; return how many bytes that were."""
-        await trio.lowlevel.checkpoint()
-        while not self.room and not self.is_closed and not self.is_broken:
-            await self._changed.park()
-        return self.send_some(data)
-
-    async def send_eof(self) -> None:
-        self._check()
-        self.is_shut = True
+    def shutdown(self, how: int) -> None:
+        super().shutdown(how)
         self._receive(b"")
 
     def close(self) -> None:
-        if not self.is_closed:
-            self.is_closed, self.was_cut_off = True, bool(self.arrived)
-            self._receive(b"")
-            self.change()
+        self.was_cut_off = self.was_cut_off or bool(self.arrived)
+        super().close()
+        self._receive(b"")
 
-    def _check(self) -> None:
-        if self.is_closed:
-            raise trio.ClosedResourceError
-        if self.is_broken:
-            raise trio.BrokenResourceError
+    def getsockopt(self, level: int, option: int, size: int = 0) -> bytes:
+        self.silence = 0.0 if self.vanished is None else trio.current_time() - self.vanished
+        self.unanswered_probes = 0 if self.vanished is None else 1
+        return super().getsockopt(level, option, size)
 
 
 class Client:
@@ -211,7 +162,7 @@ class Client:
 
     def __init__(self, framing: Framing, address: str) -> None:
         self.framing = framing
-        self.socket = MemorySocket(address, self._receive)
+        self.socket = ClientSocket(address, self._receive)
         self.received = bytearray()
         """All bytes that it has got."""
         self.texts: list[str] = []
@@ -230,8 +181,7 @@ class Client:
 
     def send(self, data: bytes) -> None:
         """Send bytes in one packet."""
-        self.socket.arrived += data
-        self.socket.change()
+        self.socket.arrives(data)
 
     def say(self, *texts: str) -> None:
         """Send texts in one packet."""
@@ -244,18 +194,18 @@ class Client:
 
     def reads_on(self) -> None:
         self.socket.room = inf
-        self.socket.change()
+        self.socket.changed.unpark_all()
 
     def hangs_up(self) -> None:
         """Send no more: the end of the stream, without a close frame."""
-        self.socket.has_ended = True
-        self.socket.change()
+        self.socket.ends()
 
     def resets(self, *, unnoticed: bool = False) -> None:
         """Break the connection; `unnoticed`, the server finds out when it writes."""
-        self.socket.is_broken = True
-        if not unnoticed:
-            self.socket.change()
+        if unnoticed:
+            self.socket.is_reset = True
+        else:
+            self.socket.resets()
 
     def vanishes(self) -> None:
         """Lose its connection without a trace: neither its program nor its system answers any more."""
@@ -308,7 +258,7 @@ class Client:
             self._read_lines() if self.framing == "lines" else self._read_frames()
         if len(self.texts) > before:
             self.packets.append(self.texts[before:])
-        if self.hung_up_at is None and (self.socket.is_shut or self.socket.is_closed):
+        if self.hung_up_at is None and (self.socket.has_ended or self.socket.is_closed):
             self.hung_up_at = trio.current_time()
             if self.answers:
                 self.hangs_up()
@@ -410,8 +360,13 @@ class World:
         trusted_proxy: Sequence[str] = (),
         tls_only: bool = False,
         passes_on: bool = False,
+        turns: Turns | None = None,
     ) -> None:
-        """`keeps_wire` keeps evidence, `passes_on` requests for no websocket; the others are options."""
+        """`keeps_wire` keeps evidence, `passes_on` requests for no websocket, `turns` are installed already.
+
+        The others are options.
+        """
+        self.turns = turns
         self.results = Results(takes_evidence=keeps_wire)
         self.matchmaker = Matchmaker(random.Random(0))
         self.hub = Hub(Terms(idle=idle), self.matchmaker, self.results)
@@ -481,7 +436,8 @@ async def connections(**options: object) -> AsyncIterator[World]:
     async with trio.open_nursery() as world.nursery:
         world.stack = Stack(world)
         world.nursery.start_soon(keep_time, world.hub)
-        yield world
+        with world.stack.seeing_turns():
+            yield world
         world.nursery.cancel_scope.cancel()
 
 
@@ -492,47 +448,51 @@ class Stack:
     """Serves clients as the server does, by the classes between a socket and the hub."""
 
     def __init__(self, world: World) -> None:
+        self._turns = world.turns or Turns()
         self._world = world
+        self._poller = MemoryPoller()
         self._backlogs = Backlogs()
-        self._turns = Turns()
-        self._websites = Websites(world.allow_origin, world.refused)
+        self._limits = ClientLimits(world.rate, world.burst, world.request_seconds, self._reached)
+        self._http = HttpPort(
+            PAGE,
+            world.page,
+            world.trusted,
+            Websites(world.allow_origin, world.refused),
+            self._pass_on if world.passes_on else None,
+            lambda: world.is_stopping,
+        )
 
-    async def serve(self, socket: MemorySocket, framing: Framing, translator: ToyTranslator) -> None:
-        serve = partial(self._by_lines if framing == "lines" else self._by_websocket, translator)
-        await serve_connection("toy", serve, self._wired, cast("trio.SocketStream", socket))
+    @contextmanager
+    def seeing_turns(self) -> Iterator[None]:
+        if self._world.turns is not None:
+            yield
+            return
+        trio.lowlevel.add_instrument(self._turns)
+        try:
+            yield
+        finally:
+            trio.lowlevel.remove_instrument(self._turns)
 
-    def _wired(self, socket: trio.SocketStream) -> Wire:
-        world = self._world
-        wire = Wire(cast("DirectSocket", socket), None, self._backlogs, self._turns)
-        wire.limits = ClientLimits(world.rate, world.burst, world.request_seconds, self._reached)
-        wire.only_tls = world.tls_only
-        return wire
+    async def serve(self, client: ClientSocket, framing: Framing, translator: ToyTranslator) -> None:
+        sock = Socket(cast("socket.socket", client), self._poller, self._turns, self._backlogs)
+        entry = Entry(without_limits(), "toy", sock.origin, self._limits, counts=False)
+        serve = partial(self._serve, translator)
+        if framing == "lines":
+            receive = partial(receive_lines, serve)
+        else:
+            receive = partial(receive_request, serve, self._http)
+        try:
+            await guarded("toy", partial(receive, sock, entry))
+        finally:
+            sock.close()
+
+    async def _serve(self, translator: ToyTranslator, client: Accepted) -> None:
+        if client.target:
+            self._world.opened.append((client.target, client.token))
+        await Connection(self._world.hub, client, ToyCodec(), translator).run()
+
+    async def _pass_on(self, _: Socket, __: Entry, request: PlainRequest) -> None:
+        self._world.passed_on.append((request.begun, request.is_secure, request.is_single))
 
     def _reached(self, option: str, origin: str) -> None:
         self._world.reached.append((option, origin))
-
-    async def _by_lines(self, translator: ToyTranslator, wire: Wire) -> None:
-        await Connection(self._world.hub, LineTransport(wire), ToyCodec(), translator).run()
-
-    async def _by_websocket(self, translator: ToyTranslator, wire: Wire) -> None:
-        world = self._world
-
-        async def talk(transport: WebSocketTransport, target: str) -> None:
-            world.opened.append((target, transport.token))
-            await Connection(world.hub, transport, ToyCodec(), translator).run()
-
-        async def pass_on(_: Wire, request: PlainRequest) -> None:
-            world.passed_on.append((request.begun, request.is_secure, request.is_single))
-
-        await serve_websocket(
-            wire,
-            Endpoint(
-                talk,
-                PAGE,
-                world.page,
-                world.trusted,
-                pass_on if world.passes_on else None,
-                lambda: world.is_stopping,
-                self._websites,
-            ),
-        )

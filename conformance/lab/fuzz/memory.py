@@ -8,7 +8,7 @@ import trio
 from adapters.net.epoll import Ready
 
 _TCP_INFO = 64
-"""Bytes of struct tcp_info that are given; all are 0, which says that the client's system answers."""
+"""Bytes of struct tcp_info that are given."""
 
 
 class MemorySocket:
@@ -22,18 +22,20 @@ class MemorySocket:
         self.capacity = capacity
         self.silence = 0.0
         """For how many seconds the client's system has acknowledged nothing."""
+        self.unanswered_probes = 0
         self.sent = bytearray()
         """What the server has sent, and the client has not taken."""
         self.has_ended = self.is_closed = self.is_reset = False
         """Whether the server sends no more, or has closed the connection; whether that is broken."""
-        self._arrived = bytearray()
+        self.arrived = bytearray()
+        """What the client has sent, and the server has not read."""
         self._client_ended = False
         self.changed = trio.lowlevel.ParkingLot()
 
     @property
     def is_readable(self) -> bool:
         """Whether reading would say something."""
-        return bool(self._arrived) or self._client_ended or self.is_reset
+        return bool(self.arrived) or self._client_ended or self.is_reset
 
     @property
     def is_writable(self) -> bool:
@@ -42,17 +44,17 @@ class MemorySocket:
 
     def recv(self, size: int, flags: int = 0) -> bytes:
         """Return what has arrived, as the system does."""
-        self._require_open()
+        self.check()
         if not self.is_readable:
             raise BlockingIOError
-        data = bytes(self._arrived[:size])
+        data = bytes(self.arrived[:size])
         if not flags & socket.MSG_PEEK:
-            del self._arrived[:size]
+            del self.arrived[:size]
         return data
 
     def send(self, data: bytes | bytearray) -> int:
         """Take as much as there is room for."""
-        self._require_open()
+        self.check()
         taken = min(len(data), self.capacity - len(self.sent))
         if taken <= 0 < len(data):
             raise BlockingIOError
@@ -61,7 +63,7 @@ class MemorySocket:
 
     def shutdown(self, how: int) -> None:
         """Send no more."""
-        self._require_open()
+        self.check()
         self.has_ended = True
 
     def close(self) -> None:
@@ -83,13 +85,15 @@ class MemorySocket:
     def getsockopt(self, level: int, option: int, size: int = 0) -> bytes:
         """Return what the system knows of the connection: struct tcp_info."""
         info = bytearray(_TCP_INFO)
+        info[3] = self.unanswered_probes
         info[56:60] = int(self.silence * 1000).to_bytes(4, "little")
         return bytes(info[:size])
 
     def setsockopt(self, level: int, option: int, value: int) -> None:
         """Do nothing."""
 
-    def _require_open(self) -> None:
+    def check(self) -> None:
+        """Raise what the system says of a connection that is closed or broken."""
         if self.is_closed:
             raise OSError(errno.EBADF, "closed")
         if self.is_reset:
@@ -99,7 +103,7 @@ class MemorySocket:
 
     def arrives(self, data: bytes) -> None:
         """Let bytes of the client's arrive."""
-        self._arrived += data
+        self.arrived += data
         self.changed.unpark_all()
 
     def ends(self) -> None:
@@ -110,7 +114,7 @@ class MemorySocket:
     def resets(self) -> None:
         """Let the connection break."""
         self.is_reset = True
-        self._arrived.clear()
+        self.arrived.clear()
         self.changed.unpark_all()
 
     def take(self) -> bytes:

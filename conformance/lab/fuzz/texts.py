@@ -12,7 +12,7 @@ from wsproto.events import BytesMessage, CloseConnection, Message, Ping, TextMes
 
 from adapters.arena.codec import ArenaClientCodec
 from adapters.arena.messages import Encoding
-from adapters.client.contract import Flooded, WireError
+from adapters.client.contract import Farewell, Flooded, WireError
 from adapters.client.framing import HUNG_UP, Lines, WebSocket
 from adapters.droidcon.codec import DroidconClientCodec
 from adapters.nac4.codec import Nac4ClientCodec
@@ -89,7 +89,8 @@ def _websocket(data: bytes, step: int) -> tuple[list[str], bytes, str]:
         texts += framing.feed(data[start : start + step])
         while framing.has_more:
             texts += framing.feed()
-    return texts, framing.replies, framing.ended
+    goodbye = framing.close(Farewell()) if framing.ended == HUNG_UP else b""
+    return texts, framing.replies + goodbye, framing.ended
 
 
 def _as_the_library(data: bytes) -> tuple[list[str], bytes, str]:
