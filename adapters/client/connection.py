@@ -309,17 +309,21 @@ class Connection(Generic[C, S]):
             await self._rate.wait(self._number, self._socket.origin)
             await self._socket.turns.wait(TURN)
             texts, self._unheard = self._unheard, []
-            self._hear(texts or self._digest(b""))
+            self._hear(texts or self._digest(b""), granted=TURN)
 
-    def _hear(self, texts: list[str]) -> bool:
+    def _hear(self, texts: list[str], granted: float = 0.0) -> bool:
         """Carry out texts of the client; return whether these were all, and the client may go on.
 
-        The first text is never put off, or a move would have to wait. Further ones need time in this turn.
+        The first text is never put off, or a move would have to wait. Further ones need time in this turn,
+        or that they were `granted`, in seconds, as all clients are alike that wait for their turn.
         """
         now, rate, deferred = self._socket.read_at, self._rate, self._socket.turns.deferred
+        is_granted = granted > 0
         for index, text in enumerate(texts):
+            cost = _TEXT + _CHARACTER * len(text)
+            granted -= cost
             if (
-                (index and not deferred.take(_TEXT + _CHARACTER * len(text)))
+                (index and (granted <= 0 if is_granted else not deferred.take(cost)))
                 or ((self._drains or self._holds) and self._is_full)
                 or (self._number >= rate.upto and not rate.allows(self._number, now))
             ):

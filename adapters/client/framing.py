@@ -224,7 +224,7 @@ class WebSocket:
         return b"" if self._has_said_close else bytes((_PING, 0))
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return a close frame; to a client that has sent one, or has broken the protocol, the one due to it."""
+        """Return a close frame: to a client that has sent one, or broken the protocol, the one due to it."""
         payload = self._answer_to_close
         if self._has_said_close or (self.ended and payload is None):
             return b""

@@ -2,6 +2,7 @@
 
 import errno
 import socket
+from collections.abc import Callable
 
 import trio
 
@@ -27,6 +28,8 @@ class MemorySocket:
         """What the server has sent, and the client has not taken."""
         self.has_ended = self.is_closed = self.is_reset = False
         """Whether the server sends no more, or has closed the connection; whether that is broken."""
+        self.closings = 0
+        """How often those who wait were told that the socket is about to be closed."""
         self.arrived = bytearray()
         """What the client has sent, and the server has not read."""
         self._client_ended = False
@@ -139,10 +142,7 @@ class MemoryPoller:
             goes_on = True
             while goes_on:
                 await trio.lowlevel.checkpoint()
-                while not memory.is_readable:
-                    if memory.is_closed:
-                        raise trio.ClosedResourceError
-                    await memory.changed.park()
+                await _until(lambda: memory.is_readable, memory)
                 goes_on = ready()
         finally:
             self._listening.discard(sock)
@@ -155,15 +155,20 @@ class MemoryPoller:
         """Return when the system takes more bytes."""
         memory = _memory(sock)
         await trio.lowlevel.checkpoint()
-        while not memory.is_writable:
-            if memory.is_closed:
-                raise trio.ClosedResourceError
-            await memory.changed.park()
+        await _until(lambda: memory.is_writable, memory)
 
     def closing(self, sock: socket.socket) -> None:
         """End all waiting for a socket that is about to be closed."""
-        _memory(sock).is_closed = True
+        _memory(sock).closings += 1
         _memory(sock).changed.unpark_all()
+
+
+async def _until(is_so: Callable[[], bool], memory: MemorySocket) -> None:
+    closings = memory.closings
+    while not is_so():
+        if memory.closings > closings or memory.is_closed:
+            raise trio.ClosedResourceError
+        await memory.changed.park()
 
 
 def _memory(sock: object) -> MemorySocket:

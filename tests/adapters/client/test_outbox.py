@@ -84,7 +84,7 @@ async def test_client_that_takes_in_a_little_now_and_then_has_five_seconds_for_a
         for _ in range(4):
             await trio.sleep(1)
             ann.stops_reading(100)
-            ann.socket.change()
+            ann.socket.changed.unpark_all()
         assert not ann.is_hung_up_on
         await trio.sleep(3.5)
         assert ann.socket.is_closed
