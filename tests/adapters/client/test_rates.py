@@ -96,13 +96,14 @@ async def test_clients_that_send_much_get_on_equally_fast(
 
 
 class Told:
-    """How many texts clients have been told."""
+    """How many texts, or other frames, clients have been sent."""
 
-    def __init__(self, *clients: Client) -> None:
+    def __init__(self, *clients: Client, frames: bool = False) -> None:
         self._clients = clients
+        self._frames = frames
 
     def __len__(self) -> int:
-        return sum(len(each.texts) for each in self._clients)
+        return sum(len(each.frames if self._frames else each.texts) for each in self._clients)
 
 
 async def test_few_texts_at_once_are_answered_in_the_turn_of_the_loop_in_which_they_are_read(
@@ -147,6 +148,17 @@ async def test_no_turn_carries_out_much_where_many_clients_send_a_few_texts_at_o
         assert steps[0] <= 40 + 16
         assert max(steps[1:]) <= 16
         assert [answered(each.texts) for each in crowd] == [[*"abcd"]] * 40
+
+
+async def test_no_turn_of_the_loop_answers_many_pings() -> None:
+    async with connections() as world:
+        crowd = [await world.connect("websocket") for _ in range(10)]
+        with added_each_turn(Told(*crowd, frames=True)) as steps:
+            for each in crowd:
+                each.send(frame(PING) * 1000)
+            await world.quiet()
+        assert max(steps) <= 10 + 16
+        assert sum(steps) == 10_000
 
 
 async def test_client_with_a_text_now_and_then_among_many_is_answered_at_once(
