@@ -15,13 +15,13 @@ import trio
 import trio.testing
 import trio_websocket
 from hub_world import Heard
-from wires import wired
+from wires import MemoryClient, serve
 
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-from adapters.client.boundary import serve_connection
-from adapters.client.upgrade import serve_websocket
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import Receive, receive_lines, receive_request
 from gateway.game.clock import Terms
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
@@ -33,48 +33,15 @@ IDLE = 30.0
 DIALECTS = ("nac4", "arena", "droidcon")
 
 
-class Resettable(trio.abc.HalfCloseableStream):
-    """The server's end of a connection, which can be broken from outside."""
-
-    def __init__(self, stream: trio.abc.HalfCloseableStream) -> None:
-        self._stream = stream
-        self._broken = False
-        self._reading = trio.CancelScope()
-
-    def reset(self) -> None:
-        self._broken = True
-        self._reading.cancel()
-
-    async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        if not self._broken:
-            with trio.CancelScope() as self._reading:
-                return bytes(await self._stream.receive_some(max_bytes))
-        raise trio.BrokenResourceError
-
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        if self._broken:
-            raise trio.BrokenResourceError
-        await self._stream.send_all(data)
-
-    async def wait_send_all_might_not_block(self) -> None:
-        await self._stream.wait_send_all_might_not_block()
-
-    async def send_eof(self) -> None:
-        await self._stream.send_eof()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
 class Player:
     """Someone at the table, whatever the dialect. Subclasses speak it."""
 
     dialect: str
 
-    def __init__(self, name: str, table: str | None, server: Resettable) -> None:
+    def __init__(self, name: str, table: str | None, stream: MemoryClient) -> None:
         self.name = name
         self.table = table
-        self._server = server
+        self._stream = stream
         self._told: list[str] = []
 
     async def told(self) -> list[str]:
@@ -85,7 +52,7 @@ class Player:
 
     def reset(self) -> None:
         """Vanish without a word."""
-        self._server.reset()
+        self._stream.reset()
 
     async def enter(self) -> None:
         """Sit down."""
@@ -104,10 +71,6 @@ class DroidconPlayer(Player):
     """A player on a line stream."""
 
     dialect = "droidcon"
-
-    def __init__(self, name: str, table: str | None, server: Resettable, stream: trio.StapledStream) -> None:
-        super().__init__(name, table, server)
-        self._stream = stream
 
     async def listen(self) -> None:
         data = b""
@@ -134,9 +97,9 @@ class WebsocketPlayer(Player):
     """A player on a websocket."""
 
     def __init__(
-        self, name: str, table: str | None, server: Resettable, websocket: trio_websocket.WebSocketConnection
+        self, name: str, table: str | None, stream: MemoryClient, websocket: trio_websocket.WebSocketConnection
     ) -> None:
-        super().__init__(name, table, server)
+        super().__init__(name, table, stream)
         self._websocket = websocket
 
     async def listen(self) -> None:
@@ -179,26 +142,26 @@ class Gateway:
         terms = Terms(clock=CLOCK, idle=IDLE)
         self.hub = Hub(terms, LobbyAndTables(random.Random(0)), Heard(self.finished.append))
         self._nursery = nursery
-        self._serve = {
-            "nac4": partial(serve_websocket, endpoint=adapters.nac4.server.endpoint(self.hub)),
-            "arena": partial(serve_websocket, endpoint=adapters.arena.server.endpoint(self.hub)),
-            "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=4),
+        http = HttpPort("no page\n")
+        self._receive: dict[str, Receive] = {
+            "nac4": partial(receive_request, adapters.nac4.server.serving(self.hub), http),
+            "arena": partial(receive_request, adapters.arena.server.serving(self.hub), http),
+            "droidcon": partial(receive_lines, adapters.droidcon.server.serving(self.hub, rounds=4)),
         }
         nursery.start_soon(keep_time, self.hub)
 
     async def connect(self, dialect: str, name: str, table: str | None = None) -> Player:
         """Return a player who is connected, but has not entered."""
-        stream, server_stream = trio.testing.memory_stream_pair()
-        server = Resettable(server_stream)
-        self._nursery.start_soon(serve_connection, dialect, self._serve[dialect], wired, server)
+        stream = MemoryClient()
+        self._nursery.start_soon(serve, stream, dialect, self._receive[dialect])
         player: DroidconPlayer | WebsocketPlayer
         if dialect == "droidcon":
-            player = DroidconPlayer(name, table, server, stream)
+            player = DroidconPlayer(name, table, stream)
         else:
             target = "/" if table is None else f"/?table={table}"
             websocket = await trio_websocket.wrap_client_stream(self._nursery, stream, "gateway", target)
             kind = Nac4Player if dialect == "nac4" else ArenaPlayer
-            player = kind(name, table, server, websocket)
+            player = kind(name, table, stream, websocket)
         self._nursery.start_soon(player.listen)
         return player
 

@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 from players import DIALECTS, entered, gateway
-from wsproto.frame_protocol import FrameProtocol
+from wsproto.frame_protocol import FrameDecoder
 
 from adapters.client.connection import Connection
 
@@ -39,7 +39,7 @@ def connections() -> int:
 
 def parsers() -> int:
     """Return how many parsers of clients' frames are in memory, each with what has come of a message."""
-    return sum(type(thing) is FrameProtocol and not thing.client for thing in gc.get_objects())
+    return sum(type(thing) is FrameDecoder and not thing.client for thing in gc.get_objects())
 
 
 @dialects
