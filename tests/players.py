@@ -25,6 +25,7 @@ from adapters.entrance.one_port import Receive, receive_lines, receive_request
 from gateway.game.clock import Terms
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
+from gateway.hub.seat import Seated
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import keep_time
 
@@ -41,18 +42,19 @@ class Player:
     def __init__(self, name: str, table: str | None, stream: MemoryClient) -> None:
         self.name = name
         self.table = table
-        self._stream = stream
-        self._told: list[str] = []
+        self.stream = stream
+        self.unread: list[str] = []
+        """What the player was told since the last call of `told`."""
 
     async def told(self) -> list[str]:
         """Return what the player was told since the last call, once nothing more comes by itself."""
         await trio.testing.wait_all_tasks_blocked()
-        told, self._told = self._told, []
+        told, self.unread = self.unread, []
         return told
 
     def reset(self) -> None:
         """Vanish without a word."""
-        self._stream.reset()
+        self.stream.reset()
 
     async def enter(self) -> None:
         """Sit down."""
@@ -74,11 +76,11 @@ class DroidconPlayer(Player):
 
     async def listen(self) -> None:
         data = b""
-        async for chunk in self._stream:
+        async for chunk in self.stream:
             *lines, data = (data + chunk).split(b"\n")
-            self._told += [line.decode() for line in lines]
-        self._told.append("closed")
-        await self._stream.aclose()
+            self.unread += [line.decode() for line in lines]
+        self.unread.append("closed")
+        await self.stream.aclose()
 
     async def enter(self) -> None:
         await self._say(f"NAME {self.name}\nJOIN {self.table or 'lobby'}\n")
@@ -87,17 +89,21 @@ class DroidconPlayer(Player):
         await self._say(f"PUT {column}\n")
 
     async def leave(self) -> None:
-        await self._stream.send_eof()
+        await self.stream.send_eof()
 
     async def _say(self, text: str) -> None:
-        await self._stream.send_all(text.encode())
+        await self.stream.send_all(text.encode())
 
 
 class WebsocketPlayer(Player):
     """A player on a websocket."""
 
     def __init__(
-        self, name: str, table: str | None, stream: MemoryClient, websocket: trio_websocket.WebSocketConnection
+        self,
+        name: str,
+        table: str | None,
+        stream: MemoryClient,
+        websocket: trio_websocket.WebSocketConnection,
     ) -> None:
         super().__init__(name, table, stream)
         self._websocket = websocket
@@ -106,9 +112,9 @@ class WebsocketPlayer(Player):
         try:
             while True:
                 text = await self._websocket.get_message()
-                self._told.append(str(text))
+                self.unread.append(str(text))
         except trio_websocket.ConnectionClosed as closed:
-            self._told.append(f"closed {closed.reason.code}" if closed.reason else "closed")
+            self.unread.append(f"closed {closed.reason.code}" if closed.reason else "closed")
 
     async def leave(self) -> None:
         await self._websocket.aclose()
@@ -134,13 +140,32 @@ class ArenaPlayer(WebsocketPlayer):
         await self._websocket.send_message(json.dumps({"type": "move", "move": column}))
 
 
+class Failing:
+    """A session that makes a mistake, once so many moves were played."""
+
+    def __init__(self, session: object, moves: int) -> None:
+        self._session = session
+        self._moves = moves
+
+    def __getattr__(self, name: str) -> object:
+        if name == "play":
+            self._moves -= 1
+            if self._moves < 0:
+                raise ZeroDivisionError
+        return getattr(self._session, name)
+
+
 class Gateway:
     """A gateway without sockets."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self.finished: list[Finished] = []
         terms = Terms(clock=CLOCK, idle=IDLE)
-        self.hub = Hub(terms, LobbyAndTables(random.Random(0)), Heard(self.finished.append))
+        matchmaker, results = LobbyAndTables(random.Random(0)), Heard(self.finished.append)
+        self.hub = Hub(terms, matchmaker, results, self._on_fault)
+        self.faults: list[list[str]] = []
+        """Who was hung up on for a mistake, by name."""
+        self._is_spoilt = False
         self._nursery = nursery
         http = HttpPort("no page\n")
         self._receive: dict[str, Receive] = {
@@ -165,6 +190,19 @@ class Gateway:
         self._nursery.start_soon(player.listen)
         return player
 
+    def spoil(self, name: str, moves: int) -> None:
+        """Let a mistake be made in the game of the player of that name, with its next move after so many."""
+        (seat,) = (seat for seat in self.hub.seats() if seat.name == name)
+        assert isinstance(seat.situation, Seated)
+        series = seat.situation.series
+        series.session = Failing(series.session, moves)  # type: ignore[assignment]
+        self._is_spoilt = True
+
+    def _on_fault(self, names: Sequence[str | None]) -> None:
+        if not self._is_spoilt:
+            raise  # noqa: PLE0704  the hub handles one
+        self.faults.append(sorted(map(str, names)))
+
     async def sit(self, dialect: str, name: str, table: str = "table") -> Player:
         """Return a player who has sat down at a table and heard what one hears at that."""
         player = await self.connect(dialect, name, table)
@@ -172,7 +210,7 @@ class Gateway:
         welcome = entered(player)
         heard = await player.told()
         assert heard[: len(welcome)] == welcome
-        player._told = heard[len(welcome) :]
+        player.unread = heard[len(welcome) :]
         return player
 
 

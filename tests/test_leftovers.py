@@ -4,13 +4,13 @@ That one looks seldom, so memory would grow with the number of games for as long
 """
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import pytest
 import trio
 import trio.testing
-from players import DIALECTS, entered, gateway
+from players import DIALECTS, Player, entered, gateway
 from wsproto.frame_protocol import FrameDecoder
 
 from adapters.client.connection import Connection
@@ -55,6 +55,46 @@ async def test_nothing_is_left_of_who_waited(dialect: str, vanishes: bool, autoj
         else:
             await player.leave()
         await trio.sleep(10)
+        assert len(room.hub) == 0
+        assert connections() == parsers() == 0
+
+
+def stops_reading(player: Player) -> None:
+    player.stream.socket.capacity = 0
+    player.stream.socket.arrives(
+        b"\x81\x84\0\0\0\0what" * 50 if player.dialect != "droidcon" else b"what\n" * 50
+    )
+
+
+def breaks_in_a_message(player: Player) -> None:
+    player.stream.socket.arrives(b"\x01\x85\0\0\0\0he" if player.dialect != "droidcon" else b"PUT")
+    player.stream.reset()
+
+
+def answers_no_more(player: Player) -> None:
+    player.stream.is_mute = True
+    player.stream.socket.silence = 100.0
+
+
+WAYS: dict[str, Callable[[Player], object]] = {
+    "stops reading": stops_reading,
+    "breaks in a message": breaks_in_a_message,
+    "answers no more": answers_no_more,
+    "ends": lambda player: player.stream.socket.ends(),
+    "floods": lambda player: player.stream.socket.arrives(bytes(100_000)),
+}
+NOTICED = [case for case in product(DIALECTS, WAYS) if case != ("droidcon", "answers no more")]
+"""There is nothing that lines would have to be answered with."""
+
+
+@pytest.mark.parametrize(("dialect", "way"), NOTICED)
+async def test_nothing_is_left_however_a_client_goes(dialect: str, way: str, autojump_clock: Clock) -> None:
+    async with gateway() as room:
+        player = await room.connect(dialect, "ann")
+        await player.enter()
+        assert await player.told() == entered(player)
+        WAYS[way](player)
+        await trio.sleep(100)
         assert len(room.hub) == 0
         assert connections() == parsers() == 0
 
