@@ -1,40 +1,32 @@
 """The client's end, against real sockets."""
 
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Iterator
 
 import pytest
 import trio
 import trio.testing
-from shell_fakes import FakeTransport, ToyCodec, at_an_endpoint, send
+from foreign_servers import serving, serving_websockets
+from trio_websocket import ConnectionClosed, WebSocketConnection
+from wires import MemoryClient, socket_of
 
-import adapters.client.dial
-from adapters.client.contract import Farewell, PeerGone, WireError
-from adapters.client.dial import Client, open_lines, open_websocket
-from adapters.client.transports import received
-from adapters.client.upgrade import Endpoint
-from adapters.client.websocket import WebSocketTransport
+from adapters.client.contract import PeerGone, WireError
+from adapters.client.dial import Client, TcpLine, open_lines, open_websocket
 from adapters.net.http import by_http
 
 pytestmark = pytest.mark.trio
 
 
-@asynccontextmanager
-async def serving(serve: Callable[[trio.SocketStream], Awaitable[None]]) -> AsyncIterator[int]:
-    """Give the port of a server that serves each connection with `serve`."""
+class ToyCodec:
+    """Texts are messages; those with an exclamation mark are none."""
 
-    async def handle(stream: trio.SocketStream) -> None:
-        async with stream:
-            await serve(stream)
+    def decode(self, text: str) -> str:
+        if "!" in text:
+            raise WireError
+        return text
 
-    async with trio.open_nursery() as nursery:
-        (listener,) = await nursery.start(partial(trio.serve_tcp, handle, 0, host="127.0.0.1"))
-        with trio.fail_after(20):
-            yield listener.socket.getsockname()[1]
-        nursery.cancel_scope.cancel()
+    def encode(self, message: str) -> str:
+        return message
 
 
 @pytest.fixture
@@ -45,42 +37,34 @@ def deaf_port() -> Iterator[int]:
         yield sock.getsockname()[1]
 
 
-Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
-
-
-def websocket_server(talk: Talk) -> Callable[..., Awaitable[None]]:
-    return partial(at_an_endpoint, endpoint=Endpoint(talk, "no page\n"))
-
-
-async def no_talk(transport: WebSocketTransport, _: str) -> None:
-    await transport.close(Farewell(1001, "bye"))
+def dialogue() -> tuple[MemoryClient, Client[str, str]]:
+    """Return the server's end of a line in memory, and the client at the other."""
+    server = MemoryClient()
+    return server, Client(TcpLine(socket_of(server)), ToyCodec())
 
 
 async def test_messages_of_one_packet_are_received_one_by_one() -> None:
-    transport = FakeTransport()
-    client: Client[str, str] = Client(transport, ToyCodec())
-    transport.arrives("a", "b")
-    transport.arrives("c")
-    transport.ends()
+    server, client = dialogue()
+    await server.send_all(b"a\nb\n")
+    await server.send_all(b"c\n")
+    await server.send_eof()
     assert [await client.receive() for _ in range(3)] == ["a", "b", "c"]
     with pytest.raises(PeerGone):
         await client.receive()
 
 
 async def test_what_is_no_message_raises_and_the_next_one_is_received() -> None:
-    transport = FakeTransport()
-    client: Client[str, str] = Client(transport, ToyCodec())
-    transport.arrives("what!", "a")
+    server, client = dialogue()
+    await server.send_all(b"what!\na\n")
     with pytest.raises(WireError):
         await client.receive()
     assert await client.receive() == "a"
 
 
 async def test_messages_are_sent_in_one_packet() -> None:
-    transport = FakeTransport()
-    client: Client[str, str] = Client(transport, ToyCodec())
+    server, client = dialogue()
     await client.send("a", "b")
-    assert transport.packets == [["a", "b"]]
+    assert await server.receive_some() == b"a\nb\n"
 
 
 async def test_line_is_answered_and_its_end_is_seen_by_the_server() -> None:
@@ -93,9 +77,9 @@ async def test_line_is_answered_and_its_end_is_seen_by_the_server() -> None:
         heard.append(b"")
 
     async with serving(echo) as port:
-        async with open_lines("127.0.0.1", port) as transport:
-            await transport.send(["NAME ann", "JOIN x"])
-            assert await transport.receive() == ["NAME ann", "JOIN x"]
+        async with open_lines("127.0.0.1", port) as line:
+            await line.send(["NAME ann", "JOIN x"])
+            assert await line.receive() == ["NAME ann", "JOIN x"]
         assert b"".join(heard) == b"NAME ann\nJOIN x\n"
         assert heard[-1] == b""
 
@@ -128,39 +112,37 @@ async def test_host_that_never_answers_is_an_os_error(
     [("", "/"), ("/", "/"), ("/?table=x", "/?table=x"), ("/a/b?against=ann%20b&c", "/a/b?against=ann%20b&c")],
 )
 async def test_url_says_what_the_server_is_asked_for(path: str, target: str) -> None:
-    async def tell(transport: WebSocketTransport, asked: str) -> None:
-        await send(transport, [asked])
-        await transport.close(Farewell())
+    async def tell(websocket: WebSocketConnection, asked: str) -> None:
+        await websocket.send_message(asked)
 
     async with (
-        serving(websocket_server(tell)) as port,
-        open_websocket(f"ws://127.0.0.1:{port}{path}") as transport,
+        serving_websockets(tell) as port,
+        open_websocket(f"ws://127.0.0.1:{port}{path}") as line,
     ):
-        assert await transport.receive() == [target]
+        assert await line.receive() == [target]
 
 
 async def test_websocket_that_the_client_closes_is_closed_normally() -> None:
-    codes: list[int] = []
+    codes: list[int | None] = []
 
-    async def talk(transport: WebSocketTransport, _: str) -> None:
-        assert await received(transport) == []
-        closed = transport._websocket.closed
-        assert closed is not None
-        codes.append(closed.code)
+    async def talk(websocket: WebSocketConnection, _: str) -> None:
+        with pytest.raises(ConnectionClosed) as closed:
+            await websocket.get_message()
+        codes.append(closed.value.reason.code)
 
-    async with serving(websocket_server(talk)) as port, open_websocket(f"ws://127.0.0.1:{port}"):
+    async with serving_websockets(talk) as port, open_websocket(f"ws://127.0.0.1:{port}"):
         pass
     assert codes == [1000]
 
 
 async def test_server_that_hangs_up_gives_nothing_more() -> None:
-    async with (
-        serving(websocket_server(no_talk)) as port,
-        open_websocket(f"ws://127.0.0.1:{port}") as transport,
-    ):
-        assert await transport.receive() == []
+    async def hang_up(websocket: WebSocketConnection, _: str) -> None:
+        await websocket.aclose(1001, "bye")
+
+    async with serving_websockets(hang_up) as port, open_websocket(f"ws://127.0.0.1:{port}") as line:
+        assert await line.receive() == []
         with pytest.raises(PeerGone):
-            await transport.send(["x"])
+            await line.send(["x"])
 
 
 @pytest.mark.parametrize(
@@ -182,7 +164,7 @@ async def test_server_that_speaks_no_websocket_is_a_peer_gone(
             await trio.sleep_forever()
 
     async with serving(mumble) as port:
-        with trio.fail_after(adapters.client.dial.PATIENCE / 2), pytest.raises(PeerGone):  # at once
+        with trio.fail_after(5), pytest.raises(PeerGone):  # at once
             async with open_websocket(f"ws://127.0.0.1:{port}"):
                 pass
 
@@ -198,11 +180,12 @@ async def test_server_that_takes_no_more_clients_is_an_os_error_that_says_so() -
                 pass
 
 
-async def test_server_that_says_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_server_that_says_nothing_is_none(autojump_clock: trio.testing.MockClock) -> None:
+    autojump_clock.autojump_threshold = 0.2  # the system takes a while to connect
+
     async def brood(_: trio.SocketStream) -> None:
         await trio.sleep_forever()
 
-    monkeypatch.setattr(adapters.client.dial, "PATIENCE", 0.05)
     async with serving(brood) as port:
         with pytest.raises(TimeoutError, match="does not answer"):
             async with open_websocket(f"ws://127.0.0.1:{port}"):
@@ -211,21 +194,21 @@ async def test_server_that_says_nothing_is_none(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("error", [PeerGone, WireError, ZeroDivisionError])
 async def test_what_goes_wrong_with_an_open_websocket_comes_out_as_it_is(error: type[Exception]) -> None:
-    async def wait(transport: WebSocketTransport, _: str) -> None:
-        await received(transport)
+    async def wait(websocket: WebSocketConnection, _: str) -> None:
+        await websocket.get_message()
 
-    async with serving(websocket_server(wait)) as port:
+    async with serving_websockets(wait) as port:
         with pytest.raises(error):
             async with open_websocket(f"ws://127.0.0.1:{port}"):
                 raise error
 
 
 async def test_several_clients_are_open_at_once() -> None:
-    async def echo(transport: WebSocketTransport, _: str) -> None:
-        while texts := await received(transport):
-            await send(transport, texts)
+    async def echo(websocket: WebSocketConnection, _: str) -> None:
+        while True:
+            await websocket.send_message(await websocket.get_message())
 
-    async with serving(websocket_server(echo)) as port:
+    async with serving_websockets(echo) as port:
         url = f"ws://127.0.0.1:{port}"
         async with open_websocket(url) as one, open_websocket(url) as two:
             await one.send(["one"])
