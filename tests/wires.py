@@ -2,7 +2,7 @@
 
 import socket
 from collections import Counter
-from typing import cast
+from typing import TypeVar, cast
 
 import trio
 
@@ -12,6 +12,8 @@ from adapters.entrance.one_port import Receive
 from adapters.entrance.preamble import Preamble
 from adapters.net.socket import Socket
 from conformance.lab.fuzz.memory import MemoryPoller, MemorySocket
+
+S = TypeVar("S", bound=Socket)
 
 
 class _Noticed(MemorySocket):
@@ -73,9 +75,9 @@ class MemoryClient(trio.abc.HalfCloseableStream):
         await self.send_eof()
 
 
-def socket_of(client: MemoryClient) -> Socket:
+def socket_of(client: MemoryClient, kind: type[S] = Socket) -> S:  # type: ignore[assignment]
     """Return the server's end."""
-    return Socket(cast("socket.socket", client.socket), MemoryPoller())
+    return kind(cast("socket.socket", client.socket), MemoryPoller())
 
 
 async def serve(client: MemoryClient, name: str, receive: Receive) -> None:
