@@ -10,7 +10,7 @@ from adapters.entrance.admission import without_limits
 from adapters.entrance.entrance import Entrance
 from adapters.entrance.one_port import Receive
 from adapters.entrance.preamble import Preamble
-from adapters.net.socket import Socket
+from adapters.net.socket import Backlogs, Socket
 from conformance.lab.fuzz.memory import MemoryPoller, MemorySocket
 
 S = TypeVar("S", bound=Socket)
@@ -75,9 +75,13 @@ class MemoryClient(trio.abc.HalfCloseableStream):
         await self.send_eof()
 
 
-def socket_of(client: MemoryClient, kind: type[S] = Socket) -> S:  # type: ignore[assignment]
+def socket_of(
+    client: MemoryClient,
+    kind: type[S] = Socket,  # type: ignore[assignment]
+    backlogs: Backlogs | None = None,
+) -> S:
     """Return the server's end."""
-    return kind(cast("socket.socket", client.socket), MemoryPoller())
+    return kind(cast("socket.socket", client.socket), MemoryPoller(), backlogs=backlogs)
 
 
 async def serve(client: MemoryClient, name: str, receive: Receive) -> None:
