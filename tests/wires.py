@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 
 import trio
 
-from adapters.entrance.admission import without_limits
+from adapters.entrance.admission import Admission, without_limits
 from adapters.entrance.entrance import Entrance
 from adapters.entrance.one_port import Receive
 from adapters.entrance.preamble import Preamble
@@ -84,13 +84,19 @@ def socket_of(
     return kind(cast("socket.socket", client.socket), MemoryPoller(), backlogs=backlogs)
 
 
-async def serve(client: MemoryClient, name: str, receive: Receive) -> None:
+async def serve(
+    client: MemoryClient,
+    name: str,
+    receive: Receive,
+    admission: Admission | None = None,
+    preamble: Preamble | None = None,
+) -> None:
     """Serve a client as on a port of its own, from its first byte on."""
     entrance = Entrance(
         name,
         receive,
         lambda _: socket_of(client),
-        without_limits(),
-        Preamble(None, Counter()),
+        admission or without_limits(),
+        preamble or Preamble(None, Counter()),
     )
     await entrance.serve(cast("trio.SocketStream", None))
