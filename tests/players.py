@@ -15,16 +15,17 @@ import trio
 import trio.testing
 import trio_websocket
 from hub_world import Heard
-from wires import wired
+from wires import MemoryClient, serve
 
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-from adapters.client.boundary import serve_connection
-from adapters.client.upgrade import serve_websocket
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import Receive, receive_lines, receive_request
 from gateway.game.clock import Terms
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
+from gateway.hub.seat import Seated
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import keep_time
 
@@ -33,59 +34,27 @@ IDLE = 30.0
 DIALECTS = ("nac4", "arena", "droidcon")
 
 
-class Resettable(trio.abc.HalfCloseableStream):
-    """The server's end of a connection, which can be broken from outside."""
-
-    def __init__(self, stream: trio.abc.HalfCloseableStream) -> None:
-        self._stream = stream
-        self._broken = False
-        self._reading = trio.CancelScope()
-
-    def reset(self) -> None:
-        self._broken = True
-        self._reading.cancel()
-
-    async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        if not self._broken:
-            with trio.CancelScope() as self._reading:
-                return bytes(await self._stream.receive_some(max_bytes))
-        raise trio.BrokenResourceError
-
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        if self._broken:
-            raise trio.BrokenResourceError
-        await self._stream.send_all(data)
-
-    async def wait_send_all_might_not_block(self) -> None:
-        await self._stream.wait_send_all_might_not_block()
-
-    async def send_eof(self) -> None:
-        await self._stream.send_eof()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
 class Player:
     """Someone at the table, whatever the dialect. Subclasses speak it."""
 
     dialect: str
 
-    def __init__(self, name: str, table: str | None, server: Resettable) -> None:
+    def __init__(self, name: str, table: str | None, stream: MemoryClient) -> None:
         self.name = name
         self.table = table
-        self._server = server
-        self._told: list[str] = []
+        self.stream = stream
+        self.unread: list[str] = []
+        """What the player was told since the last call of `told`."""
 
     async def told(self) -> list[str]:
         """Return what the player was told since the last call, once nothing more comes by itself."""
         await trio.testing.wait_all_tasks_blocked()
-        told, self._told = self._told, []
+        told, self.unread = self.unread, []
         return told
 
     def reset(self) -> None:
         """Vanish without a word."""
-        self._server.reset()
+        self.stream.reset()
 
     async def enter(self) -> None:
         """Sit down."""
@@ -105,17 +74,13 @@ class DroidconPlayer(Player):
 
     dialect = "droidcon"
 
-    def __init__(self, name: str, table: str | None, server: Resettable, stream: trio.StapledStream) -> None:
-        super().__init__(name, table, server)
-        self._stream = stream
-
     async def listen(self) -> None:
         data = b""
-        async for chunk in self._stream:
+        async for chunk in self.stream:
             *lines, data = (data + chunk).split(b"\n")
-            self._told += [line.decode() for line in lines]
-        self._told.append("closed")
-        await self._stream.aclose()
+            self.unread += [line.decode() for line in lines]
+        self.unread.append("closed")
+        await self.stream.aclose()
 
     async def enter(self) -> None:
         await self._say(f"NAME {self.name}\nJOIN {self.table or 'lobby'}\n")
@@ -124,28 +89,32 @@ class DroidconPlayer(Player):
         await self._say(f"PUT {column}\n")
 
     async def leave(self) -> None:
-        await self._stream.send_eof()
+        await self.stream.send_eof()
 
     async def _say(self, text: str) -> None:
-        await self._stream.send_all(text.encode())
+        await self.stream.send_all(text.encode())
 
 
 class WebsocketPlayer(Player):
     """A player on a websocket."""
 
     def __init__(
-        self, name: str, table: str | None, server: Resettable, websocket: trio_websocket.WebSocketConnection
+        self,
+        name: str,
+        table: str | None,
+        stream: MemoryClient,
+        websocket: trio_websocket.WebSocketConnection,
     ) -> None:
-        super().__init__(name, table, server)
+        super().__init__(name, table, stream)
         self._websocket = websocket
 
     async def listen(self) -> None:
         try:
             while True:
                 text = await self._websocket.get_message()
-                self._told.append(str(text))
+                self.unread.append(str(text))
         except trio_websocket.ConnectionClosed as closed:
-            self._told.append(f"closed {closed.reason.code}" if closed.reason else "closed")
+            self.unread.append(f"closed {closed.reason.code}" if closed.reason else "closed")
 
     async def leave(self) -> None:
         await self._websocket.aclose()
@@ -171,36 +140,68 @@ class ArenaPlayer(WebsocketPlayer):
         await self._websocket.send_message(json.dumps({"type": "move", "move": column}))
 
 
+class Failing:
+    """A session that makes a mistake, once so many moves were played."""
+
+    def __init__(self, session: object, moves: int) -> None:
+        self._session = session
+        self._moves = moves
+
+    def __getattr__(self, name: str) -> object:
+        if name == "play":
+            self._moves -= 1
+            if self._moves < 0:
+                raise ZeroDivisionError
+        return getattr(self._session, name)
+
+
 class Gateway:
     """A gateway without sockets."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self.finished: list[Finished] = []
         terms = Terms(clock=CLOCK, idle=IDLE)
-        self.hub = Hub(terms, LobbyAndTables(random.Random(0)), Heard(self.finished.append))
+        matchmaker, results = LobbyAndTables(random.Random(0)), Heard(self.finished.append)
+        self.hub = Hub(terms, matchmaker, results, self._on_fault)
+        self.faults: list[list[str]] = []
+        """Who was hung up on for a mistake, by name."""
+        self._is_spoilt = False
         self._nursery = nursery
-        self._serve = {
-            "nac4": partial(serve_websocket, endpoint=adapters.nac4.server.endpoint(self.hub)),
-            "arena": partial(serve_websocket, endpoint=adapters.arena.server.endpoint(self.hub)),
-            "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=4),
+        http = HttpPort("no page\n")
+        self._receive: dict[str, Receive] = {
+            "nac4": partial(receive_request, adapters.nac4.server.serving(self.hub), http),
+            "arena": partial(receive_request, adapters.arena.server.serving(self.hub), http),
+            "droidcon": partial(receive_lines, adapters.droidcon.server.serving(self.hub, rounds=4)),
         }
         nursery.start_soon(keep_time, self.hub)
 
     async def connect(self, dialect: str, name: str, table: str | None = None) -> Player:
         """Return a player who is connected, but has not entered."""
-        stream, server_stream = trio.testing.memory_stream_pair()
-        server = Resettable(server_stream)
-        self._nursery.start_soon(serve_connection, dialect, self._serve[dialect], wired, server)
+        stream = MemoryClient()
+        self._nursery.start_soon(serve, stream, dialect, self._receive[dialect])
         player: DroidconPlayer | WebsocketPlayer
         if dialect == "droidcon":
-            player = DroidconPlayer(name, table, server, stream)
+            player = DroidconPlayer(name, table, stream)
         else:
             target = "/" if table is None else f"/?table={table}"
             websocket = await trio_websocket.wrap_client_stream(self._nursery, stream, "gateway", target)
             kind = Nac4Player if dialect == "nac4" else ArenaPlayer
-            player = kind(name, table, server, websocket)
+            player = kind(name, table, stream, websocket)
         self._nursery.start_soon(player.listen)
         return player
+
+    def spoil(self, name: str, moves: int) -> None:
+        """Let a mistake be made in the game of the player of that name, with its next move after so many."""
+        (seat,) = (seat for seat in self.hub.seats() if seat.name == name)
+        assert isinstance(seat.situation, Seated)
+        series = seat.situation.series
+        series.session = Failing(series.session, moves)  # type: ignore[assignment]
+        self._is_spoilt = True
+
+    def _on_fault(self, names: Sequence[str | None]) -> None:
+        if not self._is_spoilt:
+            raise  # noqa: PLE0704  the hub handles one
+        self.faults.append(sorted(map(str, names)))
 
     async def sit(self, dialect: str, name: str, table: str = "table") -> Player:
         """Return a player who has sat down at a table and heard what one hears at that."""
@@ -209,7 +210,7 @@ class Gateway:
         welcome = entered(player)
         heard = await player.told()
         assert heard[: len(welcome)] == welcome
-        player._told = heard[len(welcome) :]
+        player.unread = heard[len(welcome) :]
         return player
 
 

@@ -4,16 +4,30 @@ That one looks seldom, so memory would grow with the number of games for as long
 """
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from ipaddress import ip_network
 from itertools import product
 
+import certificates
 import pytest
 import trio
 import trio.testing
-from players import DIALECTS, entered, gateway
-from wsproto.frame_protocol import FrameProtocol
+from players import DIALECTS, Player, entered, gateway
+from wires import MemoryClient, serve
+from wsproto.frame_protocol import FrameDecoder
 
+from adapters.client.accepted import Accepted
 from adapters.client.connection import Connection
+from adapters.entrance.admission import Admission, Entry
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import receive_request
+from adapters.entrance.preamble import Preamble
+from adapters.net.socket import Socket
+from adapters.net.tls import Session
+from gateway.access.certificates import Certificate
+from gateway.access.limits import AddressLimits, Connections
 
 pytestmark = pytest.mark.trio
 Clock = trio.testing.MockClock
@@ -39,7 +53,7 @@ def connections() -> int:
 
 def parsers() -> int:
     """Return how many parsers of clients' frames are in memory, each with what has come of a message."""
-    return sum(type(thing) is FrameProtocol and not thing.client for thing in gc.get_objects())
+    return sum(type(thing) is FrameDecoder and not thing.client for thing in gc.get_objects())
 
 
 @dialects
@@ -57,6 +71,105 @@ async def test_nothing_is_left_of_who_waited(dialect: str, vanishes: bool, autoj
         await trio.sleep(10)
         assert len(room.hub) == 0
         assert connections() == parsers() == 0
+
+
+def stops_reading(player: Player) -> None:
+    player.stream.socket.capacity = 0
+    player.stream.socket.arrives(
+        b"\x81\x84\0\0\0\0what" * 50 if player.dialect != "droidcon" else b"what\n" * 50
+    )
+
+
+def breaks_in_a_message(player: Player) -> None:
+    player.stream.socket.arrives(b"\x01\x85\0\0\0\0he" if player.dialect != "droidcon" else b"PUT")
+    player.stream.reset()
+
+
+def answers_no_more(player: Player) -> None:
+    player.stream.is_mute = True
+    player.stream.socket.silence = 100.0
+
+
+WAYS: dict[str, Callable[[Player], object]] = {
+    "stops reading": stops_reading,
+    "breaks in a message": breaks_in_a_message,
+    "answers no more": answers_no_more,
+    "ends": lambda player: player.stream.socket.ends(),
+    "floods": lambda player: player.stream.socket.arrives(bytes(100_000)),
+}
+NOTICED = [case for case in product(DIALECTS, WAYS) if case != ("droidcon", "answers no more")]
+"""There is nothing that lines would have to be answered with."""
+
+
+@pytest.mark.parametrize(("dialect", "way"), NOTICED)
+async def test_nothing_is_left_however_a_client_goes(dialect: str, way: str, autojump_clock: Clock) -> None:
+    async with gateway() as room:
+        player = await room.connect(dialect, "ann")
+        await player.enter()
+        assert await player.told() == entered(player)
+        WAYS[way](player)
+        await trio.sleep(100)
+        assert len(room.hub) == 0
+        assert connections() == parsers() == 0
+
+
+# Those that are not served.
+
+FULL, PROXIED, FOR_PROXIES, WITH_TLS = "full", "proxied", "behind proxies", "with TLS"
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n%s\r\n"
+)
+STRANGERS = {
+    "asks for the page": ("", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+    "asks in no HTTP": ("", b"nonsense\r\n\r\n"),
+    "asks from another website": ("", HANDSHAKE % b"Origin: http://elsewhere.example\r\n"),
+    "does not end its request": ("", b"GET / HTTP/1.1\r\nHost:"),
+    "is one too many": (FULL, HANDSHAKE % b""),
+    "is one too many behind a proxy": (FOR_PROXIES, HANDSHAKE % b"X-Forwarded-For: 192.0.2.9\r\n"),
+    "has no PROXY header": (PROXIED, HANDSHAKE % b""),
+    "has a PROXY header that is none": (PROXIED, b"PROXY TCP4 x\r\n"),
+    "has a PROXY header and is one too many": (PROXIED, b"PROXY TCP4 192.0.2.9 192.0.2.7 1 2\r\n"),
+    "fails at TLS": (WITH_TLS, b"\x16\x03\x01\0\x05hello"),
+    "begins TLS": (WITH_TLS, b"\x16\x03\x01\0\x05h"),
+}
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    files = certificates.make(tmp_path_factory.mktemp("certificate"))
+    return Certificate(files.certificate, files.key)
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize("breaks", [False, True], ids=["ends", "breaks"])
+@pytest.mark.parametrize("way", STRANGERS)
+async def test_nothing_is_left_of_who_is_not_served(
+    way: str, certificate: Certificate, autojump_clock: Clock, *, breaks: bool
+) -> None:
+    async def fail(_: Accepted) -> None:
+        raise AssertionError
+
+    def sockets() -> int:
+        return sum(isinstance(thing, Socket | Session | Entry) for thing in gc.get_objects())
+
+    port, words = STRANGERS[way]
+    proxies = [ip_network("192.0.2.1")] if port == FOR_PROXIES else []
+    limits = Connections(there=AddressLimits(connections=1 if port in ("", WITH_TLS) else 0))
+    admission = Admission(limits, Counter(), trusted=proxies, proxied=port == PROXIED)
+    preamble = Preamble(certificate if port == WITH_TLS else None, Counter(), proxied=port == PROXIED)
+    client = MemoryClient()
+    async with trio.open_nursery() as nursery:
+        receive = partial(receive_request, fail, HttpPort("no page\n", trusted=proxies))
+        nursery.start_soon(serve, client, "nac4", receive, admission, preamble)
+        client.socket.arrives(words)
+        await trio.sleep(0.5)
+        if breaks:
+            client.reset()
+        else:
+            client.socket.ends()
+    assert client.socket.is_closed
+    assert sockets() == 0
 
 
 @pairs

@@ -11,22 +11,24 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 import trio
-from wires import wired
 
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-import gateway.runtime.accepting
-from adapters.client.boundary import serve_connection
-from adapters.client.upgrade import serve_websocket
-from adapters.net.epoll import EpollReader
-from adapters.net.wire import Wire
+from adapters.entrance.admission import without_limits
+from adapters.entrance.entrance import Entrance
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import Receive, receive_lines, receive_request
+from adapters.entrance.preamble import Preamble
+from adapters.net.epoll import EpollPoller
+from adapters.net.socket import Socket, taken
 from gateway.game.clock import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
@@ -119,19 +121,27 @@ class Server:
         self._nursery = nursery
 
     async def open(self) -> None:
-        epoll = EpollReader()
-        self._nursery.start_soon(epoll.run)
+        poller = EpollPoller()
+        self._nursery.start_soon(poller.run)
         self._nursery.start_soon(keep_time, self.hub)
-        services: dict[str, Callable[[Wire], Awaitable[None]]] = {
-            "nac4": partial(serve_websocket, endpoint=adapters.nac4.server.endpoint(self.hub)),
-            "arena": partial(serve_websocket, endpoint=adapters.arena.server.endpoint(self.hub)),
-            "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=1),
+
+        def open_socket(stream: trio.SocketStream) -> Socket:
+            sock = taken(stream)
+            for level, option, value in SHORT:
+                sock.setsockopt(level, getattr(socket, option), value)
+            return Socket(sock, poller)
+
+        http = HttpPort("no page\n")
+        ports: dict[str, Receive] = {
+            "nac4": partial(receive_request, adapters.nac4.server.serving(self.hub), http),
+            "arena": partial(receive_request, adapters.arena.server.serving(self.hub), http),
+            "droidcon": partial(receive_lines, adapters.droidcon.server.serving(self.hub, rounds=1)),
         }
-        for name, service in services.items():
+        for name, receive in ports.items():
             (listener,) = await trio.open_tcp_listeners(0, host=self._network.here)
             self.ports[name] = listener.socket.getsockname()[1]
-            serve = partial(serve_connection, name, service, partial(wired, epoll=epoll))
-            self._nursery.start_soon(accept, listener, serve, self._nursery, trio.Semaphore(1000))
+            entrance = Entrance(name, receive, open_socket, without_limits(), Preamble(None, Counter()))
+            self._nursery.start_soon(accept, listener, entrance.serve, self._nursery, trio.Semaphore(1000))
 
     async def far(self, dialect: str, words: str) -> trio.SocketStream:
         """Return a client on the other side that has said something and been answered."""
@@ -161,10 +171,7 @@ class Server:
                 await trio.sleep(0.02)
 
 
-async def test_vanished_players_are_not_paired_and_soon_found(
-    network: Network, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gateway.runtime.accepting, "_KEEPALIVE", SHORT)
+async def test_vanished_players_are_not_paired_and_soon_found(network: Network) -> None:
     async with trio.open_nursery() as nursery:
         server = Server(network, nursery)
         await server.open()

@@ -213,7 +213,7 @@ class Connection(Generic[C, S]):
         """Ends when the client is to be hung up on."""
         self._farewell = Farewell(1011, "internal error")
         self._failure: Exception | None = None
-        """An error of `flush`, which runs in another client's task."""
+        """What went wrong in reading, or in `flush`, which runs in another client's task."""
         self._summary = _Summary(now)
 
         self._seat = hub.open(self, translator.manners, now, client.socket.origin)
@@ -233,6 +233,10 @@ class Connection(Generic[C, S]):
                         await self._read()
                         while self._holds or self._drains:  # one that sends no more may still want to hear
                             await self._changed.park()
+                    except Exception as error:
+                        # Raised here it would end in one group with the tasks that it cancels, and trio's
+                        # frames make a cycle of that, with the connection in it.
+                        self._failure = self._failure or error
                     finally:
                         # The nursery may be closed a turn before the hub hears of the end.
                         self._holds, self._nursery = True, None

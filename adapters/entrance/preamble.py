@@ -175,7 +175,8 @@ class Preamble:
                     if is_done:
                         sock.secure(session, rest)
                         return True
-            except ssl.SSLError:
+            except ssl.SSLError as error:
+                error.__traceback__ = None  # trio's frame in it refers to the error: a cycle, with all of this
                 await sock.send_all(session.outgoing())  # why
         self._count("no_handshake")
         return False

@@ -284,7 +284,7 @@ class Socket:
         try:
             return self._send(self._tls.encrypt(data))
         except ssl.SSLError as error:
-            raise trio.BrokenResourceError from error
+            raise self._error() from error
 
     def _send(self, data: bytes) -> bool:
         sent = 0

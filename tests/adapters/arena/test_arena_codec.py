@@ -33,7 +33,7 @@ from adapters.arena.messages import (
     StateRequest,
 )
 from adapters.client.contract import WireError
-from adapters.client.guard import without_tokens
+from adapters.client.name_check import without_tokens
 
 JSON, EDN = Encoding.JSON, Encoding.EDN
 EMPTY = bytes(42)

@@ -1,24 +1,20 @@
 """The bot against servers that do what the originals do, and PROTOCOL.md does not promise otherwise."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 import trio
-from wires import wired
+import trio.testing
+from foreign_servers import serving, serving_websockets
+from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
-import adapters.client.talk
 from adapters.bot.bot import Bot, Server
 from adapters.bot.play import HINT, Ending, Kind
 from adapters.bot.screen import Screen, Totals
-from adapters.client.contract import Farewell
 from adapters.client.dial import Address
 from adapters.client.talk import Asked, Entry
-from adapters.client.transports import received
-from adapters.client.upgrade import Endpoint, serve_websocket
-from adapters.client.websocket import WebSocketTransport
 from adapters.dialects import DIALECTS
 
 UNHEARD = {"type": "ignored", "reason": "Only start messages allowed in current state"}
@@ -31,19 +27,10 @@ class FirstColumn:
         return 0
 
 
-@asynccontextmanager
-async def serving(serve: Callable[[trio.SocketStream], Awaitable[None]]) -> AsyncIterator[int]:
-    """Give the port of a server that serves each connection with `serve`."""
-
-    async def handle(stream: trio.SocketStream) -> None:
-        async with stream:
-            await serve(stream)
-
-    async with trio.open_nursery() as nursery:
-        (listener,) = await nursery.start(partial(trio.serve_tcp, handle, 0, host="127.0.0.1"))
-        with trio.fail_after(20):
-            yield listener.socket.getsockname()[1]
-        nursery.cancel_scope.cancel()
+@pytest.fixture
+def patient_clock() -> trio.testing.MockClock:
+    """Time that jumps to what is waited for, but not while the system brings bytes from end to end."""
+    return trio.testing.MockClock(autojump_threshold=0.2)
 
 
 def dialled(dialect: str, port: int, name: str = "ann", table: str | None = None) -> Callable[..., object]:
@@ -140,10 +127,7 @@ async def test_server_that_floods_is_of_another_dialect() -> None:
     assert ending.kind is Kind.REFUSED
 
 
-async def test_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapters.client.talk, "DOUBT", 0.01)
-    monkeypatch.setattr(adapters.client.talk, "PATIENCE", 0.01)
-
+async def test_server_that_says_nothing_is_given_up(patient_clock: trio.testing.MockClock) -> None:
     async def brooding(stream: trio.SocketStream) -> None:
         while await stream.receive_some():
             pass
@@ -156,30 +140,23 @@ async def test_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPa
 # nac4.
 
 
-async def at_an_endpoint(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
-    await serve_websocket(wired(stream), endpoint)
-
-
-async def send(transport: WebSocketTransport, texts: list[str]) -> None:
-    if not transport.write(texts):
-        await transport.drain()
-
-
 EMPTY = "." * 42
 
 
 async def test_nac4_server_that_is_silent_about_who_left_goes_on_with_the_next_game() -> None:
-    async def original(transport: WebSocketTransport, _: str) -> None:
-        assert await received(transport) == ["connect ann\r\n"]
-        await send(transport, ["connected hello ann\r\n", "newgame ann bob\r\n"])
-        await send(transport, [f"genmove {EMPTY} R PlayR 10.0\r\n"])
-        assert await received(transport) == ["playmove 0\r\n"]
-        await send(transport, ["newgame carl ann\r\n", f"genmove R{EMPTY[1:]} Y PlayY 10.0\r\n"])
-        assert await received(transport) == ["playmove 0\r\n"]
-        await send(transport, [f"endgame R{EMPTY[1:]} Y WinY Ok\r\n"])
-        await received(transport)
+    async def original(websocket: WebSocketConnection, _: str) -> None:
+        assert await websocket.get_message() == "connect ann\r\n"
+        await websocket.send_message("connected hello ann\r\n")
+        await websocket.send_message("newgame ann bob\r\n")
+        await websocket.send_message(f"genmove {EMPTY} R PlayR 10.0\r\n")
+        assert await websocket.get_message() == "playmove 0\r\n"
+        await websocket.send_message("newgame carl ann\r\n")
+        await websocket.send_message(f"genmove R{EMPTY[1:]} Y PlayY 10.0\r\n")
+        assert await websocket.get_message() == "playmove 0\r\n"
+        await websocket.send_message(f"endgame R{EMPTY[1:]} Y WinY Ok\r\n")
+        await websocket.get_message()
 
-    async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
+    async with serving_websockets(original) as port:
         ending, summary = await played(dialled("nac4", port))
     assert ending == Ending(Kind.PLAYED)
     assert "moving second, 1 game: 1 won" in summary
@@ -190,13 +167,15 @@ async def test_nac4_server_that_is_silent_about_who_left_goes_on_with_the_next_g
     "last", [b"", b"HTTP/1.1 500 Internal Server Error\r\n\r\n0014\r\nSomething went wrong"]
 )
 async def test_nac4_server_that_hangs_up_on_a_bad_name_gives_no_answer(last: bytes) -> None:
-    async def original(transport: WebSocketTransport, _: str) -> None:
-        await received(transport)
-        if last:
-            await transport._wire.send_all(last)
-        await trio.aclose_forcefully(transport._wire)
+    async def original(stream: trio.SocketStream) -> None:
+        async with trio.open_nursery() as nursery:
+            websocket = await (await wrap_server_stream(nursery, stream)).accept()
+            await websocket.get_message()
+            if last:
+                await stream.send_all(last)
+            await trio.aclose_forcefully(stream)
 
-    async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
+    async with serving(original) as port:
         ending, _ = await played(dialled("nac4", port, name="?"))
     assert ending == Ending(Kind.LOST, f"the server gives no answer. {HINT}")
 
@@ -210,36 +189,37 @@ def state(you: int, *moves: int, **more: int) -> str:
 
 
 async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
-    monkeypatch: pytest.MonkeyPatch,
+    patient_clock: trio.testing.MockClock,
 ) -> None:
-    monkeypatch.setattr(adapters.client.talk, "DOUBT", 0.01)
     heard: list[list[str]] = []
 
-    async def original(transport: WebSocketTransport, _: str) -> None:
+    async def original(websocket: WebSocketConnection, _: str) -> None:
         mine: list[str] = []
         heard.append(mine)
 
         async def hears() -> None:
-            (text,) = await received(transport)
-            mine.append(json.loads(text)["type"])
+            mine.append(json.loads(await websocket.get_message())["type"])
+
+        async def says(*texts: str) -> None:
+            for text in texts:
+                await websocket.send_message(text)
 
         await hears()  # and loses it
         if len(heard) == 1:
             await hears()
-            monkeypatch.setattr(adapters.client.talk, "DOUBT", 60.0)  # no answer from here on is lost
-            await send(transport, [json.dumps(UNHEARD)])
+            await says(json.dumps(UNHEARD))
             await hears()
-        await send(transport, [state(1)])
+        await says(state(1))
         await hears()
-        await send(transport, [state(1, 0, **{"last-move": 0})])
+        await says(state(1, 0, **{"last-move": 0}))
         if len(heard) == 1:
-            await send(transport, [state(1, 0), '{"type":"disconnected"}', '{"type":"end"}'])
+            await says(state(1, 0), '{"type":"disconnected"}', '{"type":"end"}')
         else:
-            await send(transport, [state(1, 0, 1, **{"last-move": 1, "winner": 2}), '{"type":"end"}'])
-        await received(transport)
-        await transport.close(Farewell())
+            await says(state(1, 0, 1, **{"last-move": 1, "winner": 2}), '{"type":"end"}')
+        with pytest.raises(ConnectionClosed):
+            await websocket.get_message()
 
-    async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
+    async with serving_websockets(original) as port:
         ending, summary = await played(dialled("arena", port), 2)
     assert ending == Ending(Kind.PLAYED)
     assert heard == [["start", "state_request", "start", "move"], ["start", "move"]]

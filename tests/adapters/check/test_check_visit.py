@@ -2,24 +2,22 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
 import trio
 import trio.testing
-from wires import MemorySocket
+from wires import MemoryClient, socket_of
 
 from adapters.check.checkup import Checkup, Task
 from adapters.check.play import Play
 from adapters.check.record import HangUp
 from adapters.check.scenarios import Scenario, beat
 from adapters.check.visit import Visit
-from adapters.check.wire import CheckedWire
+from adapters.check.wire import CheckedSocket
 from adapters.client.rules import Topic
 from adapters.nac4.check import BOOK
 from adapters.nac4.messages import PlayMove
 from adapters.nac4.translator import Nac4Translator
-from adapters.net.sockets import DirectSocket
 from gateway.game.board import FIRST, SECOND, Board
 from gateway.game.events import Ended, Introduced, Objection, Reason, Refused, Shown
 from gateway.game.manners import Afterwards
@@ -30,8 +28,8 @@ class Connected:
     """A bot's connection, with nothing left to play."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
-        ours, self.bot = trio.testing.memory_stream_pair()
-        self.wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
+        self.bot = MemoryClient()
+        self.wire = socket_of(self.bot, CheckedSocket)
         self.wire.prepare(frames=True, patience=1.0)
         self.checkups = {None: Checkup("(no name)", BOOK.rules, ()), "ann": Checkup("ann", BOOK.rules, ())}
         desk = SimpleNamespace(
@@ -56,7 +54,7 @@ async def connected(autojump_clock):
 
 
 async def test_bot_that_is_gone_when_it_is_pinged_does_not_end_the_check(connected):
-    await connected.bot.aclose()
+    connected.bot.reset()
     connected.visit.ping()
     await trio.testing.wait_all_tasks_blocked()
     assert connected.wire.pings == 1

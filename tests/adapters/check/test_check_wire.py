@@ -1,16 +1,20 @@
 """What a bot is told is divided into packets as the scenario asks for."""
 
-from typing import cast
-
 import pytest
 import trio
-import trio.testing
-from wires import MemorySocket
+from wires import MemoryClient, socket_of
 
 from adapters.check.scenarios import Pace
-from adapters.check.wire import CheckedWire, frame_end, line_end
+from adapters.check.wire import CheckedSocket, frame_end, line_end
 from adapters.client.framing import text_frame
-from adapters.net.sockets import DirectSocket
+
+
+def connected(*, frames: bool = False) -> tuple[CheckedSocket, MemoryClient]:
+    """Return a bot's socket, and the bot."""
+    bot = MemoryClient()
+    sock = socket_of(bot, CheckedSocket)
+    sock.prepare(frames=frames, patience=1.0)
+    return sock, bot
 
 
 @pytest.mark.parametrize("size", [0, 5, 125, 126, 70_000])
@@ -31,13 +35,11 @@ def test_first_line_ends_behind_its_newline():
 
 
 async def test_how_a_bot_began_is_kept_and_not_what_it_went_on_to_say():
-    ours, theirs = trio.testing.memory_stream_pair()
-    wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
-    wire.prepare(frames=False, patience=1.0)
+    sock, bot = connected()
     for said in (b"GET /" + bytes(2000), b"more"):
-        await theirs.send_all(said)
-        await wire.receive_some()
-    assert wire.first == b"GET /" + bytes(1019)
+        await bot.send_all(said)
+        await sock.receive_some()
+    assert sock.first == b"GET /" + bytes(1019)
 
 
 MESSAGES = [b"SUCCESS\n", b"NEW_GAME\n", b"PUT 3\n", b"x" * 100 + b"\n"]
@@ -45,21 +47,19 @@ MESSAGES = [b"SUCCESS\n", b"NEW_GAME\n", b"PUT 3\n", b"x" * 100 + b"\n"]
 
 async def packets(pace: Pace) -> list[bytes]:
     """Return the packets in which a wire sends the messages."""
-    ours, theirs = trio.testing.lockstep_stream_pair()
-    wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
-    wire.prepare(frames=False, patience=1.0)
-    wire.change_pace(pace)
+    sock, bot = connected()
+    sock.change_pace(pace)
     found: list[bytes] = []
 
     async def send() -> None:
-        assert not wire.write(b"".join(MESSAGES))
-        await wire.drain()
-        await ours.aclose()
+        assert not sock.write(b"".join(MESSAGES))
+        await sock.drain()
+        sock.close()
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(send)
-        while data := await theirs.receive_some(1000):
-            found.append(bytes(data))
+        while data := await bot.receive_some():
+            found.append(data)
     assert b"".join(found) == b"".join(MESSAGES)
     return found
 
@@ -81,16 +81,14 @@ async def test_each_byte_is_a_packet_and_a_long_message_takes_few(autojump_clock
 
 
 async def test_end_of_a_game_that_came_together_comes_with_the_beginning_of_the_next(autojump_clock):
-    ours, theirs = trio.testing.memory_stream_pair()
-    wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
-    wire.prepare(frames=False, patience=1.0)
-    wire.change_pace(Pace.TOGETHER)
-    wire.change_pace(Pace.MESSAGES)
+    sock, bot = connected()
+    sock.change_pace(Pace.TOGETHER)
+    sock.change_pace(Pace.MESSAGES)
     for expected in (b"".join(MESSAGES), MESSAGES[0]):
-        wire.write(b"".join(MESSAGES))
+        sock.write(b"".join(MESSAGES))
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(wire.flush)
-            assert await theirs.receive_some() == expected
+            nursery.start_soon(sock.flush)
+            assert await bot.receive_some() == expected
 
 
 @pytest.mark.parametrize(
@@ -105,10 +103,32 @@ async def test_end_of_a_game_that_came_together_comes_with_the_beginning_of_the_
 )
 async def test_close_frame_is_a_hang_up_whatever_came_before_it(read, ponged, hung_up):
     """Clients may leave it to the server to close the connection (RFC 6455, 7.1.1): websocket-client does."""
-    ours, theirs = trio.testing.memory_stream_pair()
-    wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
-    wire.prepare(frames=True, patience=1.0)
-    wire.is_watched = True
-    await theirs.send_all(read)
-    await wire.receive_some()
-    assert (wire.has_ponged, wire.has_hung_up) == (ponged, hung_up)
+    sock, bot = connected(frames=True)
+    sock.is_watched = True
+    await bot.send_all(read)
+    await sock.receive_some()
+    assert (sock.has_ponged, sock.has_hung_up) == (ponged, hung_up)
+
+
+@pytest.mark.parametrize(
+    ("waits", "has_hung_up", "lasted"), [(0.0, True, 0.0), (0.5, True, 0.5), (5.0, False, 0.0)]
+)
+async def test_bot_has_its_patience_to_hang_up_when_the_server_has(
+    waits, has_hung_up, lasted, autojump_clock
+):
+    sock, bot = connected()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(sock.linger)
+        await trio.sleep(waits)
+        await bot.send_eof()
+    assert sock.is_cut_off
+    assert (sock.has_hung_up, sock.lasted) == (has_hung_up, pytest.approx(lasted, abs=0.01))
+    assert bot.socket.is_closed
+
+
+async def test_bot_that_has_hung_up_first_is_not_cut_off(autojump_clock):
+    sock, bot = connected()
+    await bot.send_eof()
+    assert await sock.receive_some() == b""
+    await sock.linger()
+    assert (sock.has_hung_up, sock.is_cut_off) == (True, False)

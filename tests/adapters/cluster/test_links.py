@@ -1,7 +1,7 @@
 """Links between nodes, over sockets."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 import pytest
 import trio
@@ -10,8 +10,7 @@ from trio.testing import MockClock
 from adapters.cluster import links
 from adapters.cluster import links as module
 from adapters.cluster.links import Address, Links
-from adapters.net.sockets import DirectSocket
-from adapters.net.wire import Wire
+from adapters.net.socket import Socket, taken
 from gateway.cluster.channel import Hello, Identity
 
 RULES = {"clock": 42.0, "idle": 300.0}
@@ -25,7 +24,7 @@ class Hears:
         self.heard: list[str | bytes] = []
         self.changed = trio.Condition()
         self.links = Links(Identity(name, run, RULES | rules), secret, self)
-        self.wires: list[Wire] = []
+        self.sockets: list[Socket] = []
 
     def joined(self, node: str, now: float) -> None:
         self._hear(f"{node} joined")
@@ -57,9 +56,9 @@ class Hears:
                     await self.changed.wait()
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        wire = Wire(DirectSocket(stream))
-        self.wires.append(wire)
-        await self.links.serve(wire)
+        sock = Socket(taken(stream))
+        self.sockets.append(sock)
+        await self.links.serve(sock)
 
 
 @asynccontextmanager
@@ -97,7 +96,7 @@ async def test_connection_that_breaks_costs_no_frame() -> None:
         expected: list[str | bytes] = ["ann joined"]
         for number in range(3):
             ann.links.send("bob", b"before %d" % number)
-            await bob.wires[-1].aclose()
+            bob.sockets[-1].close()
             ann.links.send("bob", b"after %d" % number)
             expected += [b"before %d" % number, b"after %d" % number]
             await bob.until(*expected)
@@ -107,8 +106,8 @@ async def test_connection_that_breaks_costs_no_frame() -> None:
 async def test_connection_ends_when_its_node_comes_by_another_one() -> None:
     bob, ann = Hears("bob"), Identity("ann", 1, RULES)
     async with running(bob) as places:
-        old, new = [Wire(DirectSocket(await trio.open_tcp_stream(*places["bob"]))) for _ in range(2)]
-        async with old, new:
+        old, new = [Socket(taken(await trio.open_tcp_stream(*places["bob"]))) for _ in range(2)]
+        with closing(old), closing(new):
             began = await links.ask(old, "bob", Hello(ann), SECRET)
             await bob.until("ann joined")
             await links.ask(new, "bob", Hello(ann, began.channel), SECRET)
@@ -125,7 +124,7 @@ async def test_silent_node_is_lost_once_and_begins_anew(monkeypatch: pytest.Monk
         await ann.until("bob joined")
         ann.links.meet({})
         bob.links.meet({})
-        await bob.wires[-1].aclose()
+        bob.sockets[-1].close()
         await ann.until("bob joined", "bob lost")
         await bob.until("ann joined", "ann lost")
         ann.links.send("bob", b"never arrives")

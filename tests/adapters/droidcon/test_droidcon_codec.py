@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.client.contract import HangUp, WireError
-from adapters.client.guard import without_tokens
+from adapters.client.name_check import without_tokens
 from adapters.droidcon.codec import BEFORE_TOKEN, DroidconClientCodec, DroidconCodec, _command
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.client.contract import WireError
-from adapters.client.guard import without_tokens
+from adapters.client.name_check import without_tokens
 from adapters.nac4.codec import (
     BEFORE_TOKEN,
     USER_LIMIT,
