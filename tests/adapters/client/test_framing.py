@@ -372,26 +372,26 @@ def one_by_one(payload: bytes) -> bytes:
 UTF8: Cases = (
     {f"6 {text!a:.30}": (frame(TEXT, text), goes_on(text)) for text in VALID}
     | {f"6 {text!a:.30} in fragments": (one_by_one(text.encode()), goes_on(text)) for text in VALID}
-    | {f"6 {data}": (frame(TEXT, b"ab" + data + b"c"), breaks(code=1007)) for data in INVALID + UNFINISHED}
-    | {f"6 {data} at the end": (frame(TEXT, b"ab" + data), breaks(code=1007)) for data in UNFINISHED}
-    | {f"6 {data} in fragments": (one_by_one(b"ab" + data), breaks(code=1007)) for data in UNFINISHED}
+    | {f"6 {data!r}": (frame(TEXT, b"ab" + data + b"c"), breaks(code=1007)) for data in INVALID + UNFINISHED}
+    | {f"6 {data!r} at the end": (frame(TEXT, b"ab" + data), breaks(code=1007)) for data in UNFINISHED}
+    | {f"6 {data!r} in fragments": (one_by_one(b"ab" + data), breaks(code=1007)) for data in UNFINISHED}
     | {
-        f"6.4 {data} in a first fragment": (frame(TEXT, b"a" + data, finished=BEGUN), breaks(code=1007))
+        f"6.4 {data!r} in a first fragment": (frame(TEXT, b"a" + data, finished=BEGUN), breaks(code=1007))
         for data in INVALID
     }
     | {
-        f"6.4 {data} in a later fragment": (
+        f"6.4 {data!r} in a later fragment": (
             frame(TEXT, "a", finished=BEGUN) + frame(CONTINUATION, data, finished=BEGUN) + frame(PING),
             breaks(code=1007),
         )
         for data in INVALID
     }
     | {
-        f"6.4 {data} of a frame that is not whole": (frame(TEXT, data + b"ab")[:-1], breaks(code=1007))
+        f"6.4 {data!r} of a frame that is not whole": (frame(TEXT, data + b"ab")[:-1], breaks(code=1007))
         for data in INVALID
     }
     | {
-        f"6 {data} in a binary": (frame(BINARY, data), goes_on(data.decode("utf-8", "surrogateescape")))
+        f"6 {data!r} in a binary": (frame(BINARY, data), goes_on(data.decode("utf-8", "surrogateescape")))
         for data in INVALID
     }
 )
