@@ -197,6 +197,7 @@ class WebSocket:
         texts: list[str] = []
         if self.ended:
             return texts
+        is_over = self._has_said_close
         if self._decoder is None and data:
             texts, controls, data = usual_frames(data)
             if controls:
@@ -206,7 +207,7 @@ class WebSocket:
         if self._decoder is not None:
             self._decoder.frames.receive_bytes(data)
             texts += self._decoded(self._decoder)
-        return [] if self._has_said_close and not self.ended else texts
+        return [] if is_over else texts
 
     def end(self) -> list[str]:
         """Return nothing: a message without its end is none."""
