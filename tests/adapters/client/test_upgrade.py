@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import pytest
 import trio
 import trio.testing
-from worlds.connection import HANDSHAKE, PAGE, TEXT, Client, answered, connections, frame
-
 from adapters.client.upgrade import wanted_place
+from worlds.connection import HANDSHAKE, PAGE, TEXT, Client, answered, connections, frame
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 ACCEPT = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="

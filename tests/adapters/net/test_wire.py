@@ -5,11 +5,11 @@ from contextlib import AsyncExitStack
 import pytest
 import trio
 import trio.testing
+from adapters.net.wire import Wire
 from shell_fakes import sockets
 from wires import wired
 
 from adapters.net.epoll import AT_ONCE, EpollReader
-from adapters.net.wire import Wire
 
 pytestmark = pytest.mark.trio
 
