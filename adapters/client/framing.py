@@ -152,6 +152,8 @@ FRAME_LIMIT = 1024
 
 _AT_ONCE = 32
 """Frames that the library decodes before others have their turn: some 150 us."""
+_MUCH = 64
+"""Bytes of pings and pongs that are taken from one read at once; those behind them take their turns."""
 _PARTS = 64
 """Pieces in which an unfinished message may lie; beyond that they are put together."""
 _TEXT = 0x81
@@ -352,7 +354,7 @@ def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
     """Take the short, whole, masked text, ping and pong frames that `data` begins with.
 
     Return the payloads of the text frames, the ping and pong frames unchanged, and the rest of `data`: from
-    the first frame that is of another kind or not whole.
+    the first frame that is of another kind, not whole, or a ping or pong behind several.
     """
     texts: list[str] = []
     controls = b""
@@ -368,7 +370,7 @@ def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
                 texts.append(_unmasked(data[payload - 4 : payload], data[payload:end]).decode())
             except UnicodeDecodeError:
                 break
-        elif kind in (_PING, _PONG):
+        elif kind in (_PING, _PONG) and len(controls) < _MUCH:
             controls += data[at:end]
         else:
             break

@@ -12,6 +12,7 @@ from gateway.game.events import Reason
 from gateway.game.ids import RUNS
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
+from gateway.runtime.turns import Turns
 from gateway.server import archive
 from gateway.store.batcher import SHARED, Batcher, Pace, Store
 from gateway.store.database import open_to_read
@@ -104,9 +105,9 @@ async def test_servers_that_share_a_database_leave_each_other_time(
     given = list[Pace | None]()
 
     class Paced(Batcher):
-        def __init__(self, store: Store, journal: Journal, *, pace: Pace | None) -> None:
+        def __init__(self, store: Store, journal: Journal, *, pace: Pace | None, turns: Turns | None) -> None:
             given.append(pace)
-            super().__init__(store, journal, pace=pace)
+            super().__init__(store, journal, pace=pace, turns=turns)
 
     monkeypatch.setattr(archive, "StoreProcess", Process)
     monkeypatch.setattr(archive, "Batcher", Paced)
