@@ -5,6 +5,7 @@ same. The tables of websockets follow the categories of Autobahn's test suite, w
 """
 
 import re
+import tracemalloc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
@@ -541,6 +542,18 @@ def test_pings_without_end_are_answered_a_few_in_each_call() -> None:
     framing.feed(frame(BINARY) + frame(PING) * 1000)
     assert framing.has_more
     assert 0 < len(framing.replies) <= 64
+
+
+@pytest.mark.parametrize("opcode", [TEXT, BINARY])
+def test_unfinished_message_takes_little_more_memory_than_its_bytes_however_it_came(opcode: int) -> None:
+    framing = WebSocket()
+    tracemalloc.start()
+    framing.feed(head(opcode, 65_536))
+    for _ in range(16_000):
+        framing.feed(bytes(2))
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert used < 200_000
 
 
 @pytest.mark.parametrize("more", [frame(CLOSE, _BYE), server_frame(TEXT)], ids=["close", "error"])

@@ -1,6 +1,7 @@
 """Waiting for sockets: a reader is called when there is something to read, whichever poller waits for it."""
 
 import gc
+import select
 import socket
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -170,34 +171,43 @@ async def test_socket_is_writable_once_the_system_takes_more(poller: Poller, soc
     await poller.wait_writable(sock)
 
 
-async def test_block_of_polling_has_a_poller_as_long_as_it_lasts(sock: _Socket) -> None:
+@pytest.mark.parametrize("has_epoll", [True, False])
+async def test_every_system_has_a_poller(
+    monkeypatch: pytest.MonkeyPatch, sock: _Socket, has_epoll: bool
+) -> None:
+    if not has_epoll:
+        monkeypatch.delattr(select, "epoll")
     sock.peer.send(b"x")
     async with polling(Turns()) as poller:
         await poller.listen(sock, Reader(sock, 1))
 
 
-async def test_error_of_a_reader_is_forgotten_without_the_garbage_collector(
-    poller: Poller, sock: _Socket
+@pytest.mark.parametrize("fails", [False, True])
+async def test_reader_that_has_ended_is_forgotten_at_once_and_so_is_its_error(
+    poller: Poller, sock: _Socket, fails: bool
 ) -> None:
-    errors: list[weakref.ref[Exception]] = []
+    objects: list[weakref.ref[object]] = []
 
     class Oops(Exception):
         def __init__(self) -> None:
-            errors.append(weakref.ref(self))
-
-    def fail() -> bool:
-        raise Oops
+            objects.append(weakref.ref(self))
 
     async def listen() -> None:
+        def ready() -> bool:
+            if fails:
+                raise Oops  # kept in no variable, or its traceback would make a cycle
+            return False
+
+        objects.append(weakref.ref(ready))
         with suppress(Oops):
-            await poller.listen(sock, fail)
+            await poller.listen(sock, ready)
 
     gc.disable()
     try:
         sock.peer.send(b"x")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(listen)
-        assert [error() for error in errors] == [None]
+        assert [each() for each in objects] == [None] * (1 + fails)
     finally:
         gc.enable()
 

@@ -42,6 +42,12 @@ def test_connection_that_turns_out_to_come_from_elsewhere_counts_there_and_not_t
     assert connections.enter("", 0.0) == Refusal.CONNECTIONS
 
 
+def test_connection_that_turns_out_to_come_from_elsewhere_makes_room_where_it_was() -> None:
+    connections = Connections(there=AddressLimits(connections=1))
+    assert [connections.enter(THERE, 0.0), connections.move(THERE, OTHER, 0.0)] == [0, 0]
+    assert [connections.enter(origin, 0.0) for origin in (THERE, THERE)] == [0, Refusal.ADDRESS]
+
+
 def test_connection_that_turns_out_to_come_from_elsewhere_is_a_connect_of_that_address() -> None:
     connections = Connections(there=AddressLimits(connects=1))
     entries = []
@@ -69,6 +75,18 @@ def test_after_a_rest_an_address_may_connect_as_at_first() -> None:
     connections = Connections(there=AddressLimits(connects=8))
     first = [connections.enter(THERE, 0.0) for _ in range(100)]
     assert [connections.enter(THERE, 7.01) for _ in range(100)] == first
+
+
+@pytest.mark.parametrize("begin", [0.0, 3.5, 6.9])
+def test_address_is_remembered_for_as_long_as_it_would_have_to_wait(begin: float) -> None:
+    connections = Connections(there=AddressLimits(connects=8))
+    connections.enter(OTHER, 0.0)
+    for _ in range(100):
+        connections.enter(THERE, begin)
+    for later in range(1, 50):
+        now = begin + later / 10
+        connections.enter(f"address {later}", now)
+        assert connections.enter(THERE, now) in (Refusal.CONNECTS, pytest.approx(5, abs=0.125))
 
 
 def test_what_is_remembered_of_addresses_is_bounded_so_with_very_many_some_are_not_held_back() -> None:

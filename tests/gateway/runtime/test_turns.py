@@ -108,8 +108,9 @@ async def test_longest_of_the_delays_counts_that_ended_since_then(
     loop.turn(work=2.0, poll=0)
     then = trio.current_time() + 1
     loop.turn(work=0.25, poll=3.0)
-    loop.turn(work=0.125, poll=0)
-    assert loop.turns.delay_since(then) == 0.25
+    for work in (0.0625, 0.5, 0.25, 0.125):
+        loop.turn(work, poll=0)
+    assert loop.turns.delay_since(then) == 0.5
     assert loop.turns.delay_since(trio.current_time()) == 0.125
     assert loop.turns.delay_since(trio.current_time() + 1) == 0.0
 
@@ -215,6 +216,9 @@ async def going_on(turns: Turns, count: int, seconds: float) -> tuple[list[int],
         async with trio.open_nursery() as nursery:
             for number in range(count):
                 nursery.start_soon(wait, number)
+            for _ in range(2 * count):
+                await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
     return came, gone, steps
 
 
@@ -269,6 +273,9 @@ async def test_task_that_is_cancelled_keeps_no_other_from_its_turn(
                 await trio.lowlevel.checkpoint()
                 if leaves == "while it waits":
                     leave()
+                for _ in range(20):
+                    await trio.lowlevel.checkpoint()
+                nursery.cancel_scope.cancel()
             assert gone >= {0, 2, 4, 6, 8}
 
 
