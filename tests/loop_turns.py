@@ -1,4 +1,4 @@
-"""Turns of the event loop: how long they take, and what is done in each."""
+"""Turns of the event loop that take as long as a test says, and what is done in each."""
 
 from collections.abc import Iterator, Sized
 from contextlib import contextmanager
@@ -6,14 +6,23 @@ from contextlib import contextmanager
 import trio
 import trio.testing
 
+from gateway.runtime.turns import Turns
 
-class _SlowTurns(trio.abc.Instrument):
-    def __init__(self, clock: trio.testing.MockClock, seconds: float) -> None:
-        self._clock = clock
-        self._seconds = seconds
+
+class _SlowTurns(Turns):
+    def __init__(self, clock: trio.testing.MockClock, seconds: float, *, is_full: bool) -> None:
+        super().__init__()
+        self._clock, self._seconds, self._is_full = clock, seconds, is_full
 
     def before_io_wait(self, timeout: float) -> None:
         self._clock.jump(self._seconds)
+        super().before_io_wait(timeout)
+
+    def after_io_wait(self, timeout: float) -> None:
+        super().after_io_wait(timeout)
+        for budget in (self.accepting, self.deferred) if self._is_full else ():
+            while budget.take(1.0):
+                pass
 
 
 class _Added(trio.abc.Instrument):
@@ -29,15 +38,16 @@ class _Added(trio.abc.Instrument):
 
 
 @contextmanager
-def slow_turns(clock: trio.testing.MockClock, seconds: float) -> Iterator[None]:
-    """Let each turn of the loop take so long by the clock."""
-    with _instrument(_SlowTurns(clock, seconds)):
-        yield
+def slow_turns(clock: trio.testing.MockClock, seconds: float, *, is_full: bool = False) -> Iterator[Turns]:
+    """Let each turn of the loop take so long by the clock, and see them; none has time left if `is_full`."""
+    turns = _SlowTurns(clock, seconds, is_full=is_full)
+    with _instrument(turns):
+        yield turns
 
 
 @contextmanager
 def added_each_turn(things: Sized) -> Iterator[list[int]]:
-    """Note how many things come in each turn of the loop in which any do."""
+    """Count how many things come in each turn of the loop in which any do."""
     added = _Added(things)
     with _instrument(added):
         yield added.each_turn

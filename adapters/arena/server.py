@@ -6,8 +6,7 @@ Puts the dialect's parts together for one connection, with what a request's quer
 from adapters.arena.codec import BEFORE_TOKEN, ArenaCodec, TokenCodec
 from adapters.arena.translator import ArenaTranslator
 from adapters.client.accepted import Accepted, Serve
-from adapters.client.connection import Connection
-from adapters.client.name_check import NameCheck
+from adapters.client.name_check import checked_connection
 from gateway.access.accounts import Accounts
 from gateway.hub.interfaces import HubForPlayers
 
@@ -17,10 +16,7 @@ def serving(hub: HubForPlayers, accounts: Accounts | None = None) -> Serve:
 
     async def serve(client: Accepted) -> None:
         translator = ArenaTranslator(client.asked("table"), client.asked("against"))
-        if accounts is None:
-            await Connection(hub, client, ArenaCodec(), translator).run()
-            return
-        checked = NameCheck(translator, accounts, client, BEFORE_TOKEN)
-        await Connection(hub, client, TokenCodec(), checked, hide=checked.hide).run()
+        codec = ArenaCodec() if accounts is None else TokenCodec()
+        await checked_connection(hub, client, codec, translator, accounts, BEFORE_TOKEN).run()
 
     return serve

@@ -16,7 +16,7 @@ from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import GOODBYE_LIMIT, Socket
 
 TURN = 0.0002
-"""Seconds that a client takes in a turn of its own, as `Turns` counts."""
+"""Seconds that each client is granted that waits for a turn of the loop with time left, as `Turns` counts."""
 
 
 @dataclass(slots=True)
@@ -76,6 +76,7 @@ async def hang_up(sock: Socket, framing: Framing, farewell: Farewell) -> None:
         if goodbye:
             sock.write(goodbye)
             with trio.move_on_after(GOODBYE_LIMIT):
+                await sock.drain()
                 while not framing.ended:  # the client answers, and leaves it to the server to hang up first
                     await sock.listen(ready)
                     while framing.has_more:

@@ -274,6 +274,8 @@ class Connection(Generic[C, S]):
                     raise PeerGone(STOPPED_READING if self._socket.is_given_up else "") from None
                 await self._carry_out_later()
             words = self._framing.ended
+            # All that it said before its good-bye was answered, and nothing is said behind ours.
+            self._send(self._framing.close(self._farewell))
         except Flooded:
             words, refused = "sent too much without an end of the message", True
         except HangUp as error:
@@ -311,17 +313,21 @@ class Connection(Generic[C, S]):
             await self._rate.wait(self._number, self._socket.origin)
             await self._socket.turns.wait(TURN)
             texts, self._unheard = self._unheard, []
-            self._hear(texts or self._digest(b""))
+            self._hear(texts or self._digest(b""), granted=TURN)
 
-    def _hear(self, texts: list[str]) -> bool:
+    def _hear(self, texts: list[str], granted: float = 0.0) -> bool:
         """Carry out texts of the client; return whether these were all, and the client may go on.
 
-        The first text is never put off, or a move would have to wait. Further ones need time in this turn.
+        The first text is never put off, or a move would have to wait. Further ones need time in this turn,
+        or that they were `granted`, in seconds, as all clients are alike that wait for their turn.
         """
         now, rate, deferred = self._socket.read_at, self._rate, self._socket.turns.deferred
+        is_granted = granted > 0
         for index, text in enumerate(texts):
+            cost = _TEXT + _CHARACTER * len(text)
+            granted -= cost
             if (
-                (index and not deferred.take(_TEXT + _CHARACTER * len(text)))
+                (index and (granted <= 0 if is_granted else not deferred.take(cost)))
                 or ((self._drains or self._holds) and self._is_full)
                 or (self._number >= rate.upto and not rate.allows(self._number, now))
             ):
@@ -454,9 +460,9 @@ class Connection(Generic[C, S]):
         return self._latest if event.to == self._number else self._messages.get(event.to)
 
     def _send(self, data: bytes) -> None:
-        """Send bytes that are no text. Raises PeerGone."""
+        """Send bytes that are no text, if there are any. Raises PeerGone."""
         try:
-            if not self._socket.write(data):
+            if data and not self._socket.write(data):
                 self._tell_later(None, None)
         except _BROKEN:
             raise PeerGone from None

@@ -177,7 +177,7 @@ class WebSocket:
     that it begins.
     """
 
-    __slots__ = ("_decoder", "_has_said_close", "_violation", "ended", "has_more", "replies")
+    __slots__ = ("_answer_to_close", "_decoder", "_has_said_close", "ended", "has_more", "replies")
 
     def __init__(self) -> None:
         self.ended = ""
@@ -185,8 +185,8 @@ class WebSocket:
         self.replies = b""
         self._decoder: _Decoder | None = None
         """What decodes the frame or the message that has begun, if one has."""
-        self._violation: Farewell | None = None
-        """What to say to a client that has broken the protocol."""
+        self._answer_to_close: bytes | None = None
+        """What a close frame has to say to a client that has sent one, or has broken the protocol."""
         self._has_said_close = False
 
     def feed(self, data: bytes = b"") -> list[str]:
@@ -197,6 +197,7 @@ class WebSocket:
         texts: list[str] = []
         if self.ended:
             return texts
+        is_over = self._has_said_close
         if self._decoder is None and data:
             texts, controls, data = usual_frames(data)
             if controls:
@@ -206,7 +207,7 @@ class WebSocket:
         if self._decoder is not None:
             self._decoder.frames.receive_bytes(data)
             texts += self._decoded(self._decoder)
-        return [] if self._has_said_close and not self.ended else texts
+        return [] if is_over else texts
 
     def end(self) -> list[str]:
         """Return nothing: a message without its end is none."""
@@ -224,13 +225,14 @@ class WebSocket:
         return b"" if self._has_said_close else bytes((_PING, 0))
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return a close frame. What the client has broken counts for more than `farewell`."""
-        is_gone = bool(self.ended) and self._violation is None
-        if self._has_said_close or is_gone:
+        """Return a close frame: to a client that has sent one, or broken the protocol, the one due to it."""
+        payload = self._answer_to_close
+        if self._has_said_close or (self.ended and payload is None):
             return b""
         self._has_said_close = True
-        farewell = self._violation or farewell
-        return _control_frame(_CLOSE, farewell.code.to_bytes(2, "big") + farewell.reason.encode())
+        if payload is None:
+            payload = farewell.code.to_bytes(2, "big") + farewell.reason.encode()
+        return _control_frame(_CLOSE, payload)
 
     def _decoded(self, decoder: "_Decoder") -> list[str]:
         """Return the texts of the next frames, up to `_AT_ONCE` of them."""
@@ -248,9 +250,7 @@ class WebSocket:
                 elif frame.opcode is Opcode.CLOSE:
                     check_close(frame.payload)
                     self.ended, self.has_more = HUNG_UP, False
-                    if not self._has_said_close:  # the answer says the same (RFC 6455, 5.5.1)
-                        self._has_said_close = True
-                        self.replies += _control_frame(_CLOSE, frame.payload)
+                    self._answer_to_close = frame.payload  # the answer says the same (RFC 6455, 5.5.1)
                     return texts
                 elif frame.message_finished and not frame.opcode.iscontrol():
                     texts.append(frame.payload.decode("utf-8", "surrogateescape"))
@@ -259,7 +259,7 @@ class WebSocket:
             is_long = error.code is CloseReason.MESSAGE_TOO_BIG
             words = "sent a message that is too long" if is_long else "broke the websocket protocol"
             self.ended, self.has_more = f"{words} ({error.code.value})", False
-            self._violation = Farewell(error.code.value)
+            self._answer_to_close = error.code.value.to_bytes(2, "big")
         return texts
 
     def _answer(self, frames: bytes) -> None:

@@ -12,11 +12,13 @@ from dataclasses import replace
 from typing import Generic
 
 from adapters.client.accepted import Accepted
-from adapters.client.contract import C, S, Translator
+from adapters.client.connection import Connection
+from adapters.client.contract import C, Codec, S, Translator
 from gateway.access.accounts import Accounts
 from gateway.game.commands import Command, Denied, Enter, Introduce, Play
 from gateway.game.events import Event
 from gateway.game.manners import Manners
+from gateway.hub.interfaces import HubForPlayers
 
 HIDDEN = "..."
 """What stands in the place of a token."""
@@ -90,6 +92,21 @@ class NameCheck(Generic[C, S]):
             return None
         self._accounts.note(denial, name, self.manners.kind, origin)
         return Denied(denial.objection, denial.pause, number)
+
+
+def checked_connection(
+    hub: HubForPlayers,
+    client: Accepted,
+    codec: Codec[C, S],
+    translator: Translator[C, S],
+    accounts: Accounts | None,
+    behind: re.Pattern[str],
+) -> Connection[C, S]:
+    """Return the connection of a client, with a check of its names where there are protected ones."""
+    if accounts is None:
+        return Connection(hub, client, codec, translator)
+    checked = NameCheck(translator, accounts, client, behind)
+    return Connection(hub, client, codec, checked, hide=checked.hide)
 
 
 def without_tokens(behind: re.Pattern[str], text: str) -> str:

@@ -5,8 +5,7 @@ stands in `adapters/client/connection.py`.
 """
 
 from adapters.client.accepted import Accepted, Serve
-from adapters.client.connection import Connection
-from adapters.client.name_check import NameCheck
+from adapters.client.name_check import checked_connection
 from adapters.droidcon.codec import BEFORE_TOKEN, DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
 from gateway.access.accounts import Accounts
@@ -20,11 +19,7 @@ def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, rounds: int
     """
 
     async def serve(client: Accepted) -> None:
-        translator = DroidconTranslator(rounds)
-        if accounts is None:
-            await Connection(hub, client, DroidconCodec(), translator).run()
-            return
-        checked = NameCheck(translator, accounts, client, BEFORE_TOKEN)
-        await Connection(hub, client, DroidconCodec(), checked, hide=checked.hide).run()
+        codec, translator = DroidconCodec(), DroidconTranslator(rounds)
+        await checked_connection(hub, client, codec, translator, accounts, BEFORE_TOKEN).run()
 
     return serve

@@ -176,7 +176,9 @@ class Preamble:
                         sock.secure(session, rest)
                         return True
             except ssl.SSLError as error:
-                error.__traceback__ = None  # trio's frame in it refers to the error: a cycle, with all of this
+                error.__traceback__ = (
+                    None  # trio's frame in it refers to the error: a cycle, with all of this
+                )
                 await sock.send_all(session.outgoing())  # why
         self._count("no_handshake")
         return False

@@ -5,8 +5,7 @@ is read here and not in a message (PROTOCOL.md 4).
 """
 
 from adapters.client.accepted import Accepted, Serve
-from adapters.client.connection import Connection
-from adapters.client.name_check import NameCheck
+from adapters.client.name_check import checked_connection
 from adapters.nac4.codec import BEFORE_TOKEN, Nac4Codec, TokenCodec
 from adapters.nac4.translator import Nac4Translator
 from gateway.access.accounts import Accounts
@@ -24,11 +23,8 @@ def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, original: b
         against = client.asked("against")
         place = place_for(client.asked("table"), None if against is None else Wish(against))
         translator = Nac4Translator(place, original=original)
-        if accounts is None:
-            await Connection(hub, client, Nac4Codec(), translator).run()
-            return
-        checked = NameCheck(translator, accounts, client, BEFORE_TOKEN)
-        codec = TokenCodec() if accounts.protects else Nac4Codec()  # where nobody has one, it is no token
-        await Connection(hub, client, codec, checked, hide=checked.hide).run()
+        has_tokens = accounts is not None and accounts.protects  # where nobody has one, it is no token
+        codec = TokenCodec() if has_tokens else Nac4Codec()
+        await checked_connection(hub, client, codec, translator, accounts, BEFORE_TOKEN).run()
 
     return serve

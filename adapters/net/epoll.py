@@ -54,6 +54,8 @@ class TaskPoller:
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
         """Do as `Poller.listen`."""
         number = sock.fileno()
+        if number in self._listening:
+            raise trio.BusyResourceError
         self._listening.add(number)
         try:
             await trio.lowlevel.wait_readable(sock)

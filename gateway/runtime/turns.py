@@ -62,7 +62,7 @@ class Turns(trio.abc.Instrument):
     def __init__(self) -> None:
         self.accepting = Budget(0.001, 0.25, 0.03)
         """For connections that wait to be accepted. Of its own, as nobody who is here may keep others out."""
-        self.deferred = Budget(0.0015, 0.4, 0.03)
+        self.deferred = Budget(0.0004, 0.4, 0.03)
         """For all other work that can wait: of clients that send several messages at once, of those that have
         hung up, and of late results."""
         self._waiting = trio.lowlevel.ParkingLot()

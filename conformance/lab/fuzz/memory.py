@@ -2,13 +2,14 @@
 
 import errno
 import socket
+from collections.abc import Callable
 
 import trio
 
 from adapters.net.epoll import Ready
 
 _TCP_INFO = 64
-"""Bytes of struct tcp_info that are given; all are 0, which says that the client's system answers."""
+"""Bytes of struct tcp_info that are given."""
 
 
 class MemorySocket:
@@ -22,18 +23,22 @@ class MemorySocket:
         self.capacity = capacity
         self.silence = 0.0
         """For how many seconds the client's system has acknowledged nothing."""
+        self.unanswered_probes = 0
         self.sent = bytearray()
         """What the server has sent, and the client has not taken."""
         self.has_ended = self.is_closed = self.is_reset = False
         """Whether the server sends no more, or has closed the connection; whether that is broken."""
-        self._arrived = bytearray()
+        self.closings = 0
+        """How often those who wait were told that the socket is about to be closed."""
+        self.arrived = bytearray()
+        """What the client has sent, and the server has not read."""
         self._client_ended = False
         self.changed = trio.lowlevel.ParkingLot()
 
     @property
     def is_readable(self) -> bool:
         """Whether reading would say something."""
-        return bool(self._arrived) or self._client_ended or self.is_reset
+        return bool(self.arrived) or self._client_ended or self.is_reset
 
     @property
     def is_writable(self) -> bool:
@@ -42,17 +47,17 @@ class MemorySocket:
 
     def recv(self, size: int, flags: int = 0) -> bytes:
         """Return what has arrived, as the system does."""
-        self._require_open()
+        self.check()
         if not self.is_readable:
             raise BlockingIOError
-        data = bytes(self._arrived[:size])
+        data = bytes(self.arrived[:size])
         if not flags & socket.MSG_PEEK:
-            del self._arrived[:size]
+            del self.arrived[:size]
         return data
 
     def send(self, data: bytes | bytearray) -> int:
         """Take as much as there is room for."""
-        self._require_open()
+        self.check()
         taken = min(len(data), self.capacity - len(self.sent))
         if taken <= 0 < len(data):
             raise BlockingIOError
@@ -61,7 +66,7 @@ class MemorySocket:
 
     def shutdown(self, how: int) -> None:
         """Send no more."""
-        self._require_open()
+        self.check()
         self.has_ended = True
 
     def close(self) -> None:
@@ -83,13 +88,15 @@ class MemorySocket:
     def getsockopt(self, level: int, option: int, size: int = 0) -> bytes:
         """Return what the system knows of the connection: struct tcp_info."""
         info = bytearray(_TCP_INFO)
+        info[3] = self.unanswered_probes
         info[56:60] = int(self.silence * 1000).to_bytes(4, "little")
         return bytes(info[:size])
 
     def setsockopt(self, level: int, option: int, value: int) -> None:
         """Do nothing."""
 
-    def _require_open(self) -> None:
+    def check(self) -> None:
+        """Raise what the system says of a connection that is closed or broken."""
         if self.is_closed:
             raise OSError(errno.EBADF, "closed")
         if self.is_reset:
@@ -99,7 +106,7 @@ class MemorySocket:
 
     def arrives(self, data: bytes) -> None:
         """Let bytes of the client's arrive."""
-        self._arrived += data
+        self.arrived += data
         self.changed.unpark_all()
 
     def ends(self) -> None:
@@ -110,7 +117,7 @@ class MemorySocket:
     def resets(self) -> None:
         """Let the connection break."""
         self.is_reset = True
-        self._arrived.clear()
+        self.arrived.clear()
         self.changed.unpark_all()
 
     def take(self) -> bytes:
@@ -135,10 +142,7 @@ class MemoryPoller:
             goes_on = True
             while goes_on:
                 await trio.lowlevel.checkpoint()
-                while not memory.is_readable:
-                    if memory.is_closed:
-                        raise trio.ClosedResourceError
-                    await memory.changed.park()
+                await _until(lambda: memory.is_readable, memory)
                 goes_on = ready()
         finally:
             self._listening.discard(sock)
@@ -151,15 +155,20 @@ class MemoryPoller:
         """Return when the system takes more bytes."""
         memory = _memory(sock)
         await trio.lowlevel.checkpoint()
-        while not memory.is_writable:
-            if memory.is_closed:
-                raise trio.ClosedResourceError
-            await memory.changed.park()
+        await _until(lambda: memory.is_writable, memory)
 
     def closing(self, sock: socket.socket) -> None:
         """End all waiting for a socket that is about to be closed."""
-        _memory(sock).is_closed = True
+        _memory(sock).closings += 1
         _memory(sock).changed.unpark_all()
+
+
+async def _until(is_so: Callable[[], bool], memory: MemorySocket) -> None:
+    closings = memory.closings
+    while not is_so():
+        if memory.closings > closings or memory.is_closed:
+            raise trio.ClosedResourceError
+        await memory.changed.park()
 
 
 def _memory(sock: object) -> MemorySocket:

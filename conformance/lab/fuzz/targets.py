@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from adapters.client.framing import usual_frames
 from conformance.lab.fuzz import seeds, texts, values, visits
 
 
@@ -31,7 +30,7 @@ _ALL = (
     Target(texts.arena, seeds.of_texts("arena"), 24, texts.read("arena")),
     Target(texts.droidcon, seeds.of_texts("droidcon"), 40, texts.read("droidcon")),
     Target(texts.lines, seeds.of_talks("droidcon"), 24, texts.lines),
-    Target(texts.frames, seeds.frames, 8, usual_frames),
+    Target(texts.frames, seeds.frames, 8, texts.websocket),
     Target(values.events, seeds.events, 40, values.events),
     Target(values.facts, seeds.facts, 40),
     Target(values.messages, seeds.messages, 40),

@@ -1,148 +1,170 @@
-"""Lines out of any stream of bytes."""
+"""Texts out of bytes and bytes out of texts: lines, and websockets behind their handshake.
+
+Every case is fed whole, byte by byte, cut at every place, and with more behind it; the outcome has to be the
+same. The tables of websockets follow the categories of Autobahn's test suite, whose numbers their cases bear.
+"""
 
 import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 import pytest
-from hypothesis import given
+from frame_strategies import streams
+from hypothesis import example, given
 from hypothesis import strategies as st
+from wsproto.connection import Connection, ConnectionState, ConnectionType
+from wsproto.events import BytesMessage, CloseConnection, Ping, TextMessage
+from wsproto.frame_protocol import CloseReason
 
-from adapters.client.contract import Flooded
-from adapters.client.framing import LINE_LIMIT, Lines, to_text
+from adapters.client.contract import Farewell, Flooded, PeerGone
+from adapters.client.framing import Framing, Lines, WebSocket, text_frame, to_text, usual_frames
 
-STREAM = (
-    b"NAME ann\r\n\n  put 3 \nJOIN \xc3\xa4\xe2\x82\xac\n\xff\xfd\x01NAME \xff\xf4b\n"
-    b"\xff\xfa\x18\x00xterm\xff\xf0PUT 1\n\xfe\xfa \xffPUT\n"
-    b"PUT 1\rPUT 2\r\r\nPUT 3\r\0\r\0PUT 4\r\n\r\n\n\r\0\nlast"
+FAREWELL = Farewell(1001, "bye")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What comes of a client's bytes."""
+
+    texts: list[str] = field(default_factory=list)
+    replies: bytes = b""
+    ended: str = ""
+    goodbye: bytes = b""
+    """What `close` gives for FAREWELL."""
+    is_flooded: bool = False
+
+
+def fed(framing: Framing, pieces: Iterable[bytes]) -> Outcome:
+    """Feed bytes in these pieces, then say good-bye."""
+    texts: list[str] = []
+    is_flooded = False
+    try:
+        for piece in (*pieces, b""):  # after the lines before a flood, the next call raises
+            texts += framing.feed(piece)
+            while framing.has_more:
+                texts += framing.feed()
+    except Flooded:
+        is_flooded = True
+    return Outcome(texts, framing.replies, framing.ended, framing.close(FAREWELL), is_flooded)
+
+
+def outcome(make: Callable[[], Framing], data: bytes, tail: bytes) -> Outcome:
+    """Return what comes of `data`, however it is cut; and see that `tail` behind it is the text "tail"."""
+    whole = fed(make(), [data])
+    assert fed(make(), [bytes([byte]) for byte in data]) == whole, "byte by byte"
+    size = len(data)
+    cuts = range(size) if size < 500 else (1, 2, 5, 8, 10, 13, 14, 15, size // 2, size - 1)
+    for cut in cuts:
+        assert fed(make(), [data[:cut], data[cut:]]) == whole, f"cut at {cut}"
+    is_over = whole.ended or whole.is_flooded
+    with_tail = whole if is_over else replace(whole, texts=[*whole.texts, "tail"])
+    assert fed(make(), [data + tail]) == with_tail, "with more behind it"
+    return whole
+
+
+# Lines.
+
+
+def lines_of(data: bytes) -> list[str]:
+    """Return the lines of a stream, all of which are ended."""
+    found = outcome(Lines, data, b"tail\n")
+    assert found == Outcome(found.texts)
+    return found.texts
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"NAME ann\nJOIN x\n", ["NAME ann", "JOIN x"]),
+        (b"NAME ann\r\nJOIN x\r\n", ["NAME ann", "JOIN x"]),
+        (b"NAME a\rJOIN x\rPUT 3\r", ["NAME a", "JOIN x", "PUT 3"]),
+        (b"NAME a\r\0JOIN x\r\0", ["NAME a", "JOIN x"]),  # how telnet writes a lone CR
+        (b"\n\n", ["", ""]),
+        (b"\r\r\n\n\r", ["", "", "", ""]),
+        (b"\r\r\0\r", ["", "", ""]),
+        (b"PUT\0 1\n\0\n", ["PUT\0 1", "\0"]),  # a NUL that is behind no CR is a character
+        (b"a\r\0\0\n", ["a", "\0"]),
+        (b" put 3 \n", [" put 3 "]),
+        ("JOIN ä€\n".encode(), ["JOIN ä€"]),
+        (b"", []),
+    ],
 )
+def test_line_ends_with_lf_or_cr_lf_or_cr_or_cr_nul(data: bytes, lines: list[str]) -> None:
+    assert lines_of(data) == lines
 
 
-def fed(*chunks: bytes) -> list[str]:
+def test_lone_cr_ends_a_line_at_once_and_what_belongs_to_it_may_come_later() -> None:
+    for tail in (b"\n", b"\0"):
+        lines = Lines()
+        assert [lines.feed(data) for data in (b"PUT 1\r", b"", tail, b"PUT 2\n")] == [
+            ["PUT 1"],
+            [],
+            [],
+            ["PUT 2"],
+        ]
+
+
+def test_many_lines_in_one_packet_come_in_order() -> None:
+    numbers = [str(number) for number in range(1000)]
+    assert lines_of("".join(f"{number}\n" for number in numbers).encode()) == numbers
+
+
+@pytest.mark.parametrize(
+    ("data", "last"), [(b"PUT 1\nPUT 2", ["PUT 2"]), (b"PUT 1\n", []), (b"PUT 1\r", []), (b"", [])]
+)
+def test_last_line_of_a_stream_needs_no_end(data: bytes, last: list[str]) -> None:
     lines = Lines()
-    found = [line for chunk in chunks for line in lines.feed(chunk)]
-    return found + lines.end()
-
-
-def test_line_ends_with_lf_or_cr_lf() -> None:
-    assert fed(b"NAME ann\r\nJOIN x\n") == ["NAME ann", "JOIN x"]
-
-
-def test_lone_cr_ends_a_line_at_once() -> None:
-    assert Lines().feed(b"NAME a\rJOIN x\rPUT 3\r") == ["NAME a", "JOIN x", "PUT 3"]
-
-
-def test_telnet_writes_a_lone_cr_as_cr_nul() -> None:
-    assert fed(b"NAME a\r\0JOIN x\r\0") == ["NAME a", "JOIN x"]
-
-
-@pytest.mark.parametrize("tail", [b"\n", b"\0"])
-def test_what_belongs_to_a_cr_may_come_in_the_next_packet(tail: bytes) -> None:
-    lines = Lines()
-    assert lines.feed(b"PUT 1\r") == ["PUT 1"]
-    assert lines.feed(tail) == []
-    assert lines.feed(tail + b"PUT 2\n") == (["", "PUT 2"] if tail == b"\n" else ["\0PUT 2"])
-
-
-def test_every_cr_ends_a_line() -> None:
-    assert fed(b"\r\r\n\n\rx") == ["", "", "", "", "x"]
-
-
-def test_cr_at_the_end_of_a_packet_is_no_line_of_its_own_at_the_end() -> None:
-    assert fed(b"PUT 1\r", b"") == ["PUT 1"]
-
-
-def test_nul_that_is_behind_no_cr_is_a_character() -> None:
-    assert fed(b"PUT\0 1\n\0\n") == ["PUT\0 1", "\0"]
-
-
-def test_line_split_at_every_byte_reads_the_same() -> None:
-    whole = fed(STREAM)
-    assert fed(*(bytes([byte]) for byte in STREAM)) == whole
-    for cut in range(len(STREAM)):
-        assert fed(STREAM[:cut], STREAM[cut:]) == whole
+    lines.feed(data)
+    assert lines.end() == last
+    assert lines.ended == "hung up"
 
 
 _PIECES = st.lists(st.sampled_from([b"\r", b"\n", b"\0", b"\xff", b"x"]), max_size=8).map(b"".join)
 
 
 @given(st.lists(st.binary(max_size=40) | _PIECES, max_size=12))
-def test_however_a_stream_is_cut_its_lines_are_the_same(chunks: list[bytes]) -> None:
-    *lines, rest = re.split(rb"\n|\r[\n\0]?", b"".join(chunks))
-    expected = [to_text(line) for line in lines] + ([to_text(rest)] if rest else [])
-    assert fed(*chunks) == expected
-
-
-def test_many_lines_in_one_packet_come_in_order() -> None:
-    numbers = [str(number) for number in range(1000)]
-    assert fed("\n".join(numbers).encode()) == numbers
-
-
-def test_empty_line_is_a_line() -> None:
-    assert fed(b"\n\n") == ["", ""]
-
-
-def test_last_line_needs_no_newline() -> None:
-    assert fed(b"PUT 1\nPUT 2") == ["PUT 1", "PUT 2"]
-
-
-def test_end_after_a_newline_leaves_nothing() -> None:
-    assert fed(b"PUT 1\n") == ["PUT 1"]
+def test_however_a_stream_is_cut_its_lines_are_the_same(pieces: list[bytes]) -> None:
+    *ended, rest = re.split(rb"\n|\r[\n\0]?", b"".join(pieces))
+    lines = Lines()
+    texts = [text for piece in pieces for text in lines.feed(piece)] + lines.end()
+    assert texts == [to_text(line) for line in ended] + ([to_text(rest)] if rest else [])
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\0"])
-def test_line_as_long_as_the_limit_is_read(end: bytes) -> None:
-    assert fed(b"x" * LINE_LIMIT + end) == ["x" * LINE_LIMIT]
+@pytest.mark.parametrize("character", ["x", "ä"])
+def test_line_may_have_4096_bytes_whatever_ends_it(character: str, end: bytes) -> None:
+    line = character * (4096 // len(character.encode()))
+    assert lines_of(line.encode() + end) == [line]
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n", b"\nPUT 1\n"])
-def test_line_longer_than_the_limit_is_a_flood(end: bytes) -> None:
-    with pytest.raises(Flooded):
-        Lines().feed(b"x" * (LINE_LIMIT + 1) + end)
+def test_longer_line_is_a_flood(end: bytes) -> None:
+    assert outcome(Lines, b"x" * 4097 + end, b"") == Outcome(is_flooded=True)
 
 
-def test_flood_in_small_pieces_is_a_flood() -> None:
-    lines = Lines()
-    for _ in range(LINE_LIMIT):
-        assert lines.feed(b"x") == []
-    with pytest.raises(Flooded):
-        lines.feed(b"x")
-
-
-def test_megabyte_without_a_newline_is_refused_long_before_it_is_read() -> None:
-    lines = Lines()
-    with pytest.raises(Flooded):  # noqa: PT012 - which of the reads it is does not matter
-        for _ in range(2):
-            lines.feed(b"x" * LINE_LIMIT)
-
-
-def test_lines_before_a_flood_are_read_first() -> None:
-    lines = Lines(limit=5)
-    assert lines.feed(b"PUT 1\nPUT 2\n123456") == ["PUT 1", "PUT 2"]
-    with pytest.raises(Flooded):
-        lines.feed(b"\nPUT 3\n")
-    assert lines.end() == []
-
-
-def test_line_behind_a_flood_is_never_read() -> None:
-    lines = Lines(limit=5)
-    assert lines.feed(b"PUT 1\n123456\nPUT 2\n") == ["PUT 1"]
-    with pytest.raises(Flooded):
-        lines.feed(b"PUT 3\n")
+def test_lines_before_a_flood_are_read_and_none_behind_it() -> None:
+    for data in (b"PUT 1\nPUT 2\n123456", b"PUT 1\nPUT 2\n123456\nPUT 3\n"):
+        assert outcome(lambda: Lines(limit=5), data, b"\ntail\n") == Outcome(
+            ["PUT 1", "PUT 2"], is_flooded=True
+        )
+        lines = Lines(limit=5)
+        lines.feed(data)
+        assert lines.end() == []
 
 
 @pytest.mark.parametrize("line", [b"\xc3", b"PUT \x80", b"\xed\xa0\x80", b"\xfe", b"\xf8\x88\x80\x80\x80"])
-def test_bytes_that_are_no_utf8_stand_in_the_text_as_surrogates(line: bytes) -> None:
-    (text,) = fed(line + b"\n")
+def test_bytes_that_are_no_utf8_stand_in_a_line_as_surrogates(line: bytes) -> None:
+    (text,) = lines_of(line + b"\n")
     assert text.encode("utf-8", "surrogateescape") == line
 
 
 @given(st.binary(max_size=60).filter(lambda line: not {*line} & {*b"\r\n"}))
 def test_any_line_becomes_text_that_can_be_written_down(line: bytes) -> None:
-    written = to_text(line).encode("utf-8", "surrogateescape")
-    assert b"\xff" not in written
+    assert b"\xff" not in to_text(line).encode("utf-8", "surrogateescape")
 
 
 @pytest.mark.parametrize(
-    "noise",
+    "command",
     [
         b"\xff\xf4\xff\xfd\x06",  # what Ctrl-C sends: interrupt process, do timing mark
         b"\xff\xfb\x1f\xff\xfd\x03",  # will window size, do suppress go-ahead
@@ -150,18 +172,460 @@ def test_any_line_becomes_text_that_can_be_written_down(line: bytes) -> None:
         b"\xff\xfa\x1f\xff\xff\x00\x18\xff\xf0",  # the same, 65,280 columns wide
         b"\xff\xff",  # a byte 0xFF as telnet writes it
         b"\xff\xf1",
+        b"\xff",  # no command, so it costs only itself
     ],
 )
-@pytest.mark.parametrize("place", range(6))
-def test_telnet_commands_are_dropped_and_the_rest_of_the_line_counts(noise: bytes, place: int) -> None:
-    line = b"PUT 3"
-    assert fed(line[:place] + noise + line[place:] + b"\n") == ["PUT 3"]
+def test_telnet_commands_are_left_out(command: bytes) -> None:
+    for place in range(6):
+        assert lines_of(b"PUT 3"[:place] + command + b"PUT 3"[place:] + b"\n") == ["PUT 3"]
 
 
-@pytest.mark.parametrize("noise", [b"\xff", b"\xff\xfd", b"\xff\xfa\x1f\x00"])
-def test_telnet_command_that_is_cut_off_is_dropped(noise: bytes) -> None:
-    assert fed(b"PUT 3" + noise + b"\nPUT 4\n") == ["PUT 3", "PUT 4"]
+@pytest.mark.parametrize("command", [b"\xff", b"\xff\xfd", b"\xff\xfa\x1f\x00"])
+def test_telnet_command_that_is_cut_off_ends_with_its_line(command: bytes) -> None:
+    assert lines_of(b"PUT 3" + command + b"\nPUT 4\n") == ["PUT 3", "PUT 4"]
 
 
-def test_byte_ff_that_begins_no_telnet_command_costs_only_itself() -> None:
-    assert fed(b"NAME \xffann\n") == ["NAME ann"]
+def test_texts_are_sent_a_line_each_and_lines_have_neither_pings_nor_good_byes() -> None:
+    lines = Lines()
+    assert lines.frame(["NAME ann"]) == b"NAME ann\n"
+    assert lines.frame(["a", "", "ä€"]) == "a\n\nä€\n".encode()
+    assert (lines.ping(), lines.close(FAREWELL), lines.frame(["a"])) == (b"", b"", b"a\n")
+
+
+# Websockets.
+
+CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
+BEGUN = False
+"""For a frame behind which its message goes on."""
+_MASK = b"\x37\xfa\x21\x3d"
+
+
+def server_frame(opcode: int, payload: bytes = b"") -> bytes:
+    """Return a frame as a server sends it, of 125 bytes at most."""
+    return bytes([0x80 | opcode, len(payload)]) + payload
+
+
+def closing(code: int, reason: str | bytes = b"") -> bytes:
+    """Return the payload of a close frame."""
+    return code.to_bytes(2, "big") + (reason.encode() if isinstance(reason, str) else reason)
+
+
+def head(opcode: int, size: int, *, finished: bool = True, reserved: int = 0) -> bytes:
+    """Return the beginning of a client's frame, up to its payload."""
+    first = opcode | (0x80 if finished else 0) | reserved << 4
+    if size < 126:
+        return bytes([first, 0x80 | size]) + _MASK
+    if size < 1 << 16:
+        return bytes([first, 0xFE]) + size.to_bytes(2, "big") + _MASK
+    return bytes([first, 0xFF]) + size.to_bytes(8, "big") + _MASK
+
+
+def frame(opcode: int, payload: str | bytes = b"", *, finished: bool = True, reserved: int = 0) -> bytes:
+    """Return a client's frame."""
+    payload = payload.encode() if isinstance(payload, str) else payload
+    key = _MASK * (len(payload) // 4 + 1)
+    masked = bytes(byte ^ other for byte, other in zip(payload, key, strict=False))
+    return head(opcode, len(payload), finished=finished, reserved=reserved) + masked
+
+
+def fragments(opcode: int, *payloads: str | bytes, between: bytes = b"") -> bytes:
+    """Return the frames of one message, with `between` between each two."""
+    last = len(payloads) - 1
+    return between.join(
+        frame(CONTINUATION if index else opcode, payload, finished=index == last)
+        for index, payload in enumerate(payloads)
+    )
+
+
+def goes_on(*texts: str, pongs: Iterable[bytes] = ()) -> Outcome:
+    """The connection stays open."""
+    replies = b"".join(server_frame(PONG, payload) for payload in pongs)
+    return Outcome([*texts], replies, "", server_frame(CLOSE, closing(1001, "bye")))
+
+
+def breaks(*texts: str, code: int = 1002, pongs: Iterable[bytes] = ()) -> Outcome:
+    """The connection ends, as the client has broken a rule."""
+    words = "sent a message that is too long" if code == 1009 else "broke the websocket protocol"
+    goodbye = server_frame(CLOSE, closing(code))
+    return replace(goes_on(*texts, pongs=pongs), ended=f"{words} ({code})", goodbye=goodbye)
+
+
+def hangs_up(*texts: str, echo: bytes = b"", pongs: Iterable[bytes] = ()) -> Outcome:
+    """The connection ends with the client's close frame, which is sent back."""
+    before = goes_on(*texts, pongs=pongs)
+    return Outcome(before.texts, before.replies + server_frame(CLOSE, echo), "hung up", b"")
+
+
+Cases = dict[str, tuple[bytes, Outcome]]
+
+ECHO: Cases = {
+    f"{number} {size} bytes": (frame(opcode, "*" * size), goes_on("*" * size))
+    for number, opcode in (("1.1", TEXT), ("1.2", BINARY))
+    for size in (0, 125, 126, 127, 128, 65_535, 65_536)
+}
+
+_NO_TEXT = b"\x00\xff\xfe\xfd\xfc\xfb\x00\xff"
+PINGS: Cases = {
+    "2.1 empty": (frame(PING), goes_on(pongs=[b""])),
+    "2.2 text": (frame(PING, "Hello"), goes_on(pongs=[b"Hello"])),
+    "2.3 binary": (frame(PING, _NO_TEXT), goes_on(pongs=[_NO_TEXT])),
+    "2.4 125 bytes": (frame(PING, b"\xfe" * 125), goes_on(pongs=[b"\xfe" * 125])),
+    "2.5 126 bytes": (frame(PING, b"\xfe" * 126), breaks()),
+    "2.5 header of 65,536 bytes": (head(PING, 65_536), breaks()),
+    "2.7 unsolicited pong": (frame(PONG), goes_on()),
+    "2.8 unsolicited pong with a payload": (frame(PONG, "Hello"), goes_on()),
+    "2.9 pong, then ping": (frame(PONG, "a") + frame(PING, "b"), goes_on(pongs=[b"b"])),
+    "2.10 many": (
+        b"".join(frame(PING, str(number)) for number in range(100)),
+        goes_on(pongs=[str(number).encode() for number in range(100)]),
+    ),
+    "2.12 pings and texts in turn": (
+        (frame(PING, "p") + frame(TEXT, "t")) * 20,
+        goes_on(*["t"] * 20, pongs=[b"p"] * 20),
+    ),
+}
+
+RESERVED: Cases = {
+    f"3.{bits} opcode {opcode}": (
+        frame(TEXT, "Hello") + frame(opcode, b"", reserved=bits) + frame(PING),
+        breaks("Hello"),
+    )
+    for bits in range(1, 8)
+    for opcode in (CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG)
+}
+
+OPCODES: Cases = {
+    f"4 opcode {opcode}{' with a payload' * bool(payload)}": (
+        frame(TEXT, "Hello") + frame(PING, "a") + frame(opcode, payload) + frame(PING, "b"),
+        breaks("Hello", pongs=[b"a"]),
+    )
+    for opcode in (3, 4, 5, 6, 7, 11, 12, 13, 14, 15)
+    for payload in ("", "x")
+}
+
+FRAGMENTS: Cases = {
+    "5.1 ping in fragments": (fragments(PING, "a", "b"), breaks()),
+    "5.2 pong in fragments": (fragments(PONG, "a", "b"), breaks()),
+    "5.x close in fragments": (fragments(CLOSE, closing(1000), "b"), breaks()),
+    "5.3 text in two": (fragments(TEXT, "a", "b"), goes_on("ab")),
+    "5.3 binary in two": (fragments(BINARY, b"a\xff", b"b"), goes_on("a\udcffb")),
+    "5.6 ping inside": (fragments(TEXT, "a", "b", between=frame(PING, "p")), goes_on("ab", pongs=[b"p"])),
+    "5.6 pong inside": (fragments(TEXT, "a", "b", between=frame(PONG, "p")), goes_on("ab")),
+    "5.9 continuation of nothing": (frame(CONTINUATION, "a") + frame(TEXT, "b"), breaks()),
+    "5.12 begun continuation of nothing": (
+        frame(CONTINUATION, "a", finished=BEGUN) + frame(TEXT, "b"),
+        breaks(),
+    ),
+    "5.15 continuation behind a message": (
+        fragments(TEXT, "a", "b") + frame(CONTINUATION, "c", finished=BEGUN) + frame(TEXT, "d"),
+        breaks("ab"),
+    ),
+    "5.18 text inside a text": (frame(TEXT, "a", finished=BEGUN) + frame(TEXT, "b"), breaks()),
+    "5.18 binary inside a text": (frame(TEXT, "a", finished=BEGUN) + frame(BINARY, "b"), breaks()),
+    "5.18 text inside a binary": (frame(BINARY, "a", finished=BEGUN) + frame(TEXT, "b"), breaks()),
+    "5.19 text in five with pings inside": (
+        fragments(TEXT, "a", "b", "c", "d", "e", between=frame(PING, "p") + frame(PING, "q")),
+        goes_on("abcde", pongs=[b"p", b"q"] * 4),
+    ),
+    "5.20 messages in fragments one after the other": (
+        fragments(TEXT, "a", "b") + frame(TEXT, "c") + fragments(BINARY, "d", "e"),
+        goes_on("ab", "c", "de"),
+    ),
+    "6.1.2 empty fragments": (fragments(TEXT, "", "", ""), goes_on("")),
+    "6.1.3 empty first and last fragment": (fragments(TEXT, "", "a", ""), goes_on("a")),
+}
+
+VALID = [
+    "Hello-µ@ßöäüàá-UTF-8!!",
+    "κόσμε",
+    *("\0", "\x7f", "\x80", "\u07ff", "\u0800", "\uffff", "\U00010000", "\U0010ffff"),
+    *("\ud7ff", "\ue000", "\ufffd", "\ufffe", "\ufdd0", "\U0001fffe"),
+    "\U0010ffff" * 30,
+]
+"""6.2, 6.5, 6.7, 6.9, 6.11, 6.22, 6.23."""
+INVALID = [
+    *(b"\xf8\x88", b"\xfc\x84", b"\xf7\xbf"),  # 6.8, 6.10: of more than four bytes, beyond U+10FFFF
+    *(b"\xf4\x90", b"\xf5"),  # 6.11: just beyond U+10FFFF
+    *(b"\x80", b"\xbf", b"\x80\xbf\x80"),  # 6.12: continuation bytes
+    *(b"\xc3 ", b"\xe2\x82 ", b"\xf0\x9f\x98 "),  # 6.13, 6.14: a code point that is broken off
+    *(b"\xfe", b"\xff", b"\xfe\xfe\xff\xff"),  # 6.16: bytes that are nowhere
+    *(
+        b"\xc0\xaf",
+        b"\xe0\x80",
+        b"\xf0\x80",
+        b"\xc1\xbf",
+        b"\xe0\x9f",
+        b"\xf0\x8f",
+        b"\xc0\x80",
+    ),  # 6.17 - 6.19
+    *(b"\xed\xa0\x80", b"\xed\xaf\xbf", b"\xed\xb0\x80", b"\xed\xbf\xbf"),  # 6.20, 6.21: surrogates
+]
+"""What no text has, whatever follows."""
+UNFINISHED = [b"\xce", b"\xe1\xbd", b"\xf0\x9f", b"\xf0\x9f\x98", "κ".encode() + b"\xcf"]
+"""6.6: what is no text where it ends so."""
+
+
+def one_by_one(payload: bytes) -> bytes:
+    return fragments(TEXT, *(bytes([byte]) for byte in payload))
+
+
+UTF8: Cases = (
+    {f"6 {text!a:.30}": (frame(TEXT, text), goes_on(text)) for text in VALID}
+    | {f"6 {text!a:.30} in fragments": (one_by_one(text.encode()), goes_on(text)) for text in VALID}
+    | {f"6 {data!r}": (frame(TEXT, b"ab" + data + b"c"), breaks(code=1007)) for data in INVALID + UNFINISHED}
+    | {f"6 {data!r} at the end": (frame(TEXT, b"ab" + data), breaks(code=1007)) for data in UNFINISHED}
+    | {f"6 {data!r} in fragments": (one_by_one(b"ab" + data), breaks(code=1007)) for data in UNFINISHED}
+    | {
+        f"6.4 {data!r} in a first fragment": (frame(TEXT, b"a" + data, finished=BEGUN), breaks(code=1007))
+        for data in INVALID
+    }
+    | {
+        f"6.4 {data!r} in a later fragment": (
+            frame(TEXT, "a", finished=BEGUN) + frame(CONTINUATION, data, finished=BEGUN) + frame(PING),
+            breaks(code=1007),
+        )
+        for data in INVALID
+    }
+    | {
+        f"6.4 {data!r} of a frame that is not whole": (frame(TEXT, data + b"ab")[:-1], breaks(code=1007))
+        for data in INVALID
+    }
+    | {
+        f"6 {data!r} in a binary": (frame(BINARY, data), goes_on(data.decode("utf-8", "surrogateescape")))
+        for data in INVALID
+    }
+)
+
+CODES = (1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 3000, 3999, 4000, 4999)
+NO_CODES = (0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535)
+_BYE = closing(1000)
+CLOSES: Cases = {
+    "7.1.1 behind a text": (frame(TEXT, "a") + frame(CLOSE, _BYE), hangs_up("a", echo=_BYE)),
+    "7.1.2 twice": (frame(CLOSE, _BYE) * 2, hangs_up(echo=_BYE)),
+    "7.1.3 ping behind it": (frame(CLOSE, _BYE) + frame(PING), hangs_up(echo=_BYE)),
+    "7.1.4 text behind it": (frame(CLOSE, _BYE) + frame(TEXT, "a"), hangs_up(echo=_BYE)),
+    "7.1.4 nonsense behind it": (frame(CLOSE, _BYE) + b"\xff" * 10, hangs_up(echo=_BYE)),
+    "7.1.5 inside a message": (fragments(TEXT, "a", "b", between=frame(CLOSE, _BYE)), hangs_up(echo=_BYE)),
+    "7.1.x behind a ping": (frame(PING, "p") + frame(CLOSE, _BYE), hangs_up(pongs=[b"p"], echo=_BYE)),
+    "7.3.1 without a payload": (frame(CLOSE), hangs_up()),
+    "7.3.2 payload of one byte": (frame(CLOSE, b"\x03"), breaks()),
+    "7.3.4 reason": (frame(CLOSE, closing(1000, "bye ä")), hangs_up(echo=closing(1000, "bye ä"))),
+    "7.3.5 longest reason": (frame(CLOSE, closing(1000, "*" * 123)), hangs_up(echo=closing(1000, "*" * 123))),
+    "7.3.6 reason too long": (frame(CLOSE, closing(1000, "*" * 124)), breaks()),
+    "7.5.1 reason that is no UTF-8": (frame(CLOSE, closing(1000, b"a\xed\xa0")), breaks(code=1007)),
+    **{f"7.7 code {code}": (frame(CLOSE, closing(code)), hangs_up(echo=closing(code))) for code in CODES},
+    **{f"7.9 code {code}": (frame(CLOSE, closing(code)), breaks()) for code in NO_CODES},
+    **{f"7.9 code {code} and reason": (frame(CLOSE, closing(code, "a")), breaks()) for code in NO_CODES},
+}
+
+_MOST = "*" * 65_536
+LIMITS: Cases = {
+    "longer than 65,536 bytes": (frame(TEXT, _MOST + "*"), breaks(code=1009)),
+    "longer binary": (frame(BINARY, _MOST + "*"), breaks(code=1009)),
+    "longer in fragments": (fragments(TEXT, _MOST, "", "*"), breaks(code=1009)),
+    "longest in fragments": (fragments(TEXT, _MOST[1:], "", "*", between=frame(PONG)), goes_on(_MOST)),
+    "longest ones one after the other": (frame(TEXT, _MOST) + frame(BINARY, _MOST), goes_on(_MOST, _MOST)),
+    "1,024 frames": (fragments(TEXT, *["a"] * 1024), goes_on("a" * 1024)),
+    "1,024 frames with pings between": (
+        fragments(TEXT, *["a"] * 1024, between=frame(PING)),
+        goes_on("a" * 1024, pongs=[b""] * 1023),
+    ),
+    "1,024 frames twice": (fragments(TEXT, *["a"] * 1024) * 2, goes_on("a" * 1024, "a" * 1024)),
+    "1,025 frames": (fragments(TEXT, *["a"] * 1025), breaks(code=1009)),
+    "1,025 empty frames": (fragments(BINARY, *[b""] * 1025), breaks(code=1009)),
+    "65,537 bytes of 2**63 - 1": (head(BINARY, 2**63 - 1) + b"*" * 65_537, breaks(code=1009)),
+    "2**63 bytes": (head(BINARY, 2**63), breaks()),
+    "2**64 - 1 bytes": (head(BINARY, 2**64 - 1), breaks()),
+    "125 bytes with a field of 2": (b"\x81\xfe\x00\x7d" + _MASK, breaks()),
+    "no bytes with a field of 2": (b"\x81\xfe\x00\x00" + _MASK, breaks()),
+    "125 bytes with a field of 8": (b"\x81\xff" + (125).to_bytes(8, "big") + _MASK, breaks()),
+    "65,535 bytes with a field of 8": (b"\x81\xff" + (65_535).to_bytes(8, "big") + _MASK, breaks()),
+    **{
+        f"unmasked, opcode {opcode}, {len(payload)} bytes": (server_frame(opcode, payload), breaks())
+        for opcode in (CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG)
+        for payload in (b"", _BYE)
+    },
+    "unmasked behind a text": (frame(TEXT, "a") + server_frame(TEXT, b"b"), breaks("a")),
+    "unmasked, longer": (text_frame("*" * 200), breaks()),
+    "a request by HTTP": (b"GET / HTTP/1.1\r\n\r\n", breaks()),
+}
+
+
+def table(cases: Cases) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(("data", "expected"), cases.values(), ids=cases.keys())
+
+
+def websocket(data: bytes) -> Outcome:
+    return outcome(WebSocket, data, frame(TEXT, "tail"))
+
+
+@table(ECHO)
+def test_message_of_any_size_is_a_text(data: bytes, expected: Outcome) -> None:
+    assert websocket(data) == expected
+
+
+@table(PINGS)
+def test_ping_is_answered_by_its_payload_and_a_pong_by_nothing(data: bytes, expected: Outcome) -> None:
+    assert websocket(data) == expected
+
+
+@table(RESERVED)
+def test_reserved_bits_are_an_error(data: bytes, expected: Outcome) -> None:
+    assert websocket(data) == expected
+
+
+@table(OPCODES)
+def test_opcodes_that_mean_nothing_are_an_error(data: bytes, expected: Outcome) -> None:
+    assert websocket(data) == expected
+
+
+@table(FRAGMENTS)
+def test_message_may_come_in_fragments_and_nothing_else_may(data: bytes, expected: Outcome) -> None:
+    assert websocket(data) == expected
+
+
+@table(UTF8)
+def test_text_is_utf8_or_an_error_at_once(data: bytes, expected: Outcome) -> None:
+    assert websocket(data) == expected
+
+
+@table(CLOSES)
+def test_close_frame_ends_all_and_is_answered_by_the_same(data: bytes, expected: Outcome) -> None:
+    assert websocket(data) == expected
+
+
+@table(LIMITS)
+def test_what_no_client_needs_is_refused_before_it_costs_much(data: bytes, expected: Outcome) -> None:
+    assert websocket(data) == expected
+
+
+def test_stream_that_ends_leaves_no_text_and_nobody_to_say_good_bye_to() -> None:
+    for data in (b"", frame(TEXT, "a")[:-1], frame(TEXT, "a", finished=BEGUN)):
+        framing = WebSocket()
+        framing.feed(data)
+        assert (framing.end(), framing.ended, framing.close(FAREWELL)) == ([], "hung up", b"")
+
+
+def test_stream_that_ends_behind_an_error_has_ended_by_the_error() -> None:
+    framing = WebSocket()
+    framing.feed(server_frame(PING))
+    framing.end()
+    assert framing.ended == "broke the websocket protocol (1002)"
+    assert framing.close(FAREWELL) == server_frame(CLOSE, closing(1002))
+
+
+def test_every_call_ends_soon_and_the_next_one_goes_on_with_what_has_come() -> None:
+    data = frame(BINARY, "0") + b"".join(frame(TEXT, str(number)) for number in range(1, 1001))
+    framing = WebSocket()
+    calls = [framing.feed(data)]
+    while framing.has_more:
+        calls.append(framing.feed())
+    assert max(map(len, calls)) <= 32
+    assert [int(text) for texts in calls for text in texts] == [*range(1001)]
+    assert framing.feed(frame(TEXT, "x")) == ["x"]
+
+
+def test_bytes_that_come_while_others_are_not_digested_are_behind_them() -> None:
+    texts = [str(number) for number in range(200)]
+    framing, found = WebSocket(), list[str]()
+    for start in range(0, 200, 50):
+        found += framing.feed(b"".join(frame(BINARY, text) for text in texts[start : start + 50]))
+    assert framing.has_more
+    while framing.has_more:
+        found += framing.feed()
+    assert found == texts
+
+
+def test_pings_without_end_are_answered_a_few_in_each_call() -> None:
+    framing = WebSocket()
+    framing.feed(frame(BINARY) + frame(PING) * 1000)
+    assert framing.has_more
+    assert 0 < len(framing.replies) <= 64
+
+
+@pytest.mark.parametrize("more", [frame(CLOSE, _BYE), server_frame(TEXT)], ids=["close", "error"])
+def test_after_the_end_there_is_no_more_to_digest(more: bytes) -> None:
+    framing = WebSocket()
+    framing.feed(frame(BINARY) + more + frame(TEXT, "a") * 1000)
+    assert framing.ended
+    assert not framing.has_more
+    assert framing.feed() == []
+
+
+def test_after_a_good_bye_nothing_is_read_or_said_until_the_client_says_it_too() -> None:
+    framing = WebSocket()
+    assert framing.close(Farewell(1008, "why")) == server_frame(CLOSE, closing(1008, "why"))
+    for data in (frame(TEXT, "a"), frame(BINARY, "a"), fragments(TEXT, "a", "b"), frame(PING, "p")):
+        assert framing.feed(data) == []
+    assert framing.feed(frame(TEXT, "a") + frame(BINARY, "b") + frame(CLOSE, _BYE)) == []
+    assert (framing.ended, framing.replies) == ("hung up", b"")
+
+
+@pytest.mark.parametrize("whose", ["ours", "the client's", "ours by an error"])
+def test_nothing_follows_a_close_frame_of_this_side(whose: str) -> None:
+    framing = WebSocket()
+    framing.feed({"ours": b"", "the client's": frame(CLOSE), "ours by an error": server_frame(PING)}[whose])
+    if whose != "the client's":
+        assert framing.close(FAREWELL)
+    for texts in ((), ("a",)):
+        with pytest.raises(PeerGone):
+            framing.frame(texts)
+    assert (framing.ping(), framing.close(FAREWELL)) == (b"", b"")
+
+
+def test_texts_are_sent_a_frame_each_and_a_ping_is_empty() -> None:
+    framing = WebSocket()
+    assert framing.frame(["a", "", "ä"]) == b"\x81\x01a" + b"\x81\x00" + b"\x81\x02\xc3\xa4"
+    assert framing.ping() == b"\x89\x00"
+
+
+# Held against the library.
+
+
+@given(st.one_of(st.text(), st.sampled_from([125, 126, 65_535, 65_536]).map(lambda size: "x" * size)))
+def test_frame_of_a_text_is_what_the_library_would_send(text: str) -> None:
+    assert text_frame(text) == Connection(ConnectionType.SERVER).send(TextMessage(data=text))
+
+
+def by_the_library(data: bytes) -> Outcome:
+    """Return what wsproto's own connection makes of frames, where their messages are within the limits."""
+    connection = Connection(ConnectionType.SERVER)
+    texts: list[str] = []
+    pongs: list[bytes] = []
+    message = b""
+    connection.receive_data(data)
+    for event in connection.events():
+        match event:
+            case TextMessage(part) | BytesMessage(part):
+                message += part.encode() if isinstance(part, str) else part
+                if event.message_finished:
+                    texts.append(message.decode("utf-8", "surrogateescape"))
+                    message = b""
+            case Ping(payload):
+                pongs.append(bytes(payload))
+            case CloseConnection(code, reason) if connection.state is ConnectionState.REMOTE_CLOSING:
+                echo = b"" if code == CloseReason.NO_STATUS_RCVD else closing(code, reason or "")
+                return hangs_up(*texts, pongs=pongs, echo=echo)
+            case CloseConnection(code):
+                return breaks(*texts, pongs=pongs, code=code)
+    return goes_on(*texts, pongs=pongs)
+
+
+@given(streams, st.lists(st.integers(0, 200), max_size=6).map(sorted))
+@example(frame(TEXT, "a") + frame(PING, "p") + frame(CONTINUATION, "a"), [])
+@example(frame(TEXT, b"\xc3\x28") + frame(TEXT, "a"), [])
+def test_frames_mean_what_they_mean_to_the_library_however_they_are_cut(data: bytes, cuts: list[int]) -> None:
+    pieces = [data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
+    assert fed(WebSocket(), pieces) == by_the_library(data)
+
+
+@given(st.lists(st.text(max_size=20).filter(lambda text: len(text.encode()) < 126), max_size=5))
+def test_short_texts_all_go_the_short_way(texts: list[str]) -> None:
+    assert usual_frames(b"".join(frame(TEXT, text) for text in texts)) == (texts, b"", b"")
+
+
+@given(streams)
+def test_what_the_short_way_leaves_begins_with_nothing_for_it(data: bytes) -> None:
+    _, _, rest = usual_frames(data)
+    assert data.endswith(rest)
+    assert usual_frames(rest) == ([], b"", rest)

@@ -123,6 +123,7 @@ async def test_short_words_are_no_tokens() -> None:
         (TOKEN, "/?token=other", True),
         ("other", f"/?token={TOKEN}", False),
     ],
+    ids=["none", "in the URL", "in the header", "in both"],
 )
 async def test_token_in_a_header_goes_before_one_in_the_url(
     accounts: Accounts, token: str | None, target: str, *, proven: bool

@@ -9,13 +9,13 @@ from ipaddress import ip_network
 import pytest
 import trio
 import trio.testing
+from adapters.net.pacing import ClientLimits, NotLetIn
+from adapters.net.wire import Wire
 from shell_fakes import drained
 from wires import wired
 
 from adapters.entrance import admission
 from adapters.entrance.admission import LOG_PERIOD, PARTING, Admission
-from adapters.net.pacing import ClientLimits, NotLetIn
-from adapters.net.wire import Wire
 from gateway.access.limits import AddressLimits, Doors
 
 WORD = b"Error CHANNEL_IS_FULL\n"

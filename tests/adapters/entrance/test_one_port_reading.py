@@ -6,17 +6,17 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 import trio.testing
+from adapters.client.transports import received
+from adapters.client.upgrade import Endpoint, PlainRequest, serve_websocket
+from adapters.client.websocket import WebSocketTransport
+from adapters.net.wire import Wire
 from shell_fakes import drained
 from wires import wired
 
 from adapters.client.contract import Farewell
-from adapters.client.transports import received
-from adapters.client.upgrade import Endpoint, PlainRequest, serve_websocket
-from adapters.client.websocket import WebSocketTransport
 from adapters.dialects import DIALECTS
 from adapters.entrance.one_port import Shared, by_first_bytes
 from adapters.entrance.preamble import SILENCE
-from adapters.net.wire import Wire
 
 pytestmark = pytest.mark.trio
 

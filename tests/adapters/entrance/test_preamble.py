@@ -12,12 +12,12 @@ import certificates
 import pytest
 import trio
 import trio.testing
+from adapters.net.wire import Wire
 from shell_fakes import drained, sockets
 from wires import wired
 
 from adapters.entrance.preamble import HANDSHAKE_LIMIT, PROXY_LIMIT, SILENCE, Preamble
 from adapters.net.tls import Session
-from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate
 from gateway.access.proxies import LONGEST
 

@@ -11,13 +11,13 @@ import certificates
 import pytest
 import trio
 import trio.testing
+from adapters.net.wire import Wire
 from shell_fakes import drained, sockets
 from wires import wired
 
 from adapters.client.boundary import serve_connection
 from adapters.entrance.preamble import Preamble
 from adapters.entrance.web_handoff import SHARES, WebHandoff
-from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate
 from gateway.access.proxies import Network
 

@@ -1,35 +1,32 @@
-"""One task that waits for many sockets, and calls whoever listens to one that has something."""
+"""Waiting for sockets: a reader is called when there is something to read, whichever poller waits for it."""
 
 import gc
 import socket
 import weakref
-from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing, suppress
 
 import pytest
 import trio
 import trio.testing
-from loop_turns import slow_turns
+from loop_turns import added_each_turn, slow_turns
 
-from adapters.net.epoll import AT_ONCE, EpollReader
-from gateway.runtime.throttle import EACH
+from adapters.net.epoll import EpollPoller, Poller, TaskPoller, polling
+from gateway.runtime.turns import Turns
 
 pytestmark = pytest.mark.trio
 
 
 @pytest.fixture
-async def epoll(nursery: trio.Nursery) -> EpollReader:
-    epoll = EpollReader()
-    nursery.start_soon(epoll.run)
-    return epoll
+async def epoll(nursery: trio.Nursery) -> EpollPoller:
+    made = EpollPoller()
+    nursery.start_soon(made.run)
+    return made
 
 
-@pytest.fixture
-def sock() -> Iterator[socket.socket]:
-    """One end of a connection, of which `peer` is the other."""
-    with closing(_Socket()) as made:
-        yield made
+@pytest.fixture(params=["epoll", "tasks"])
+def poller(request: pytest.FixtureRequest, epoll: EpollPoller) -> Poller:
+    return epoll if request.param == "epoll" else TaskPoller()
 
 
 class _Socket(socket.socket):
@@ -45,6 +42,20 @@ class _Socket(socket.socket):
         super().close()
 
 
+@pytest.fixture
+def sock() -> Iterator[_Socket]:
+    """One end of a connection, of which `peer` is the other."""
+    with closing(_Socket()) as made:
+        yield made
+
+
+@pytest.fixture
+def other() -> Iterator[_Socket]:
+    """One end of another connection."""
+    with closing(_Socket()) as made:
+        yield made
+
+
 class Reader:
     """Reads what there is, as often as it is to."""
 
@@ -58,12 +69,10 @@ class Reader:
         return len(self.got) < self._times
 
 
-async def test_listener_is_called_each_time_until_it_has_had_enough(
-    epoll: EpollReader, sock: _Socket
-) -> None:
+async def test_reader_is_called_each_time_until_it_has_had_enough(poller: Poller, sock: _Socket) -> None:
     reader = Reader(sock, 2)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(epoll.listen, sock, reader)
+        nursery.start_soon(poller.listen, sock, reader)
         for data in (b"one", b"two", b"three"):
             await trio.testing.wait_all_tasks_blocked()
             sock.peer.send(data)
@@ -72,38 +81,103 @@ async def test_listener_is_called_each_time_until_it_has_had_enough(
     assert sock.recv(100) == b"three"
 
 
-async def test_what_came_before_anybody_listened_is_found(epoll: EpollReader, sock: _Socket) -> None:
+async def test_what_came_before_anybody_listened_is_found(poller: Poller, sock: _Socket) -> None:
     sock.peer.send(b"early")
     reader = Reader(sock, 1)
-    await epoll.listen(sock, reader)
+    await poller.listen(sock, reader)
     assert reader.got == [b"early"]
 
 
-async def test_end_of_a_stream_is_something_to_read(epoll: EpollReader, sock: _Socket) -> None:
+async def test_end_of_a_stream_is_something_to_read(poller: Poller, sock: _Socket) -> None:
     sock.peer.close()
     reader = Reader(sock, 1)
-    await epoll.listen(sock, reader)
+    await poller.listen(sock, reader)
     assert reader.got == [b""]
 
 
-async def test_what_goes_wrong_with_a_listener_is_its_own(epoll: EpollReader, sock: _Socket) -> None:
+async def test_error_of_a_reader_is_its_own(poller: Poller, sock: _Socket, other: _Socket) -> None:
     def fail() -> bool:
         raise LookupError
 
-    other = _Socket()
-    with closing(other):
-        reader = Reader(other, 1)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(epoll.listen, other, reader)
-            sock.peer.send(b"x")
-            with pytest.raises(LookupError):
-                await epoll.listen(sock, fail)
-            other.peer.send(b"y")
+    reader = Reader(other, 1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(poller.listen, other, reader)
+        sock.peer.send(b"x")
+        with pytest.raises(LookupError):
+            await poller.listen(sock, fail)
+        assert not poller.listens(sock)
+        other.peer.send(b"y")
     assert reader.got == [b"y"]
 
 
-async def test_what_went_wrong_is_forgotten_without_the_garbage_collector(
-    epoll: EpollReader, sock: _Socket
+async def test_reader_that_is_cancelled_is_not_called_and_its_socket_may_be_listened_to_again(
+    poller: Poller, sock: _Socket
+) -> None:
+    reader = Reader(sock, 9)
+    with trio.move_on_after(0):
+        await poller.listen(sock, reader)
+    assert not poller.listens(sock)
+    sock.peer.send(b"x")
+    await trio.testing.wait_all_tasks_blocked(0.001)
+    assert reader.got == []
+    await poller.listen(sock, Reader(sock, 1))
+
+
+async def test_socket_has_one_reader_at_a_time(poller: Poller, sock: _Socket) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(poller.listen, sock, Reader(sock, 1))
+        await trio.testing.wait_all_tasks_blocked()
+        with pytest.raises(trio.BusyResourceError):
+            await poller.listen(sock, Reader(sock, 1))
+        assert poller.listens(sock)
+        sock.peer.send(b"x")
+    assert not poller.listens(sock)
+
+
+async def test_socket_that_is_about_to_be_closed_is_waited_for_no_more(poller: Poller, sock: _Socket) -> None:
+    closed: list[str] = []
+
+    async def wait(which: str, until: Callable[[], Awaitable[None]]) -> None:
+        with pytest.raises(trio.ClosedResourceError):
+            await until()
+        closed.append(which)
+
+    with suppress(BlockingIOError):
+        while True:
+            sock.send(bytes(65_536))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait, "reading", lambda: poller.listen(sock, Reader(sock, 1)))
+        nursery.start_soon(wait, "writing", lambda: poller.wait_writable(sock))
+        await trio.testing.wait_all_tasks_blocked()
+        poller.closing(sock)
+        sock.close()
+    assert sorted(closed) == ["reading", "writing"]
+    assert not poller.listens(sock)
+
+
+async def test_socket_is_writable_once_the_system_takes_more(poller: Poller, sock: _Socket) -> None:
+    with trio.testing.assert_checkpoints():
+        await poller.wait_writable(sock)
+    with suppress(BlockingIOError):
+        while True:
+            sock.send(bytes(65_536))
+    with trio.move_on_after(0.01) as waiting:
+        await poller.wait_writable(sock)
+    assert waiting.cancelled_caught
+    with suppress(BlockingIOError):
+        while True:
+            sock.peer.recv(1 << 20, socket.MSG_DONTWAIT)
+    await poller.wait_writable(sock)
+
+
+async def test_block_of_polling_has_a_poller_as_long_as_it_lasts(sock: _Socket) -> None:
+    sock.peer.send(b"x")
+    async with polling(Turns()) as poller:
+        await poller.listen(sock, Reader(sock, 1))
+
+
+async def test_error_of_a_reader_is_forgotten_without_the_garbage_collector(
+    poller: Poller, sock: _Socket
 ) -> None:
     errors: list[weakref.ref[Exception]] = []
 
@@ -116,7 +190,7 @@ async def test_what_went_wrong_is_forgotten_without_the_garbage_collector(
 
     async def listen() -> None:
         with suppress(Oops):
-            await epoll.listen(sock, fail)
+            await poller.listen(sock, fail)
 
     gc.disable()
     try:
@@ -128,18 +202,11 @@ async def test_what_went_wrong_is_forgotten_without_the_garbage_collector(
         gc.enable()
 
 
-async def test_listener_that_is_cancelled_is_not_called_again(epoll: EpollReader, sock: _Socket) -> None:
-    reader = Reader(sock, 9)
-    with trio.move_on_after(0):
-        await epoll.listen(sock, reader)
-    sock.peer.send(b"x")
-    await trio.testing.wait_all_tasks_blocked(0.001)
-    assert reader.got == []
-    await epoll.listen(sock, Reader(sock, 1))
+# One poll for all sockets.
 
 
-async def test_listener_that_cancels_itself_is_cancelled_and_no_more(
-    epoll: EpollReader, sock: _Socket
+async def test_reader_that_cancels_its_own_task_is_cancelled_and_no_more(
+    epoll: EpollPoller, sock: _Socket
 ) -> None:
     scope = trio.CancelScope()
 
@@ -153,13 +220,16 @@ async def test_listener_that_cancels_itself_is_cancelled_and_no_more(
     assert scope.cancelled_caught
 
 
-async def test_of_those_ready_at_once_one_may_send_away_the_other(epoll: EpollReader, sock: _Socket) -> None:
+async def test_of_those_ready_at_once_one_may_send_away_the_other(
+    epoll: EpollPoller, sock: _Socket, other: _Socket
+) -> None:
     called: list[_Socket] = []
+    closed: list[_Socket] = []
 
-    async def listen(own: _Socket, other: _Socket) -> None:
+    async def listen(own: _Socket, another: _Socket) -> None:
         def ready() -> bool:
             called.append(own)
-            epoll.closing(other)
+            epoll.closing(another)
             return False
 
         try:
@@ -167,28 +237,16 @@ async def test_of_those_ready_at_once_one_may_send_away_the_other(epoll: EpollRe
         except trio.ClosedResourceError:
             closed.append(own)
 
-    closed: list[_Socket] = []
-    other = _Socket()
-    with closing(other):
-        for each in (sock, other):
-            each.peer.send(b"x")
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(listen, sock, other)
-            nursery.start_soon(listen, other, sock)
+    for each in (sock, other):
+        each.peer.send(b"x")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(listen, sock, other)
+        nursery.start_soon(listen, other, sock)
     assert len(called) == len(closed) == 1
     assert called != closed
 
 
-async def test_socket_has_one_listener_at_a_time(epoll: EpollReader, sock: _Socket) -> None:
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(epoll.listen, sock, Reader(sock, 1))
-        await trio.testing.wait_all_tasks_blocked()
-        with pytest.raises(trio.BusyResourceError):
-            await epoll.listen(sock, Reader(sock, 1))
-        sock.peer.send(b"x")
-
-
-class Turns(trio.abc.Instrument):
+class Counted(trio.abc.Instrument):
     """Counts the turns of the event loop."""
 
     def __init__(self) -> None:
@@ -199,87 +257,118 @@ class Turns(trio.abc.Instrument):
 
 
 @pytest.fixture
-async def turns() -> AsyncIterator[Turns]:
-    counted = Turns()
-    trio.lowlevel.add_instrument(counted)
-    yield counted
-    trio.lowlevel.remove_instrument(counted)
+async def counted() -> AsyncIterator[Counted]:
+    turns = Counted()
+    trio.lowlevel.add_instrument(turns)
+    yield turns
+    trio.lowlevel.remove_instrument(turns)
 
 
-async def test_all_that_is_ready_is_found_by_one_look(epoll: EpollReader, turns: Turns) -> None:
-    """What is left for later looks would count as arrived later."""
-    socks = [_Socket() for _ in range(300)]
+@pytest.fixture
+def many() -> Iterator[list[_Socket]]:
+    """Connections by the dozen."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(closing(_Socket())) for _ in range(60)]
+
+
+async def test_all_that_is_ready_is_found_by_one_poll(
+    epoll: EpollPoller, counted: Counted, many: list[_Socket]
+) -> None:
+    """What is left for later polls would count as arrived later."""
 
     def note(each: _Socket) -> bool:
         each.recv(10)
-        found.append(turns.count)
+        found.append(counted.count)
         return False
 
     found: list[int] = []
     async with trio.open_nursery() as nursery:
-        for each in socks:
+        for each in many:
             nursery.start_soon(epoll.listen, each, lambda each=each: note(each))
         await trio.testing.wait_all_tasks_blocked()
-        for each in socks:
+        for each in many:
             each.peer.send(b"x")
-    assert found == [found[0]] * 300
-    for each in socks:
-        each.close()
+    assert found == [found[0]] * len(many)
 
 
-@pytest.mark.parametrize(("turn", "going"), [(0.0, [2, 2, 2, 2, 2]), (4.5 * EACH, [2, 4, 4])])
-async def test_many_that_leave_at_once_go_on_a_few_in_each_turn(
-    mock_clock: trio.testing.MockClock, epoll: EpollReader, turns: Turns, turn: float, going: Sequence[int]
-) -> None:
-    gone: list[int] = []
-
-    async def wait(sock: socket.socket) -> None:
-        await epoll.listen(sock, Reader(sock, 1))
-        gone.append(turns.count)
-
-    with ExitStack() as stack:
-        socks = [stack.enter_context(closing(_Socket())) for _ in range(sum(going))]
-        stack.enter_context(slow_turns(mock_clock, turn))
+@asynccontextmanager
+async def all_listening(
+    turns: Turns, socks: Sequence[_Socket], listen: Callable[[EpollPoller, _Socket], Awaitable[None]]
+) -> AsyncIterator[EpollPoller]:
+    """Let a task listen to each socket; their peers hang up at the same moment when the block ends."""
+    async with trio.open_nursery() as polls:
+        epoll = EpollPoller(turns)
+        polls.start_soon(epoll.run)
         async with trio.open_nursery() as nursery:
             for sock in socks:
-                nursery.start_soon(wait, sock)
+                nursery.start_soon(listen, epoll, sock)
             await trio.testing.wait_all_tasks_blocked()
+            yield epoll
             for sock in socks:
                 sock.peer.close()
-    assert [*Counter(gone).values()] == going
+        polls.cancel_scope.cancel()
 
 
-async def test_one_that_waits_to_go_on_does_not_listen(
-    mock_clock: trio.testing.MockClock, epoll: EpollReader
+async def leaving_each_turn(turns: Turns) -> list[int]:
+    """Let many hang up at the same moment; return how many of their tasks go on in each turn."""
+    gone: list[_Socket] = []
+
+    async def listen(epoll: EpollPoller, sock: _Socket) -> None:
+        await epoll.listen(sock, Reader(sock, 1))
+        gone.append(sock)
+
+    with ExitStack() as stack:
+        socks = [stack.enter_context(closing(_Socket())) for _ in range(60)]
+        with added_each_turn(gone) as steps:
+            async with all_listening(turns, socks, listen):
+                pass
+    return steps
+
+
+async def test_of_many_that_leave_at_once_a_few_go_on_in_each_turn_and_more_in_long_turns(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    highest = []
+    for seconds in (0.0, 0.01, 0.03):
+        with slow_turns(mock_clock, seconds) as turns:
+            steps = await leaving_each_turn(turns)
+        assert sum(steps) == 60
+        highest.append(max(steps))
+    assert 1 < highest[0] < highest[1] < highest[2] < 60
+
+
+async def test_of_many_that_leave_at_once_one_goes_on_in_each_turn_though_no_time_is_left(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    with slow_turns(mock_clock, 0.01, is_full=True) as turns:
+        assert await leaving_each_turn(turns) == [1] * 60
+
+
+async def test_task_that_waits_to_go_on_does_not_listen(
+    mock_clock: trio.testing.MockClock, many: list[_Socket]
 ) -> None:
     others: list[bool] = []
 
-    async def wait(sock: socket.socket) -> None:
+    async def listen(epoll: EpollPoller, sock: _Socket) -> None:
         await epoll.listen(sock, Reader(sock, 1))
-        others.extend(epoll.listens(each) for each in socks)
+        others.extend(epoll.listens(each) for each in many)
 
-    with ExitStack() as stack:
-        socks = [stack.enter_context(closing(_Socket())) for _ in range(AT_ONCE + 1)]
-        async with trio.open_nursery() as nursery:
-            for sock in socks:
-                nursery.start_soon(wait, sock)
-            await trio.testing.wait_all_tasks_blocked()
-            assert all(epoll.listens(sock) for sock in socks)
-            for sock in socks:
-                sock.peer.close()
-    assert not any(others)
+    with slow_turns(mock_clock, 0.01, is_full=True) as turns:
+        async with all_listening(turns, many, listen) as epoll:
+            assert all(epoll.listens(sock) for sock in many)
+    assert others == [False] * len(many) ** 2
 
 
-async def test_one_that_is_cancelled_while_it_waits_to_go_on_costs_the_others_nothing(
-    mock_clock: trio.testing.MockClock, epoll: EpollReader, nursery: trio.Nursery
+async def test_task_that_is_cancelled_while_it_waits_to_go_on_keeps_no_other(
+    mock_clock: trio.testing.MockClock, many: list[_Socket]
 ) -> None:
     found: list[trio.CancelScope] = []
     gone: list[trio.CancelScope] = []
 
-    async def wait(sock: socket.socket) -> None:
+    async def listen(epoll: EpollPoller, sock: _Socket) -> None:
         def ready() -> bool:
             found.append(scope)
-            if len(found) == AT_ONCE + 2:  # all before this one wait to go on
+            if len(found) == len(many):  # all before this one wait to go on
                 found[-2].cancel()
             return False
 
@@ -287,12 +376,7 @@ async def test_one_that_is_cancelled_while_it_waits_to_go_on_costs_the_others_no
             await epoll.listen(sock, ready)
             gone.append(scope)
 
-    with ExitStack() as stack:
-        socks = [stack.enter_context(closing(_Socket())) for _ in range(AT_ONCE + 2)]
-        for sock in socks:
-            nursery.start_soon(wait, sock)
-        await trio.testing.wait_all_tasks_blocked()
-        for sock in socks:
-            sock.peer.close()
-        await trio.testing.wait_all_tasks_blocked()
+    with slow_turns(mock_clock, 0.01, is_full=True) as turns:
+        async with all_listening(turns, many, listen):
+            pass
     assert {*gone} == {*found} - {found[-2]}

@@ -3,9 +3,10 @@
 import json
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import TypeVar, cast
 
 import pytest
 import trio
@@ -15,12 +16,14 @@ from loop_turns import added_each_turn, slow_turns
 from store_world import enclosure
 from trio.testing import MockClock
 
-from gateway.runtime.throttle import EACH
-from gateway.store import StoreError, open_games
+from gateway.runtime.turns import Turns
+from gateway.store import StoreError
 from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request
 from gateway.store.formats.jsonl import from_object
 from gateway.store.records import Cleared, GameRecord, TakenUp
+
+T = TypeVar("T")
 
 
 class FakeStore:
@@ -127,8 +130,9 @@ async def batcher_to(
     pace: Pace | None = None,
     limit: float = 30.0,
     journal: FakeJournal | None = None,
+    turns: Turns | None = None,
 ) -> AsyncIterator[Batcher]:
-    batcher = Batcher(store, journal or FakeJournal(), bounds, pace)
+    batcher = Batcher(store, journal or FakeJournal(), bounds, pace, turns)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(batcher.run)
         try:
@@ -296,19 +300,52 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
     assert heard == [1, 1]
 
 
-@pytest.mark.parametrize(("turn", "telling"), [(0.0, [2] * 9), (5.5 * EACH, [2, 5, 5, 5, 1])])
-async def test_results_of_a_batch_are_told_a_few_in_each_turn(
-    autojump_clock: MockClock, turn: float, telling: Sequence[int]
-) -> None:
+async def told_each_turn(turns: Turns) -> list[int]:
+    """Let a batch of 60 games be stored; return of how many players are told in each turn."""
     told = list[int]()
-    async with batcher_to(FakeStore()) as batcher:
-        for number in range(18):
+    async with batcher_to(FakeStore(), turns=turns) as batcher:
+        for number in range(60):
             put(batcher, number)
             batcher.open.when_stored(f"{number}", partial(told.append, number))
-        with slow_turns(autojump_clock, turn), added_each_turn(told) as steps:
-            await stored(batcher.open, "17")
+        with added_each_turn(told) as steps:
+            await stored(batcher.open, "59")
             await trio.lowlevel.checkpoint()
-    assert steps == telling
+    assert told == [*range(60)]
+    return steps
+
+
+async def late_each_turn(turns: Turns) -> list[int]:
+    """Let 60 games be late at the same moment; return of how many players are told in each turn."""
+    told, store = list[int](), FakeStore()
+    store.hold()
+    async with batcher_to(store, Bounds(patience=2.0), turns=turns) as batcher:
+        for number in range(60):
+            put(batcher, number)
+            batcher.open.when_stored(f"{number}", partial(told.append, number))
+        with added_each_turn(told) as steps:
+            await trio.sleep(10)
+        store.let_go.set()
+    assert told == [*range(60)]
+    return steps
+
+
+@pytest.mark.parametrize("each_turn", [told_each_turn, late_each_turn])
+async def test_players_are_told_a_few_in_each_turn_and_more_in_a_long_one(
+    autojump_clock: MockClock, each_turn: Callable[[Turns], Awaitable[list[int]]]
+) -> None:
+    highest = []
+    for seconds in (0.0, 0.015, 0.06):
+        with slow_turns(autojump_clock, seconds) as turns:
+            highest.append(max(await each_turn(turns)))
+    assert 1 < highest[0] < highest[1] < highest[2] < 60
+
+
+@pytest.mark.parametrize("each_turn", [told_each_turn, late_each_turn])
+async def test_players_of_one_game_are_told_in_each_turn_though_no_time_is_left(
+    autojump_clock: MockClock, each_turn: Callable[[Turns], Awaitable[list[int]]]
+) -> None:
+    with slow_turns(autojump_clock, 0.015, is_full=True) as turns:
+        assert await each_turn(turns) == [1] * 60
 
 
 @pytest.mark.parametrize("in_time", [True, False])
@@ -395,27 +432,6 @@ async def test_time_in_which_the_server_stood_still_is_nobodys_patience(mock_clo
         store.let_go.set()
 
 
-@pytest.mark.parametrize(("turn", "late"), [(2.5 * EACH, [1, 2, 2, 2, 2, 1]), (0.1, [1, 9, 1])])
-async def test_games_that_are_late_at_the_same_time_are_told_a_few_in_each_turn(
-    autojump_clock: MockClock, turn: float, late: Sequence[int]
-) -> None:
-    told, store = list[int](), FakeStore()
-    store.hold()
-    async with batcher_to(store, Bounds(patience=2.0)) as batcher:
-        for number in range(10):
-            put(batcher, number)
-            batcher.open.when_stored(f"{number}", partial(told.append, number))
-        await trio.sleep(1.0)
-        put(batcher, 10)
-        batcher.open.when_stored("10", partial(told.append, 10))
-        await trio.sleep(0.995)
-        with slow_turns(autojump_clock, turn), added_each_turn(told) as steps:
-            for _ in range(50):
-                await trio.lowlevel.checkpoint()
-        store.let_go.set()
-    assert steps == late
-
-
 async def test_standstill_between_the_end_of_a_game_and_the_waiting_for_it_is_nobodys_patience(
     mock_clock: MockClock,
 ) -> None:
@@ -433,17 +449,17 @@ async def test_standstill_between_the_end_of_a_game_and_the_waiting_for_it_is_no
 # Bounds.
 
 
-async def test_of_games_with_another_end_that_nobody_asks_for_the_latest_are_kept(
-    monkeypatch: pytest.MonkeyPatch,
+async def test_of_games_with_another_end_that_nobody_asks_for_some_thousand_latest_are_kept(
+    autojump_clock: trio.abc.Clock,
 ) -> None:
-    monkeypatch.setattr(open_games, "MOST_OTHERWISE", 3)
     store = FakeStore()
     store.is_otherwise = True
     async with batcher_to(store) as batcher:
-        put(batcher, 1, 2, 3, 4, 5)
-    assert batcher.open.take_otherwise("3") == game(series=3, game="3")
-    taken = [batcher.open.take_otherwise(str(number)) for number in range(1, 6)]
-    assert [each is not None for each in taken] == [False, False, False, True, True]
+        put(batcher, *range(1, 7001))
+    assert batcher.open.take_otherwise("7000") == game(series=7000, game="7000")
+    kept = [number for number in range(1, 7000) if batcher.open.take_otherwise(str(number)) is not None]
+    assert 1000 < len(kept) < 6000
+    assert kept == [*range(kept[0], 7000)]
 
 
 async def test_games_that_the_journal_has_wait_there_and_not_in_memory(
@@ -825,29 +841,41 @@ async def test_part_of_a_batch_at_fault_survives_an_outage(autojump_clock: trio.
     assert store.stored == [1, 3, 4]
 
 
-@pytest.mark.parametrize("method", ["_next_batch", "_settle", "_tidy", "_write"])
+class Mistaken(FakeStore):
+    """Answers twice what no store does, to a batch or to a look for journals."""
+
+    def __init__(self, asked: str) -> None:
+        super().__init__()
+        self.mistakes = {asked: 2}
+
+    def answer(self, asked: str, right: T) -> T:
+        if self.mistakes.get(asked, 0) == 0:
+            return right
+        self.mistakes[asked] -= 1
+        return cast("T", None)
+
+    async def write(self, batch: Batch) -> Sequence[GameRecord]:
+        return self.answer("write", await super().write(batch))
+
+    async def take_up(self) -> TakenUp:
+        return self.answer("take_up", await super().take_up())
+
+
+@pytest.mark.parametrize("asked", ["write", "take_up"])
 async def test_mistake_of_ours_costs_no_result_and_does_not_end_the_storing(
-    autojump_clock: trio.abc.Clock,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-    method: str,
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture, asked: str
 ) -> None:
-    right, left = getattr(Batcher, method), [ZeroDivisionError("a mistake"), ZeroDivisionError("a mistake")]
-
-    def wrong(batcher: Batcher, *words: object) -> object:
-        if left:
-            raise left.pop()
-        return right(batcher, *words)
-
-    monkeypatch.setattr(Batcher, method, wrong)
-    store = FakeStore()
+    store = Mistaken(asked)
     async with batcher_to(store) as batcher:
         put(batcher, 1, 2)
         await stored(batcher.open, "2")
         put(batcher, 3)
         await stored(batcher.open, "3")
+        await trio.sleep(5)
+    assert store.mistakes == {asked: 0}
     assert {*store.stored} == {1, 2, 3}
-    assert messages(caplog) == ["storing results has failed, and is tried again: a mistake"]
+    (said,) = messages(caplog)
+    assert said.startswith("storing results has failed, and is tried again: ")
 
 
 # Tidying.

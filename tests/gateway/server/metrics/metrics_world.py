@@ -12,8 +12,8 @@ from gateway.game.events import Reason
 from gateway.game.facts import GameStarted
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
-from gateway.runtime.turns import TimedTurns
 from gateway.runtime.histogram import Histogram
+from gateway.runtime.turns import TimedTurns
 from gateway.server.metrics.families import Sources, texts
 from gateway.server.metrics.requests import Requests
 from gateway.server.metrics.tally import Tally

@@ -1,0 +1,343 @@
+"""Whether a client is still there: pings, probes, and what a client that may think need not answer."""
+
+import logging
+from dataclasses import replace
+
+import pytest
+import trio
+import trio.testing
+from worlds.connection import (
+    BINARY,
+    PING,
+    PONG,
+    TEXT,
+    Client,
+    Framing,
+    ToyTranslator,
+    World,
+    connections,
+    frame,
+)
+
+pytestmark = pytest.mark.trio
+
+UNANSWERED = (1008, "did not answer when its name was asked for")
+
+
+# Pings.
+
+
+async def test_websocket_is_pinged_every_20_seconds(autojump_clock: trio.testing.MockClock) -> None:
+    async with connections() as world:
+        ann = await world.connect("websocket")
+        for number in range(5):
+            await trio.sleep(19)
+            assert len(ann.frames) == number
+            await trio.sleep(1)
+        await trio.sleep(0.1)
+        assert ann.frames == [(PING, b"")] * 5
+
+
+async def seconds_kept(client: Client) -> float | None:
+    """Let 200 seconds pass; return for how many of them a client was kept, None for all."""
+    begin = trio.current_time()
+    await trio.sleep(200)
+    return None if client.hung_up_at is None else client.hung_up_at - begin
+
+
+async def test_client_from_which_nothing_comes_until_the_next_ping_is_gone(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections() as world:
+        ann = await world.connect("websocket")
+        ann.answers = False
+        assert 40 <= (await seconds_kept(ann) or 0) <= 41
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        frame(PONG),
+        frame(PONG, "abc"),
+        frame(PING),
+        frame(TEXT, "x"),
+        frame(BINARY, "x"),
+    ],
+    ids=["pong", "other pong", "ping", "text", "binary"],
+)
+async def test_client_from_which_anything_comes_is_kept(
+    says: bytes, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        ann = await world.connect("websocket")
+        ann.answers = False
+        for _ in range(8):
+            await trio.sleep(19)
+            ann.send(says)
+        assert not ann.is_hung_up_on
+
+
+async def test_client_of_lines_from_which_nothing_comes_is_kept(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections() as world:
+        ann = await world.connect("lines", "ann")
+        assert await seconds_kept(ann) is None
+
+
+async def test_client_that_is_to_move_need_not_answer_pings(autojump_clock: trio.testing.MockClock) -> None:
+    async with connections(idle=300) as world:
+        ann, bob = await world.game("websocket")
+        ann.answers = False
+        assert await seconds_kept(ann) is None
+        assert bob.texts == []
+
+
+async def test_client_whose_move_was_refused_need_not_answer_pings(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections(idle=300) as world:
+        ann, _ = await world.game("websocket")
+        ann.answers = False
+        ann.say("x", "what!", "play 7")
+        assert await seconds_kept(ann) is None
+
+
+async def test_client_whose_move_was_accepted_has_to_answer_pings(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections(idle=300) as world:
+        ann, bob = await world.game("websocket")
+        ann.answers = False
+        ann.say("play 3")
+        assert 40 <= (await seconds_kept(ann) or 0) <= 41
+        assert bob.texts == ["Moved", "Ended"]
+
+
+async def test_ping_that_came_while_a_client_was_to_move_need_not_be_answered(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections(idle=21) as world:
+        ann, _ = await world.game("websocket")
+        ann.answers = False
+        assert 60 <= (await seconds_kept(ann) or 0) <= 61
+
+
+async def test_client_that_may_not_know_of_the_end_of_its_game_need_not_answer_pings(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections(idle=300) as world:
+        ann, bob = await world.game("websocket")
+        ann.answers = False
+        world.results.hold()
+        bob.hangs_up()
+        await trio.sleep(200)
+        assert (ann.texts, ann.is_hung_up_on) == ([], False)
+        world.results.store()
+        await world.quiet()
+        assert ann.texts == ["Ended"]
+        assert 20 <= (await seconds_kept(ann) or 0) <= 61
+
+
+@pytest.mark.parametrize("after", [0.0, 21.0])
+async def test_client_that_owes_a_pong_for_five_seconds_is_not_paired(
+    after: float, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        await trio.sleep(after)
+        ann = await world.connect("websocket", "ann")
+        ann.answers = False
+        await trio.sleep(24.9)
+        assert ann.is_reachable
+        await trio.sleep(1)
+        assert not ann.is_reachable
+        bob = await world.connect("websocket", "bob")
+        assert bob.texts == ["Entered"]
+        ann.send(frame(PONG))
+        await trio.sleep(3)
+        assert ann.is_reachable
+        assert (ann.texts, bob.texts) == (["Entered", "Started"], ["Entered", "Started"])
+
+
+async def test_client_whose_system_does_not_answer_is_not_paired(
+    framing: Framing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        ann = await world.connect(framing, "ann")
+        ann.vanishes()
+        bob = await world.connect(framing, "bob")
+        await trio.sleep(3)
+        assert bob.texts == ["Entered"]
+
+
+async def test_client_that_is_not_read_owes_no_pong(autojump_clock: trio.testing.MockClock) -> None:
+    async with connections() as world:
+        ann = await world.connect("websocket")
+        ann.answers = False
+        world.matchmaker.thinks = True
+        ann.say("enter ann")
+        await world.quiet()
+        assert await seconds_kept(ann) is None
+
+
+async def test_pong_that_came_while_the_server_stood_still_counts(mock_clock: trio.testing.MockClock) -> None:
+    async with connections() as world:
+        ann = await world.connect("websocket")
+        ann.answers = False
+        for number in range(10):
+            assert len(ann.frames) == number
+            ann.send(frame(PONG))
+            mock_clock.jump(21)  # the next ping is due, and the pong is not read yet
+            for _ in range(20):
+                await world.quiet()
+                mock_clock.jump(0.001)
+        assert not ann.is_hung_up_on
+
+
+# Probes.
+
+
+class Holder(ToyTranslator):
+    """Sits at a table that others may sit at too, under a name that no other may have."""
+
+    manners = replace(ToyTranslator.manners, unique_name=True)
+
+
+async def newcomer(world: World, framing: Framing, name: str = "ann") -> Client:
+    """Return a client that asks for a name."""
+    client = await world.connect(framing, translator=Holder())
+    client.say(f"enter {name}")
+    await world.quiet()
+    return client
+
+
+async def test_client_that_answers_no_probe_is_hung_up_on_for_its_successor(
+    framing: Framing, autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with connections() as world:
+        old = await newcomer(world, framing)
+        old.vanishes()
+        await trio.sleep(1)
+        new = await newcomer(world, framing)
+        await trio.sleep(2.9)
+        assert (new.texts, old.is_hung_up_on) == ([], False)
+        await trio.sleep(0.2)
+        assert (new.texts, len(world.hub)) == (["Entered"], 1)
+        await trio.sleep(2)
+        assert old.is_dismissed(*UNANSWERED)
+        assert old.socket.is_closed
+    assert UNANSWERED[1] in caplog.text
+
+
+@pytest.mark.parametrize("late", [0.0, 2.9])
+async def test_client_that_answers_a_probe_in_time_keeps_its_name(
+    late: float, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        old = await newcomer(world, "websocket")
+        old.answers = late == 0
+        new = await newcomer(world, "websocket")
+        await trio.sleep(late)
+        if late:
+            assert new.texts == []
+            old.send(frame(PONG))
+        await trio.sleep(0.2 if late else 0.02)
+        assert new.texts == ["Refused NAME_TAKEN enter ann"]
+        assert (old.texts, old.is_hung_up_on) == (["Entered"], False)
+
+
+async def test_client_of_lines_is_there_if_its_system_is(autojump_clock: trio.testing.MockClock) -> None:
+    async with connections() as world:
+        old, new = await newcomer(world, "lines"), await newcomer(world, "lines")
+        await trio.sleep(0.02)
+        assert new.texts == ["Refused NAME_TAKEN enter ann"]
+        assert not old.is_hung_up_on
+
+
+@pytest.mark.parametrize(
+    ("system", "kept"), [(True, True), (False, False)], ids=["its system answers", "nothing answers"]
+)
+async def test_client_that_is_to_move_is_there_if_its_system_is(
+    system: bool, kept: bool, framing: Framing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        old, _ = await newcomer(world, framing), await newcomer(world, framing, "bob")
+        assert old.texts == ["Entered", "Started"]
+        old.answers = False
+        if not system:
+            old.vanishes()
+        await trio.sleep(1)
+        new = await newcomer(world, framing)
+        await trio.sleep(0.02)
+        assert new.texts == (["Refused NAME_TAKEN|TABLE_FULL enter ann"] if kept else [])
+        await trio.sleep(5)
+        assert old.is_hung_up_on is not kept
+
+
+@pytest.mark.parametrize("may_know", [True, False])
+async def test_client_that_may_not_know_that_it_is_not_to_move_is_there_if_its_system_is(
+    may_know: bool, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        old, bob = await newcomer(world, "websocket"), await newcomer(world, "websocket", "bob")
+        old.say("play 3")
+        await world.quiet()
+        old.answers = False
+        if not may_know:
+            world.results.hold()
+            bob.hangs_up()
+            await world.quiet()
+        new = await newcomer(world, "websocket")
+        await trio.sleep(5)
+        assert old.is_hung_up_on is may_know
+        assert new.texts[0] == ("Entered" if may_know else "Refused NAME_TAKEN enter ann")
+
+
+async def test_client_to_which_its_probe_could_not_be_sent_is_there_if_its_system_is(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections() as world:
+        old = await newcomer(world, "websocket")
+        old.stops_reading()
+        new = await newcomer(world, "websocket")
+        await trio.sleep(0.02)
+        assert new.texts == ["Refused NAME_TAKEN enter ann"]
+        assert not old.is_hung_up_on
+
+
+async def test_client_is_probed_once_in_three_seconds_however_many_ask_for_its_name(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections() as world:
+        old = await newcomer(world, "websocket")
+        old.answers = False
+        crowd = [await newcomer(world, "websocket") for _ in range(5)]
+        assert (old.frames, [each.texts for each in crowd]) == ([(PING, b"")], [[]] * 5)
+        await trio.sleep(1)
+        old.send(frame(PONG))
+        await trio.sleep(0.7)
+        crowd += [await newcomer(world, "websocket") for _ in range(3)]
+        assert [each.texts for each in crowd] == [["Refused NAME_TAKEN enter ann"]] * 8
+        assert len(old.frames) == 1
+        await trio.sleep(3)
+        old.answers = True
+        late = await newcomer(world, "websocket")
+        await trio.sleep(0.1)
+        assert (len(old.frames), late.texts) == (2, ["Refused NAME_TAKEN enter ann"])
+        assert (old.texts, old.is_hung_up_on) == (["Entered"], False)
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_probe_of_a_client_that_leaves_is_no_mistake(
+    framing: Framing, turns: int, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        old = await newcomer(world, framing)
+        new = await world.connect(framing, translator=Holder())
+        old.resets()
+        for _ in range(turns):
+            await trio.lowlevel.checkpoint()
+        new.say("enter ann")
+        await trio.sleep(1)
+        assert (new.texts, len(world.hub)) == (["Entered"], 1)

@@ -1,0 +1,315 @@
+"""How much of one client is carried out at once: none waits for one who sends much, and nothing is lost."""
+
+from collections.abc import Callable
+from math import inf
+
+import pytest
+import trio
+import trio.testing
+from loop_turns import added_each_turn, slow_turns
+from worlds.connection import (
+    BEGIN,
+    BINARY,
+    END,
+    GO_ON,
+    PING,
+    PONG,
+    TEXT,
+    Client,
+    Framing,
+    answered,
+    connections,
+    frame,
+)
+
+pytestmark = pytest.mark.trio
+
+
+def fragmented(text: str) -> bytes:
+    return frame(BEGIN, text[:1]) + frame(GO_ON, text[1:]) + frame(GO_ON | END)
+
+
+KINDS: dict[str, tuple[Framing, Callable[[str], bytes]]] = {
+    "lines": ("lines", lambda text: f"{text}\n".encode()),
+    "texts": ("websocket", lambda text: frame(TEXT, text)),
+    "binary": ("websocket", lambda text: frame(BINARY, text)),
+    "fragments": ("websocket", fragmented),
+    "pings between": ("websocket", lambda text: frame(PING) + frame(TEXT, text)),
+    "pongs between": ("websocket", lambda text: frame(PONG) * 3 + frame(BINARY, text)),
+}
+"""How a client may write a text."""
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def floods(client: Client, kind: str, texts: int, length: int = 1) -> None:
+    """Let a client send many texts in one packet."""
+    client.send(b"".join(KINDS[kind][1](f"{number} {'x' * length}") for number in range(texts)))
+
+
+def carried_out(client: Client) -> list[str]:
+    return [text.split()[0] for text in answered(client.texts)]
+
+
+async def turns(until: Callable[[], bool]) -> int:
+    """Return how many turns of the loop pass until something is so."""
+    for number in range(10_000):
+        if until():
+            return number
+        await trio.lowlevel.checkpoint()
+    raise AssertionError
+
+
+@pytest.mark.parametrize("length", [1, 200])
+async def test_client_that_sends_little_does_not_wait_for_one_that_sends_much(
+    kind: str, length: int, mock_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        crowd = [await world.connect(KINDS[kind][0]) for _ in range(5)]
+        ann = await world.connect(KINDS[kind][0])
+        for each in crowd:
+            floods(each, kind, 500, length)
+        await turns(lambda: any(each.texts for each in crowd))
+        mock_clock.jump(1)
+        ann.say("a")
+        assert await turns(lambda: ann.texts != []) <= 5
+        assert sum(len(each.texts) for each in crowd) < 1000
+        await world.quiet()
+        assert [carried_out(each) for each in crowd] == [[str(number) for number in range(500)]] * 5
+
+
+async def test_clients_that_send_much_get_on_equally_fast(
+    kind: str, mock_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        crowd = [await world.connect(KINDS[kind][0]) for _ in range(10)]
+        for each in crowd:
+            floods(each, kind, 200)
+        while any(len(each.texts) < 200 for each in crowd):
+            await trio.lowlevel.checkpoint()
+            done = [len(each.texts) for each in crowd]
+            assert max(done) - min(done) < 40
+        assert [carried_out(each) for each in crowd] == [[str(number) for number in range(200)]] * 10
+
+
+class Told:
+    """How many texts, or other frames, clients have been sent."""
+
+    def __init__(self, *clients: Client, frames: bool = False) -> None:
+        self._clients = clients
+        self._frames = frames
+
+    def __len__(self) -> int:
+        return sum(len(each.frames if self._frames else each.texts) for each in self._clients)
+
+
+async def test_few_texts_at_once_are_answered_in_the_turn_of_the_loop_in_which_they_are_read(
+    framing: Framing, mock_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        ann = await world.connect(framing)
+        for _ in range(5):
+            mock_clock.jump(1)
+            with added_each_turn(Told(ann)) as steps:
+                ann.say("a", "b", "c")
+                await world.quiet()
+            assert steps == [3]
+
+
+@pytest.mark.parametrize(("length", "most"), [(1, 16), (1000, 8)])
+async def test_no_turn_of_the_loop_carries_out_much_beside_the_first_text_of_each_client(
+    kind: str, length: int, most: int, mock_clock: trio.testing.MockClock
+) -> None:
+    """64 short maps of EDN in one packet once took 20 ms of a turn."""
+    async with connections() as world:
+        crowd = [await world.connect(KINDS[kind][0]) for _ in range(10)]
+        with added_each_turn(Told(*crowd)) as steps:
+            for each in crowd:
+                floods(each, kind, 100, length)
+            await world.quiet()
+        assert steps[0] <= 10 + most
+        assert max(steps[1:]) <= most
+        assert [carried_out(each) for each in crowd] == [[str(number) for number in range(100)]] * 10
+
+
+async def test_no_turn_carries_out_much_where_many_clients_send_a_few_texts_at_once(
+    framing: Framing, mock_clock: trio.testing.MockClock
+) -> None:
+    """Ten clients that renamed themselves a thousand times a second once took 12 ms of a turn."""
+    async with connections() as world:
+        crowd = [await world.connect(framing) for _ in range(40)]
+        with added_each_turn(Told(*crowd)) as steps:
+            for each in crowd:
+                each.say(*"abcd")
+            await world.quiet()
+        assert steps[0] <= 40 + 16
+        assert max(steps[1:]) <= 16
+        assert [answered(each.texts) for each in crowd] == [[*"abcd"]] * 40
+
+
+async def test_no_turn_of_the_loop_answers_many_pings() -> None:
+    async with connections() as world:
+        crowd = [await world.connect("websocket") for _ in range(10)]
+        with added_each_turn(Told(*crowd, frames=True)) as steps:
+            for each in crowd:
+                each.send(frame(PING) * 1000)
+            await world.quiet()
+        assert max(steps) <= 10 + 16
+        assert sum(steps) == 10_000
+
+
+async def test_client_with_a_text_now_and_then_among_many_is_answered_at_once(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    async with connections() as world:
+        crowd = [await world.connect("lines") for _ in range(50)]
+        for each in crowd:
+            each.say("x")
+        assert await turns(lambda: all(each.texts for each in crowd)) <= 5
+
+
+async def test_clients_that_leave_keep_no_others_waiting(
+    kind: str, mock_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        crowd = [await world.connect(KINDS[kind][0]) for _ in range(10)]
+        for each in crowd:
+            floods(each, kind, 100)
+        await turns(lambda: any(len(each.texts) > 10 for each in crowd))
+        for each in crowd[::2]:
+            each.resets()
+        await world.quiet()
+        assert [carried_out(each) for each in crowd[1::2]] == [[str(number) for number in range(100)]] * 5
+        assert len(world.hub) == 5
+
+
+async def test_where_turns_of_the_loop_are_long_more_is_done_in_each(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    async def turns_for(seconds: float) -> int:
+        with slow_turns(mock_clock, seconds) as seen:
+            async with connections(idle=inf, turns=seen) as world:
+                crowd = [await world.connect("lines") for _ in range(20)]
+                for each in crowd:
+                    floods(each, "lines", 100)
+                return await turns(lambda: all(len(each.texts) == 100 for each in crowd))
+
+    assert await turns_for(0.02) < await turns_for(0.0) / 2
+
+
+# Limits.
+
+
+async def test_client_over_its_rate_is_read_no_further_until_it_may_go_on(
+    framing: Framing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(rate=8, burst=2) as world:
+        fast, other = await world.connect(framing), await world.connect(framing)
+        begin = trio.current_time()
+        fast.say("enter ann", *(str(number) for number in range(9)))
+        other.say("enter bob")
+        times: dict[int, float] = {}
+        while len(fast.texts) < 11:
+            await trio.sleep(0.01)
+            times.setdefault(len(fast.texts), trio.current_time() - begin)
+        assert answered(fast.texts) == [*"012345678"]
+        assert min(times) == 3  # at once: `Entered`, `Started`, and the answer to 0
+        assert 1.0 <= times[11] < 1.2
+        assert all(after - before <= 2 for before, after in zip(times, [*times][1:], strict=False))
+        assert other.texts == ["Entered", "Started"]
+        assert {*world.reached} == {("messages-per-second", "192.0.2.1")}
+
+
+async def test_client_over_its_rate_is_held_back_by_its_system(
+    framing: Framing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(rate=100, burst=100) as world:
+        ann = await world.connect(framing)
+        begin = trio.current_time()
+        for number in range(1000):
+            ann.say(f"{number} {'x' * 100}")
+        await world.quiet()
+        assert ann.unread > 80_000
+        await turns_of_time(lambda: ann.unread == 0)
+        await trio.sleep(1)
+        assert [text.split()[0] for text in answered(ann.texts)] == [str(number) for number in range(1000)]
+        assert 8 <= trio.current_time() - begin <= 11
+
+
+async def turns_of_time(until: Callable[[], bool]) -> None:
+    for _ in range(10_000):
+        if until():
+            return
+        await trio.sleep(0.01)
+    raise AssertionError
+
+
+@pytest.mark.parametrize("pause", [0.0, 3.0, 100.0])
+async def test_no_client_gets_more_than_two_bursts_at_once_after_a_pause(
+    framing: Framing, pause: float, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(rate=10, burst=10) as world:
+        ann = await world.connect(framing)
+        ann.say(*"12345")
+        await trio.sleep(pause)
+        ann.texts.clear()
+        ann.say(*(str(number) for number in range(100)))
+        await world.quiet()
+        assert 5 <= len(ann.texts) <= 20
+
+
+async def test_time_is_not_lost_in_parts_of_a_message(autojump_clock: trio.testing.MockClock) -> None:
+    async with connections(rate=10, burst=5) as world:
+        ann = await world.connect("lines")
+        for number in range(1000):
+            ann.say(str(number))
+            await trio.sleep(0.07)
+        assert 700 <= len(ann.texts) <= 706
+
+
+async def test_client_over_a_high_rate_does_not_wait_for_each_message(
+    framing: Framing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(rate=1000, burst=100) as world:
+        ann = await world.connect(framing)
+        ann.say(*(str(number) for number in range(1100)))
+        await trio.sleep(1.1)
+        assert answered(ann.texts) == [str(number) for number in range(1100)]
+        assert 10 < len(world.reached) <= 1000 / 20
+
+
+async def test_client_within_its_rate_never_waits(
+    framing: Framing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(rate=10, burst=5) as world:
+        ann = await world.connect(framing)
+        for number in range(50):
+            ann.say(str(number))
+            await world.quiet()
+            assert len(ann.texts) == number + 1
+            await trio.sleep(0.101)
+        assert world.reached == []
+
+
+async def test_pings_are_no_messages(autojump_clock: trio.testing.MockClock) -> None:
+    async with connections(rate=1, burst=2) as world:
+        ann = await world.connect("websocket")
+        ann.send(frame(PING) * 100 + frame(PONG) * 100 + frame(TEXT, "x"))
+        await world.quiet()
+        assert answered(ann.texts) == ["x"]
+        assert len(ann.frames) == 100
+
+
+async def test_client_over_its_rate_that_is_hung_up_on_is_gone_at_once(framing: Framing) -> None:
+    async with connections(rate=1e-6, burst=1) as world:
+        fast = await world.connect(framing)
+        fast.say("enter ann", "x")
+        await world.quiet()
+        assert fast.texts == ["Entered"]
+        world.hub.close(trio.current_time())
+        await world.quiet()
+        assert fast.is_hung_up_on
+        assert len(world.hub) == 0

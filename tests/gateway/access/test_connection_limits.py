@@ -1,0 +1,129 @@
+"""Who is let in: how many, how many of one address, and how fast."""
+
+import argparse
+
+import pytest
+
+from gateway.access.limits import AddressLimits, Connections, Refusal, is_local, limited_connections
+from gateway.options.access import CONNECTS, PER_ADDRESS, add_limit_options
+
+THERE, OTHER, HERE = "192.0.2.1", "192.0.2.2", "127.0.0.1"
+
+
+def parse(*arguments: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_limit_options(parser.add_argument_group("what a client may take"))
+    return parser.parse_args(arguments)
+
+
+def test_all_addresses_together_have_so_many_connections_and_one_that_leaves_makes_room() -> None:
+    connections = Connections(2)
+    assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER, THERE)] == [0, 0, Refusal.CONNECTIONS]
+    connections.leave(OTHER)
+    assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER)] == [0, Refusal.CONNECTIONS]
+
+
+def test_one_address_has_so_many_connections_whatever_others_have() -> None:
+    connections = Connections(there=AddressLimits(connections=1))
+    assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER, THERE)] == [0, 0, Refusal.ADDRESS]
+    connections.leave(THERE)
+    assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER)] == [0, Refusal.ADDRESS]
+
+
+def test_connection_that_turns_out_to_come_from_elsewhere_counts_there_and_not_twice() -> None:
+    connections = Connections(3, AddressLimits(connections=1))
+    assert [connections.enter("", 0.0) for _ in range(3)] == [0, 0, 0]
+    assert [connections.move("", THERE, 0.0), connections.move("", OTHER, 0.0)] == [0, 0]
+    assert connections.move("", THERE, 0.0) == Refusal.ADDRESS
+    connections.leave("")  # where the one that was refused still counts
+    connections.leave(THERE)
+    assert connections.move("", OTHER, 0.0) == Refusal.ADDRESS
+    assert [connections.enter(THERE, 0.0), connections.enter("", 0.0)] == [0, 0]
+    assert connections.enter("", 0.0) == Refusal.CONNECTIONS
+
+
+def test_connection_that_turns_out_to_come_from_elsewhere_is_a_connect_of_that_address() -> None:
+    connections = Connections(there=AddressLimits(connects=1))
+    entries = []
+    for _ in range(8):
+        assert connections.enter("", 0.0) == 0
+        entries.append(connections.move("", THERE, 0.0))
+    assert entries == [0, 0, 1, 2, 3, 4, 5, Refusal.CONNECTS]
+
+
+def test_address_that_connects_too_fast_waits_longer_and_longer_and_is_refused_in_the_end() -> None:
+    connections = Connections(there=AddressLimits(connects=8))
+    entries = [connections.enter(THERE, 0.0) for _ in range(100)]
+    assert entries[:16] == [0] * 16  # those of two seconds at once
+    assert entries[16:56] == [number / 8 for number in range(1, 41)]  # up to five seconds late
+    assert entries[56:] == [Refusal.CONNECTS] * 44
+    assert connections.enter(OTHER, 0.0) == 0
+
+
+def test_address_that_connects_as_fast_as_it_may_never_waits() -> None:
+    connections = Connections(there=AddressLimits(connects=8))
+    assert [connections.enter(THERE, number / 8) for number in range(1000)] == [0] * 1000
+
+
+def test_after_a_rest_an_address_may_connect_as_at_first() -> None:
+    connections = Connections(there=AddressLimits(connects=8))
+    first = [connections.enter(THERE, 0.0) for _ in range(100)]
+    assert [connections.enter(THERE, 7.01) for _ in range(100)] == first
+
+
+def test_what_is_remembered_of_addresses_is_bounded_so_with_very_many_some_are_not_held_back() -> None:
+    connections = Connections(there=AddressLimits(connects=8))
+    entries = [connections.enter(THERE, 0.0) for _ in range(100)]
+    for number in range(1000):
+        connections.enter(f"address {number}", 0.0)
+    assert connections.enter(THERE, 0.0) == entries[-1] == Refusal.CONNECTS
+    for number in range(200_000):
+        connections.enter(f"address {number}", 0.0)
+    assert connections.enter(THERE, 0.0) == 0
+
+
+def test_limits_by_address_leave_this_machine_s_clients_alone_unless_somebody_asked_for_them() -> None:
+    for origin in (HERE, "127.1.2.3", "::/64"):
+        assert is_local(origin)
+        usual, asked = limited_connections(0, None, None), limited_connections(0, 3, 1000)
+        entries = [usual.enter(origin, 0.0) for _ in range(20 * CONNECTS)]
+        assert entries == [0] * len(entries)
+        assert [asked.enter(origin, 0.0) for _ in range(4)] == [0, 0, 0, Refusal.ADDRESS]
+
+
+def test_client_without_an_address_has_no_limits_by_address() -> None:
+    connections = limited_connections(0, 3, 1)
+    assert [connections.enter("", 0.0) for _ in range(100)] == [0] * 100
+
+
+def test_usual_limits_have_room_for_a_class_behind_one_address() -> None:
+    connections = limited_connections(0, None, None)
+    assert [connections.enter(THERE, 0.0) for _ in range(100)] == [0] * 100  # all of them at once
+    for number in range(1000):  # each reconnects after a game of half a second
+        connections.leave(THERE)
+        assert connections.enter(THERE, number / CONNECTS) == 0
+
+
+def test_no_limit_is_zero() -> None:
+    connections = limited_connections(0, 0, 0)
+    entries = [connections.enter(THERE, 0.0) for _ in range(2 * PER_ADDRESS)]
+    assert entries == [0] * len(entries)
+
+
+@pytest.mark.parametrize("refusal", Refusal)
+def test_every_refusal_has_an_option_and_a_sentence(refusal: Refusal) -> None:
+    assert hasattr(parse(), refusal.value.replace("-", "_"))
+    assert refusal.text.isascii()
+    assert refusal.text.endswith(".")
+
+
+def test_limits_are_the_documented_ones() -> None:
+    assert vars(parse()) == {
+        "max_connections": 0,
+        "max_per_address": None,
+        "connects_per_second": None,
+        "messages_per_second": 5000,
+        "message_burst": 10_000,
+        "request_seconds": None,
+    }
+    assert (PER_ADDRESS, CONNECTS) == (512, 200)
