@@ -56,10 +56,6 @@ NAMED_ELSEWHERE = {
 """What serves nac4's documents by web, the page on which people play, which is a client of arena's, and what
 writes arena's own record of a game.
 """
-PRIVATE = {
-    *("_handle_message_event", "_handle_ping_event", "_reader_task", "_get_request", "_proto", "_parse_more"),
-}
-"""What is used of trio-websocket, and of wsproto, beyond its interface, apart from what `self` has of it."""
 
 
 def test_contracts_hold() -> None:
@@ -134,19 +130,19 @@ def imported_by(node: ast.AST) -> list[str]:
             return []
 
 
-@pytest.mark.parametrize("library", ["trio-websocket", "wsproto", "edn-format"])
+@pytest.mark.parametrize("library", ["wsproto", "edn-format"])
 def test_library_of_which_insides_are_used_has_a_newest_version(library: str) -> None:
     [wanted] = [each for each in PROJECT["project"]["dependencies"] if each.startswith(f"{library}>")]
     assert ",<" in wanted
 
 
-def test_private_names_of_websocket_libraries_are_those_that_are_known() -> None:
-    modules = ("adapters.client.websocket", "adapters.client.upgrade", "adapters.client.dial")
+def test_no_private_name_of_a_library_for_websockets_is_used() -> None:
+    modules = ("adapters.client.framing", "adapters.client.dial", "adapters.entrance.handshake")
     attributes = [
         node for each in modules for node in ast.walk(TREES[each]) if isinstance(node, ast.Attribute)
     ]
     others = [node for node in attributes if ast.unparse(node.value) != "self"]
-    assert {node.attr for node in others if re.match("_[^_]", node.attr)} == PRIVATE
+    assert {node.attr for node in others if re.match("_[^_]", node.attr)} == set()
 
 
 def test_module_says_what_it_is() -> None:
