@@ -136,13 +136,13 @@ def test_library_of_which_insides_are_used_has_a_newest_version(library: str) ->
     assert ",<" in wanted
 
 
-def test_no_private_names_of_websocket_libraries_are_used() -> None:
+def test_no_private_name_of_a_library_for_websockets_is_used() -> None:
     modules = ("adapters.client.framing", "adapters.client.dial", "adapters.entrance.handshake")
     attributes = [
         node for each in modules for node in ast.walk(TREES[each]) if isinstance(node, ast.Attribute)
     ]
     others = [node for node in attributes if ast.unparse(node.value) != "self"]
-    assert [node.attr for node in others if re.match("_[^_]", node.attr)] == []
+    assert {node.attr for node in others if re.match("_[^_]", node.attr)} == set()
 
 
 def test_module_says_what_it_is() -> None:

@@ -184,7 +184,8 @@ async def _answer(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainReques
             begun += data
             http.receive_data(data)
     except h11.RemoteProtocolError as error:
-        error.__traceback__ = None  # a frame of h11's in it refers to the error: a cycle
+        # A frame of h11's in it refers to the error: a cycle, with the socket in it.
+        error.__traceback__ = None
         return _response(http, error.error_status_hint, f"{error}\n")
     if not isinstance(event, h11.Request):
         return b""

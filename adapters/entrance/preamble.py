@@ -176,9 +176,8 @@ class Preamble:
                         sock.secure(session, rest)
                         return True
             except ssl.SSLError as error:
-                error.__traceback__ = (
-                    None  # trio's frame in it refers to the error: a cycle, with all of this
-                )
+                # A frame of trio's in it refers to the error: a cycle, with socket and session in it.
+                error.__traceback__ = None
                 await sock.send_all(session.outgoing())  # why
         self._count("no_handshake")
         return False

@@ -50,6 +50,8 @@ class Session:
             while piece := self._tls.read(_RECORD):
                 pieces.append(piece)
             self.has_ended = True
+        except ssl.SSLZeroReturnError:  # the same, once this end has said so, too
+            self.has_ended = True
         except ssl.SSLWantReadError:
             pass
         return b"".join(pieces)
