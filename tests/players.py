@@ -14,8 +14,8 @@ from functools import partial
 import trio
 import trio.testing
 import trio_websocket
-from hub_world import Heard
 from wires import wired
+from worlds.hub import Heard
 
 import adapters.arena.server
 import adapters.droidcon.server

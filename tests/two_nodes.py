@@ -7,7 +7,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from hub_world import Client, World
+from worlds.hub import Client, World
 
 from gateway.cluster.games import Games
 from gateway.hub.hub import Hub

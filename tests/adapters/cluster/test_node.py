@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 import trio
 import trio.testing
-from hub_world import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 from trio.testing import MockClock
+from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
 from adapters.cluster.node import ALONE, ClusterNode
 from gateway.cluster.games import AT_ONCE

@@ -1,7 +1,7 @@
 """The matchmaker of a match, in a real hub: a player is known by its port, whatever name it gives."""
 
 import pytest
-from hub_world import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
+from worlds.hub import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
 
 from adapters.match.tables import Door, Series, Tables
 from gateway.game.clock import Terms

@@ -3,10 +3,10 @@
 from contextlib import suppress
 
 import pytest
-from hub_world import STANDING_BY, Client
 from hypothesis import given
 from hypothesis import strategies as st
 from two_nodes import TwoNodes
+from worlds.hub import STANDING_BY, Client
 
 from gateway.cluster.games import AT_ONCE
 from gateway.game.commands import Leave

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from cluster_world import ASKING, STANDING_BY, Client, House, Net
+from worlds.cluster import ASKING, STANDING_BY, Client, House, Net
 
 from gateway.cluster.local_state import LocalState
 from gateway.cluster.messages import Asked, Decided, Freed, Gone, Joined, Order, Report

@@ -3,10 +3,10 @@
 from collections import Counter
 from unittest import mock
 
-from cluster_world import ASKING, STANDING_BY, Client, Ended, Net, Node
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from worlds.cluster import ASKING, STANDING_BY, Client, Ended, Net, Node
 
 from gateway.cluster.messages import Begun, Gone
 from gateway.cluster.proposals import HOLD

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from cluster_world import ASKING, STANDING_BY, Client, House, Net
+from worlds.cluster import ASKING, STANDING_BY, Client, House, Net
 
 from gateway.cluster.messages import (
     Announced,

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from unittest import mock
 
 import pytest
-from hub_world import FIRST_WINS, Client, wishing
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from watching_world import Cluster, Node
+from worlds.cluster import WatchedCluster, WatchedNode
+from worlds.hub import FIRST_WINS, Client, wishing
 
 from gateway.cluster import remote_feed
 from gateway.cluster.fact_codec import SEATS
@@ -24,10 +24,10 @@ ANY = st.integers(0, 999)
 class AnythingHappens(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.cluster = Cluster(*NODES)
+        self.cluster = WatchedCluster(*NODES)
         self.names = 0
 
-    def clients(self) -> list[tuple[Node, Client]]:
+    def clients(self) -> list[tuple[WatchedNode, Client]]:
         nodes = self.cluster.nodes.values()
         return [(node, each) for node in nodes for each in node.clients if not each.gone]
 
@@ -105,7 +105,7 @@ TestAnythingHappens.settings = settings(stateful_step_count=40)
 
 
 def test_two_nodes_whose_seats_have_the_same_numbers_are_told_apart() -> None:
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     for node in cluster.nodes.values():
         node.arena("ann")
     cluster.watch()
@@ -115,7 +115,7 @@ def test_two_nodes_whose_seats_have_the_same_numbers_are_told_apart() -> None:
 
 
 def test_why_a_player_waits_is_told_by_its_node() -> None:
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     before, after = cluster.nodes.values()
     before.arena("ann", wishing("Ada"))
     before.wait(2 * PERIOD + 0.1)
@@ -129,7 +129,7 @@ def test_why_a_player_waits_is_told_by_its_node() -> None:
 
 
 def test_lost_node_vanishes_at_once_and_the_others_stay() -> None:
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     for name, node in cluster.nodes.items():
         node.play("01", (node.arena(f"ann of {name}"), node.arena(f"bob of {name}")))
     cluster.watch()
@@ -142,7 +142,7 @@ def test_lost_node_vanishes_at_once_and_the_others_stay() -> None:
 
 
 def test_watcher_that_takes_nothing_gets_one_batch_and_then_all_anew() -> None:
-    cluster = Cluster("b")
+    cluster = WatchedCluster("b")
     node = cluster.nodes["b"]
     cluster.watch()
     cluster.settle()
@@ -164,7 +164,7 @@ def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(
 ) -> None:
     monkeypatch.setattr(remote_feed, "MOST", 10)
     monkeypatch.setattr(remote_feed, "MOST_BYTES", 1000)
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     for node in cluster.nodes.values():
         node.arena("ann")
     cluster.watch()
@@ -179,7 +179,7 @@ def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(
 
 def test_what_was_taken_is_not_counted_against_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_feed, "MOST_BYTES", 1000)
-    cluster = Cluster("b")
+    cluster = WatchedCluster("b")
     cluster.watch()
     for number in range(50):
         cluster.nodes["b"].arena(f"p{number}")
@@ -188,7 +188,7 @@ def test_what_was_taken_is_not_counted_against_a_node(monkeypatch: pytest.Monkey
 
 
 def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:
-    cluster = Cluster("b")
+    cluster = WatchedCluster("b")
     node = cluster.nodes["b"]
     players = node.arena("ann"), node.arena("bob")
     cluster.watch()
@@ -203,7 +203,7 @@ def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:
 
 
 def test_watcher_that_is_told_to_ask_anew_costs_nothing_until_it_does() -> None:
-    cluster = Cluster("b")
+    cluster = WatchedCluster("b")
     node = cluster.nodes["b"]
     cluster.watch()
     cluster.settle()
@@ -234,7 +234,7 @@ def test_watcher_that_is_told_to_ask_anew_costs_nothing_until_it_does() -> None:
     ],
 )
 def test_facts_that_cannot_be_read_cost_their_node_its_watcher_alone(frame: bytes) -> None:
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     for node in cluster.nodes.values():
         node.arena("ann")
     cluster.watch()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
-from hub_world import DRAWN, FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, TABLE, Client, Heard, World
+from worlds.hub import DRAWN, FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, TABLE, Client, Heard, World
 
 from gateway.game.board import FIRST
 from gateway.game.clock import Terms

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from hub_world import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, World, wishing
 from test_hub_house import FakeHouse
+from worlds.hub import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, World, wishing
 
 from gateway.game.commands import Introduce, Place
 from gateway.game.events import Ended, Reason

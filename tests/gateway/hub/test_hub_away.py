@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hub_world import (
+from hypothesis import given
+from hypothesis import strategies as st
+from two_nodes import TwoNodes, turn_of
+from worlds.hub import (
     DRAWN,
     FIRST_WINS,
     HANGING_UP,
@@ -14,9 +17,6 @@ from hub_world import (
     Client,
     World,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from two_nodes import TwoNodes, turn_of
 
 from gateway.game.commands import LOBBY, Ask, AtTable, Enter, InLobby, Place, Unfit, Unreadable
 from gateway.game.events import (

@@ -1,7 +1,7 @@
 """A hub that lets the games that are on be finished, and begins no other."""
 
 import pytest
-from hub_world import (
+from worlds.hub import (
     FIRST_WINS,
     HANGING_UP,
     LOBBY,

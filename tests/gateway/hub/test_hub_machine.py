@@ -2,10 +2,10 @@
 
 from typing import TypeVar
 
-from hub_world import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from worlds.hub import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
 
 from gateway.game.commands import (
     Ask,

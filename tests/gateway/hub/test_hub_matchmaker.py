@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Iterator
 
 import pytest
-from hub_world import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
+from worlds.hub import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
 
 from gateway.game.clock import Terms
 from gateway.game.commands import Ask, Introduce, Play

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hub_world import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, Heard, World, wishing
+from worlds.hub import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, Heard, World, wishing
 
 from gateway.access.lookalikes import looks_of
 from gateway.game.clock import Terms

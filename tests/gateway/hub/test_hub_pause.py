@@ -1,6 +1,6 @@
 """While the operator has paused pairing, nobody new is paired, and nothing else changes."""
 
-from hub_world import HANGING_UP, STANDING_BY, TABLE, World, wishing
+from worlds.hub import HANGING_UP, STANDING_BY, TABLE, World, wishing
 
 from gateway.hub.pairing import ABSENCE
 

@@ -1,5 +1,5 @@
 import pytest
-from hub_world import FIRST_WINS, HANGING_UP, LOBBY, TABLE, Client, World
+from worlds.hub import FIRST_WINS, HANGING_UP, LOBBY, TABLE, Client, World
 
 from gateway.game.commands import AtTable
 from gateway.game.events import Dismissed, Ended, Entered, Objection, Refused, Started, Why

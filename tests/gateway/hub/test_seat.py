@@ -4,7 +4,7 @@ import ast
 from dataclasses import fields
 from pathlib import Path
 
-from hub_world import STANDING_BY, STEPPING_OUT, World
+from worlds.hub import STANDING_BY, STEPPING_OUT, World
 
 from gateway.game.commands import Leave
 from gateway.game.events import Dismissed, Entered, Why

@@ -1,7 +1,7 @@
 """When flags are looked at: seldom, and never too late."""
 
 import pytest
-from hub_world import DRAWN, FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
+from worlds.hub import DRAWN, FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
 from gateway.game.manners import Manners
 

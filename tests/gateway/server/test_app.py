@@ -12,8 +12,8 @@ from functools import partial
 import pytest
 import trio
 import trio.testing
-from hub_world import Heard
 from wires import wired
+from worlds.hub import Heard
 
 import adapters.arena.server
 import adapters.droidcon.server

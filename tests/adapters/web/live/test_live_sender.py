@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 import trio
 import trio.testing
-from hub_world import FIRST_WINS, World
+from worlds.hub import FIRST_WINS, World
 
 from adapters.web.live import sender
 from adapters.web.live.model import Model

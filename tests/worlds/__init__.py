@@ -1,0 +1,1 @@
+"""The few fakes that all tests share: one world for each layer."""
