@@ -7,7 +7,7 @@ import trio
 from players import Player, gateway
 
 from gateway.game.results import Finished
-from gateway.hub.seat import Seated
+from gateway.hub.seats import Seated
 
 pytestmark = pytest.mark.trio
 

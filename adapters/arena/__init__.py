@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from adapters.client.talk import Entry
     from adapters.client.upgrade import Endpoint
     from gateway.access.accounts import Accounts
-    from gateway.hub.interfaces import HubForPlayers
+    from gateway.hub.hub import HubForPlayers
 
 
 def _front_end(

@@ -10,7 +10,7 @@ from adapters.client.guard import Guard, token_of_handshake
 from adapters.client.upgrade import Endpoint, wanted_place
 from adapters.client.websocket import WebSocketTransport
 from gateway.access.accounts import Accounts
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 TEXT = (
     "This is the arena port of a Connect-Four gateway.\n"

@@ -30,7 +30,7 @@ from adapters.client.transports import never
 from adapters.client.wire_log import Hide
 from adapters.net.pacing import Pace
 from gateway.game.commands import Command, Leave, Unreadable
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 AT_FIRST = 4
 """Texts of one client that are carried out as soon as they arrive, while few clients send several at once."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adapters.client.upgrade import Endpoint
     from adapters.net.wire import Wire
     from gateway.access.accounts import Accounts
-    from gateway.hub.interfaces import HubForPlayers
+    from gateway.hub.hub import HubForPlayers
 
 Serve: TypeAlias = "Callable[[Wire], Awaitable[None]]"
 """Serves one client's connection."""

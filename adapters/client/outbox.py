@@ -34,7 +34,7 @@ from adapters.client.wire_log import NOTED, TURNING, Hide, WireLog
 from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started, ToMove
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 logger = logging.getLogger("gateway.connections")
 

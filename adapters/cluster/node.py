@@ -23,54 +23,49 @@ from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import Membership, View
 from gateway.cluster.messages import Message, decode, encode
 from gateway.cluster.remote_feed import FeedPublisher, RemoteFeed
-from gateway.hub.interfaces import HubForNodes, HubForSubscribers
+from gateway.hub.hub import Hub
 
 logger = logging.getLogger("gateway.cluster")
 
 
-# What is on on other nodes, and what they hear of this one: it passes over the links while somebody follows.
-#
-# Knows trio, and the two ends in `gateway.cluster.remote_feed`. The rule it keeps: a mistake in what is shown
-# costs those who watch, and no player anything.
+# The feed of all nodes, over the links. A mistake in what is shown costs those who watch, and no player
+# anything.
 
 
-class Following:
+class Feeds:
     """Both ends of what passes between this node and others."""
 
     def __init__(
-        self,
-        hub: HubForSubscribers,
-        send: Callable[[str, bytes], None],
-        nodes: Callable[[], Iterable[str]],
+        self, hub: Hub, send: Callable[[str, bytes], None], nodes: Callable[[], Iterable[str]]
     ) -> None:
         """`send` puts a frame on its way to a node; `nodes` returns those that can be sent to."""
-        self.watching = RemoteFeed(send, nodes, _say)
-        self._telling = FeedPublisher(hub, send, self._wake)
+        self.remote = RemoteFeed(send, nodes, _say)
+        self._publisher = FeedPublisher(hub, send, self._wake)
         self._woken = trio.Event()
 
     def receive(self, node: str, frame: bytes) -> None:
-        """Take in what another node asks for or tells. Raises ValueError."""
-        if frame[:1] in b"wt":
-            self._telling.receive(node, frame)
+        """Take in what another node asks for or sends. Raises ValueError."""
+        if frame[:1] in b"wtu":
+            self._publisher.receive(node, frame)
         else:
-            self.watching.receive(node, frame)
+            self.remote.receive(node, frame)
 
     def lost(self, node: str) -> None:
-        """Show nothing more to a node, and nothing of it."""
-        self._telling.lost(node)
-        self.watching.lost(node)
+        """Send nothing more to a node, and let its players and games vanish."""
+        self._publisher.lost(node)
+        self.remote.lost(node)
 
     async def run(self) -> None:
-        """Tell those who watch, until cancelled."""
+        """Send what other nodes have subscribed to, until cancelled."""
         while True:
             await self._woken.wait()
             self._woken = trio.Event()
             try:
-                while self._telling.tell(trio.current_time()):
+                while self._publisher.publish(trio.current_time()):
                     await trio.lowlevel.checkpoint()
             except Exception:
                 logger.exception("other nodes cannot be told what is on", extra={"event": "telling_failed"})
-                self._telling.close()
+                self._publisher.close()
 
     def _wake(self) -> None:
         self._woken.set()
@@ -92,7 +87,7 @@ HIGHEST = 2**53
 class ClusterNode:
     """This node, among the others."""
 
-    def __init__(self, hub: HubForNodes, name: str) -> None:
+    def __init__(self, hub: Hub, name: str) -> None:
         """`hub` has a `ClusterMatchmaker`."""
         self.membership = Membership()
         self.games = Games(hub, partial(self._send, b"g"))
@@ -114,13 +109,12 @@ class ClusterNode:
         """When there was last one that pairs."""
         self.is_registry_away = False
         """Whether the registry did not answer when it was last asked."""
-        self.following = Following(hub, partial(self._send, b"f"), lambda: self.links.nodes)
-        self.elsewhere = self.following.watching
+        self.feeds = Feeds(hub, partial(self._send, b"f"), lambda: self.links.nodes)
+        self.feed = self.feeds.remote
         self.acting = Acting(partial(self._send, b"o"), lambda: self.links.nodes)
         hub.cluster = self
-        hub.connect(self.games)
-        self._matchmaker.connect(self._post)
-        self._matchmaker.reach(hub.can_reach)
+        hub.connect(self.games, self._matchmaker)
+        self._matchmaker.connect(hub, self._post)
 
     # What the links tell.
 
@@ -129,7 +123,7 @@ class ClusterNode:
         logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
-        self.elsewhere.joined(node)
+        self.feed.joined(node)
         self.acting.joined(node)
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
@@ -148,7 +142,7 @@ class ClusterNode:
             self.membership.heard(epoch)
             self.follow(now)
         elif kind == b"f":
-            self.following.receive(node, said)
+            self.feeds.receive(node, said)
         elif kind == b"o":
             self.acting.receive(node, said)
         else:
@@ -169,7 +163,7 @@ class ClusterNode:
         self.games.lose(node)
         if self.games.end_lost(now):
             self._more_lost.set()
-        self.following.lost(node)
+        self.feeds.lost(node)
         self.acting.lost(node)
         self.follow(now)
         self._hub.settle(now)
@@ -183,7 +177,7 @@ class ClusterNode:
                 await trio.lowlevel.checkpoint()
 
     def drain(self) -> None:
-        """Let no player of this node be paired any more, and no series of theirs elsewhere go on.
+        """Let no player of this node be paired any more, and end their series elsewhere with the game.
 
         If this node pairs, it ceases at once.
         """

@@ -11,7 +11,7 @@ from adapters.droidcon.codec import BEFORE_TOKEN, DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
 from adapters.net.wire import Wire
 from gateway.access.accounts import Accounts
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 
 async def serve(wire: Wire, hub: HubForPlayers, *, rounds: int, accounts: Accounts | None = None) -> None:

@@ -13,7 +13,7 @@ from adapters.client.boundary import serve_connection
 from adapters.client.upgrade import Websites
 from adapters.dialects import DIALECTS
 from adapters.entrance.one_port import sharing
-from adapters.match.tables import Door, Table, Tables
+from adapters.match.tables import PortHub, Table, Tables
 from adapters.net.epoll import EpollReader
 from adapters.net.pacing import Turns
 from adapters.net.sockets import DirectSocket
@@ -72,8 +72,8 @@ class Server:
 
         Raises OSError.
         """
-        door = Door(self._hub, name, table, side)
-        fronts = [(each, each.front_end(door, self._options, None, None)) for each in DIALECTS]
+        hub = PortHub(self._hub, name, table, side)
+        fronts = [(each, each.front_end(hub, self._options, None, None)) for each in DIALECTS]
         serve = partial(
             serve_connection,
             name,

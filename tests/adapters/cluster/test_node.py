@@ -10,7 +10,6 @@ from trio.testing import MockClock
 from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
 from adapters.cluster.node import ALONE, ClusterNode
-from gateway.cluster.games import AT_ONCE
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.game.commands import LOBBY
@@ -18,8 +17,6 @@ from gateway.game.commands import Place as Where
 from gateway.game.events import Ended, Reason, Started
 from gateway.game.facts import Came
 from gateway.game.manners import Manners
-from gateway.hub.hub import Hub
-from gateway.hub.series import CROSSING
 from gateway.matchmaking.standard import LobbyAndTables
 
 
@@ -45,10 +42,8 @@ class Server(World):
     now = property(lambda _: trio.current_time(), lambda _, now: None)  # type: ignore[assignment]
 
     def __init__(self, net: "Net", name: str, run: int) -> None:
-        super().__init__()
+        super().__init__(ClusterMatchmaker(name, run, lambda: LobbyAndTables(random.Random(0))))
         self.run = run
-        matchmaker = ClusterMatchmaker(name, run, lambda: LobbyAndTables(random.Random(0)))
-        self.hub = Hub(self.hub._runner._terms, matchmaker, self.hub.results)
         self.links = FakeLinks(net, name)
         self.node = ClusterNode(self.hub, name)
         self.node.links = self.links  # type: ignore[assignment]
@@ -291,15 +286,15 @@ async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
     assert [player.last(Ended).winner for player in (ann, bob)] == [None, None]
     assert net["b"].node.pairs is None
     eve = net["a"].come("eve")
-    await trio.sleep(CROSSING)
+    await trio.sleep(0.5)
     net.carry()
     assert eve.opponent == "ann"
 
 
 async def test_others_have_their_turns_while_the_games_with_a_lost_node_end(net: Net) -> None:
     net.hold("a", 1)
-    ours, portions = net["a"], 4
-    for number in range(portions * AT_ONCE):
+    ours = net["a"]
+    for number in range(32):
         for name in net.servers:
             net[name].come(f"{name}{number}")
             net.carry()
@@ -313,8 +308,8 @@ async def test_others_have_their_turns_while_the_games_with_a_lost_node_end(net:
             turns += 1
             await trio.lowlevel.checkpoint()
         nursery.cancel_scope.cancel()
-    assert len(ours.results) == portions * AT_ONCE
-    assert turns >= portions - 1
+    assert len(ours.results) == 32
+    assert turns >= 3
 
 
 @pytest.mark.parametrize(
@@ -345,12 +340,12 @@ async def test_what_is_on_passes_between_nodes_while_somebody_watches(net: Net) 
     ours = net["a"].hub.cluster
     assert ours is not None
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(net["b"].node.following.run)
-        ours.elsewhere.watch(lambda: None)
+        nursery.start_soon(net["b"].node.feeds.run)
+        facts = ours.feed.subscribe(lambda: None)
         net.carry()
         await trio.testing.wait_all_tasks_blocked()
         net.carry()
-        names = [told.name for told in ours.elsewhere.take(9) if isinstance(told, Came)]
+        names = [fact.name for fact in facts.take(9) if isinstance(fact, Came)]
         assert names == ["ann"]
         net["b"].node.lost("a", trio.current_time())
         assert not net["b"].hub.feed.moves

@@ -16,7 +16,7 @@ from worlds.hub import (
 from gateway.game.commands import Enter, Play
 from gateway.game.events import Dismissed, Ended, Entered, Reason, Refused, Started, Why
 from gateway.game.manners import Manners
-from gateway.hub.seat import Seat
+from gateway.hub.seats import Seat
 from gateway.matchmaking.matchmaker import Opponent
 
 ALL = (STANDING_BY, STEPPING_OUT, HANGING_UP)

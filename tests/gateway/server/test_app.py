@@ -29,7 +29,7 @@ from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
-from gateway.hub.seat import Seat
+from gateway.hub.seats import Seat
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.runtime.arrivals import ArrivalTimes
 from gateway.server.app import TICK, FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for

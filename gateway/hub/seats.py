@@ -1,9 +1,9 @@
-"""A player's place in the hub, and the state that it is in.
+"""Seats: the players of a hub, and what each of them is doing.
 
-A seat is a mailbox, not a socket: the hub cannot tell a client on a wire from a player inside this process.
-What a seat is about is one of four situations, and what belongs to one of them alone is kept in it. Beside
-that a seat may owe a move (`Owed`), and may have asked to enter and have no answer yet (`Question`). Every
-change of a seat is a method here, and no other module assigns to its fields.
+A seat has a mailbox and no socket: the hub cannot tell a client on a wire from a player inside this process.
+A seat is in one of five situations, and what belongs to one of them alone is kept in it. Beside that, a move
+of its player may still be under way (`Pending`), and its player may have asked for something that has no
+answer yet (`Question`). Every change of a seat is a method here, and no other module assigns to its fields.
 """
 
 from dataclasses import dataclass, field, replace
@@ -11,22 +11,25 @@ from enum import Enum, auto
 from math import inf
 from typing import Protocol, TypeAlias, assert_never
 
-from gateway.game.board import other
-from gateway.game.commands import LOBBY, AtTable, Denied, Enter, InLobby, Place
-from gateway.game.events import Dismissed, Event, Objection
+from gateway.game.board import Board, other
+from gateway.game.commands import LOBBY, AtTable, Command, Denied, Enter, InLobby, Place
+from gateway.game.events import Dismissed, Event, Objection, Started, ToMove
 from gateway.game.facts import Obstacle
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Number, Player
 from gateway.game.session import Session
-from gateway.hub.remote import Away, RemoteGame
-from gateway.matchmaking.matchmaker import Entry, Hosted, Hosting, Match, Turn
+from gateway.matchmaking.matchmaker import Entry, Match, Turn
 
-# Where a player's events go, as the hub sees it: a socket's end, a player of the house, or one elsewhere.
+NEVER = inf
+"""A time that does not come."""
+
+
+# Where events go.
 
 
 class Mailbox(Protocol):
-    """Where a player's events go."""
+    """Takes the events of one player: the end of a socket, a house player, or the way to another node."""
 
     @property
     def is_reachable(self) -> bool:
@@ -47,12 +50,22 @@ class Mailbox(Protocol):
     async def settle(self) -> None:
         """Return when all that the player had sent before the call has been submitted.
 
-        For the timekeeper, before a flag falls; the hub itself never calls it.
+        The timekeeper waits for it before a flag falls; the hub itself never calls it.
+        """
+
+
+class Outgoing(Mailbox, Protocol):
+    """A mailbox that can send at once what it holds."""
+
+    def flush(self) -> None:
+        """Send what leaves without waiting. MUST NOT block or raise.
+
+        Of the hub's methods it MAY call `handed` alone.
         """
 
 
 class Nowhere:
-    """The mailbox of a player who is gone. Drops whatever comes."""
+    """The mailbox of a seat that is gone: drops whatever comes."""
 
     is_reachable = False
 
@@ -69,10 +82,65 @@ class Nowhere:
         """Return at once."""
 
 
-# The seat.
+# Series with a player of another node. One of the two nodes holds the series; the hubs of both know of it.
 
-NEVER = inf
-"""A time that does not come."""
+
+@dataclass(frozen=True, slots=True)
+class Hosting:
+    """A series, held here, between a seat that waits and a player of another node. The seat opens."""
+
+    turn: Turn
+    node: str
+    other: Turn
+    """The turn of the other player, on its own node."""
+    player: Player
+    """The other player."""
+    origin: str
+    """Where the client of that player comes from."""
+    rounds: int | None = None
+    table: str | None = None
+    """Both as in `Pair`."""
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns of the seats of this node."""
+        return (self.turn,)
+
+
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """A series of a seat that waits, which another node holds and has begun."""
+
+    turn: Turn
+    node: str
+    player: Player
+    """The opponent, there."""
+    table: str | None = field(default=None, compare=False)
+    """As in `Pair`."""
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns of the seats of this node."""
+        return (self.turn,)
+
+
+class RemoteGame(Protocol):
+    """Sends what a player does to the node that holds its series. MUST NOT block or raise."""
+
+    def submit(self, command: Command, request: int, used: float) -> None:
+        """Send a command. A move answers the open request of that number, for which it took `used` seconds.
+
+        The number is 0 where the client was asked for no move.
+        """
+
+    def flag(self, request: int, used: float) -> None:
+        """Say that the time for the open request is up, which has run for `used` seconds."""
+
+    def leave(self) -> None:
+        """Say that the player has left. Nothing follows."""
+
+
+# Situations.
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +157,7 @@ class Waiting:
     obstacle: Obstacle | None = None
     """Why no opponent is here, as far as the matchmaker knows."""
     was_hindered: bool = False
-    """Whether there was one before, in this wait."""
+    """Whether there was an obstacle before, in this wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +177,54 @@ class Seated:
         return players[self.number].name, players[other(self.number)].name
 
 
+@dataclass(eq=False, slots=True)
+class PlayingElsewhere:
+    """In a series that another node holds, as far as the player has heard of it."""
+
+    match: Hosted
+    game: RemoteGame
+    player: Player
+    opponent: Player
+    rounds: int = 0
+    """How many games have begun."""
+    started: Started | None = None
+    """The game that is on."""
+    began: float = 0.0
+    """When the player heard of that."""
+    board: Board = field(default_factory=Board)
+    thought: float = 0.0
+    """Seconds that the player has thought in this game."""
+    ready: bool = True
+    """Whether the player is ready for the next round."""
+    request: ToMove | None = None
+    """The open request to move."""
+    handed: float | None = None
+    """When that left for the client."""
+    asked: Enter | None = None
+    """The player's request for the next round, while it has no answer."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The player's own name in the series, and the opponent's."""
+        return self.player.name, self.opponent.name
+
+
 @dataclass(frozen=True, slots=True)
 class Gone:
     """Hung up on; its commands are void."""
 
 
-Situation: TypeAlias = Out | Waiting | Seated | Away | Gone
+Situation: TypeAlias = Out | Waiting | Seated | PlayingElsewhere | Gone
 
 
-class Owed(Enum):
-    """Whether a move for a game that is over may still come from the player. It is to hit no other game.
+class Pending(Enum):
+    """Whether a move for a game that is over may still come from the player. It must hit no other game.
 
-    Asked for a move when the game ended, a player owes it `SOON`; after a while without a game, `LATE`;
-    and none any more once it has come, or another move is asked for.
+    A move that was asked for when the game ended is `AWAITED`, after a while without a game `LATE`. It is
+    pending no more once it has come, or another move is asked for.
     """
 
-    SOON = auto()
+    AWAITED = auto()
     """It may be under way: the player gets no game, and the move is dropped."""
     LATE = auto()
     """It was waited for in vain; should it still come, it is dropped."""
@@ -136,6 +236,9 @@ class Question:
 
     command: Enter
     entry: Entry
+
+
+# The seat.
 
 
 @dataclass(eq=False, slots=True)
@@ -150,8 +253,8 @@ class Seat:
     """Where the client comes from: what clients have in common that may be one and the same."""
     came: float = 0.0
     """When the client came."""
-    is_visiting: bool = False
-    """Whether the player has another seat, on its own node, and goes back there after its series."""
+    is_remote: bool = False
+    """Whether the player has its own seat on another node, and goes on there after this series."""
     name: str | None = None
     counted: bool = True
     place: Place | None = None
@@ -163,21 +266,27 @@ class Seat:
     """What the player has asked for and has no answer to yet."""
     is_held: bool = False
     """Whether `submit` has returned True, and the mailbox waits for `resume`."""
-    owed: Owed | None = None
-    owed_game: GameId = ""
-    """The game that a move was owed for last. While its result is open, its end is not told yet."""
+    pending: Pending | None = None
+    pending_game: GameId = ""
+    """The game of the latest pending move. While its result is open, the client has not heard of its end."""
 
     # What it is.
 
     @property
     def waits(self) -> bool:
         """Whether the player waits for an opponent and could play at once."""
-        return isinstance(self.situation, Waiting) and self.owed is not Owed.SOON
+        return isinstance(self.situation, Waiting) and self.pending is not Pending.AWAITED
 
     @property
     def is_hindered(self) -> bool:
         """Whether the player waits, and it is known that no opponent is here."""
         return isinstance(self.situation, Waiting) and self.situation.obstacle is not None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the player is in a series, and the next round may begin as far as it is concerned."""
+        situation = self.situation
+        return isinstance(situation, Seated) and situation.ready and self.pending is not Pending.AWAITED
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -194,19 +303,24 @@ class Seat:
     def is_asked(self) -> bool:
         """Whether a move is asked of the player."""
         situation = self.situation
-        if isinstance(situation, Away):
+        if isinstance(situation, PlayingElsewhere):
             return situation.request is not None
         return isinstance(situation, Seated) and situation.series.session.to_move == situation.number
 
     @property
     def may_think(self) -> bool:
         """Whether the player may think about a move: one is asked of it, or was when its game ended."""
-        return self.is_asked or self.owed is not None
+        return self.is_asked or self.pending is not None
 
     @property
     def plays(self) -> bool:
         """Whether the player is in a game."""
         return Objection.PLAYING in self.standing()
+
+    @property
+    def steps_out(self) -> bool:
+        """Whether the player must ask again for each game."""
+        return self.manners.afterwards is Afterwards.STEP_OUT
 
     def standing(self) -> Objection:
         """Return what the seat's own situation says against anything but a move."""
@@ -215,8 +329,8 @@ class Seat:
                 if series.is_playing:
                     return Objection.PLAYING
                 return Objection.WAITING if ready else Objection.NOT_ENTERED
-            case Away(begun=begun, ready=ready, asked=asked):
-                if begun is not None:
+            case PlayingElsewhere(started=started, ready=ready, asked=asked):
+                if started is not None:
                     return Objection.PLAYING
                 return Objection.WAITING if ready or asked is not None else Objection.NOT_ENTERED
             case Waiting():
@@ -226,21 +340,16 @@ class Seat:
             case _:
                 assert_never(self.situation)
 
-    @property
-    def steps_out(self) -> bool:
-        """Whether the player must ask again for each game."""
-        return self.manners.afterwards is Afterwards.STEP_OUT
-
     def player(self) -> Player:
-        """Return who plays here; a series keeps the name that it began with."""
+        """Return the player as a series knows it, which keeps the name that it began with."""
         assert self.name is not None
-        return Player(self.name, self.manners, self.counted, self.is_visiting)
+        return Player(self.name, self.manners, self.counted, self.is_remote)
 
     def wants_next_round(self, name: str, place: Place) -> bool:
         """Whether a player who asks to enter as `name` wants the next round of the series that it is in."""
-        if not isinstance(self.situation, Seated | Away) or not self.is_kept:
+        if not isinstance(self.situation, Seated | PlayingElsewhere) or not self.is_kept:
             return False
-        if self.is_visiting:  # its own node has looked
+        if self.is_remote:  # its own node has looked
             return True
         own, opponent = self.situation.names
         if name != own:
@@ -262,22 +371,27 @@ class Seat:
         return is_new
 
     def ask(self, question: Question | Denied) -> None:
-        """Wait for the matchmaker's decision, or for a refusal that is to come later."""
+        """Keep a question until the matchmaker has decided, or until a refusal that comes later."""
         self.question = question
 
     def hold(self) -> None:
-        """Let the mailbox wait until the question has been answered."""
+        """Note that the mailbox waits until the question has been answered."""
         self.is_held = True
 
     def answered(self) -> Question | Denied | None:
-        """Return the question that has been answered, and let it be open no more."""
+        """Return the question that has been answered, which is open no more."""
         question, self.question, self.is_held = self.question, None, False
         return question
 
     def enter(self, name: str, place: Place) -> bool:
-        """Have a place, under a name; return whether that is another than before."""
+        """Record the seat's place and name; return whether the name is another than before."""
         self.place, self.is_kept = place, True
         return self.introduce(name, counted=self.counted)
+
+    def enter_remote(self, player: Player) -> None:
+        """Be the seat of a player of another node, for one series."""
+        self.is_remote, self.counted = True, player.counted
+        self.enter(player.name, LOBBY)
 
     def give_up_place(self) -> None:
         """Have no place any more."""
@@ -301,50 +415,41 @@ class Seat:
         self.situation = replace(waiting, obstacle=obstacle, was_hindered=hindered)
         return True
 
-    def join(self, series: "Series", number: Number) -> None:
-        """Be in a series, and ready for its next round."""
-        self.situation = Seated(series, number)
+    def join(self, series: "Series", number: Number, *, ready: bool = True) -> None:
+        """Be in a series, and ready for its next round or not."""
+        self.situation = Seated(series, number, ready)
 
-    def step_out(self, series: "Series", number: Number) -> None:
-        """Be in a series still, and not ready for its next round."""
-        self.situation = Seated(series, number, ready=False)
-
-    def come(self, guest: Player) -> None:
-        """Be the seat of a player of another node."""
-        self.is_visiting = True
-        self.counted = guest.counted
-        self.enter(guest.name, LOBBY)
-
-    def go_away(self, game: RemoteGame, match: Hosted) -> None:
-        """Be in a series on another node, against a player there."""
-        self.situation = Away(match, game, self.player(), replace(match.player, is_remote=True))
+    def play_elsewhere(self, game: RemoteGame, match: Hosted) -> None:
+        """Be in a series that another node holds."""
+        opponent = replace(match.player, is_remote=True)
+        self.situation = PlayingElsewhere(match, game, self.player(), opponent)
 
     def part(self) -> None:
         """Be in no series any more."""
         self.situation = Out()
 
-    def owe(self, game: GameId) -> None:
-        """Owe a move for a game that is over, and get none before it has come or has been waited for."""
-        self.owed, self.owed_game = Owed.SOON, game
+    def await_move(self, game: GameId) -> None:
+        """Get no game before the move for a game that is over has come, or has been waited for."""
+        self.pending, self.pending_game = Pending.AWAITED, game
 
-    def rest(self, owed: Owed | None) -> bool:
-        """Let a move be owed no more, or only later on; return whether it has kept the player from a game."""
-        rests, self.owed = self.owed is Owed.SOON, owed
-        return rests
+    def expect_move(self, pending: Pending | None) -> bool:
+        """Wait no longer for a pending move; return whether it has kept the player from a game."""
+        was_kept, self.pending = self.pending is Pending.AWAITED, pending
+        return was_kept
 
     def deliver(self, event: Event) -> None:
-        """Tell the player of an event."""
+        """Queue an event for the player."""
         self.mailbox.deliver(event)
 
-    def dismiss(self, farewell: Dismissed) -> None:
-        """Tell the player of its going, after which it hears nothing more.
+    def dismiss(self, dismissed: Dismissed) -> None:
+        """Hang up on the player, who hears nothing more after `dismissed`.
 
-        Mailbox and seat mostly know each other. The seat lets go, or every connection would leave a heap of
-        things that only the cyclic garbage collector clears away, which looks for them seldom.
+        Mailbox and seat mostly refer to each other. The seat drops its reference, or every connection would
+        leave objects that only the cyclic garbage collector frees, which seldom runs.
         """
         self.situation, self.question = Gone(), None
         mailbox, self.mailbox = self.mailbox, Nowhere()
-        mailbox.deliver(farewell)
+        mailbox.deliver(dismissed)
 
 
 @dataclass(eq=False, slots=True)
@@ -356,9 +461,9 @@ class Series:
     session: Session = field(init=False)
     """Set when the series starts, at once after both seats have joined it."""
     leaves_next: Seat | None = None
-    """Who leaves it after the game that is on."""
+    """The seat that leaves the series after the game that is on."""
     watched: float = NEVER
-    """When the timers look at its clock; no later than its flag falls."""
+    """When the clock is looked at next; no later than its flag falls."""
 
     @property
     def numbered(self) -> tuple[tuple[Number, Seat], tuple[Number, Seat]]:
