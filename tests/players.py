@@ -24,7 +24,7 @@ from adapters.client.boundary import serve_connection
 from adapters.client.upgrade import serve_websocket
 from gateway.game.clock import Terms
 from gateway.game.results import Finished
-from gateway.hub.hub import Hub
+from gateway.hub.hub import Hub, reraise
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import keep_time
 
@@ -177,7 +177,10 @@ class Gateway:
     def __init__(self, nursery: trio.Nursery) -> None:
         self.finished: list[Finished] = []
         terms = Terms(clock=CLOCK, idle=IDLE)
-        self.hub = Hub(terms, LobbyAndTables(random.Random(0)), Heard(self.finished.append))
+        self.faults: list[Sequence[str | None]] | None = None
+        """Whom our mistakes have hit, where a test makes some. Otherwise they are raised."""
+        matchmaker = LobbyAndTables(random.Random(0))
+        self.hub = Hub(terms, matchmaker, Heard(self.finished.append), self._on_fault)
         self._nursery = nursery
         self._serve = {
             "nac4": partial(serve_websocket, endpoint=adapters.nac4.server.endpoint(self.hub)),
@@ -185,6 +188,12 @@ class Gateway:
             "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=4),
         }
         nursery.start_soon(keep_time, self.hub)
+
+    def _on_fault(self, names: Sequence[str | None]) -> None:
+        if self.faults is None:
+            reraise(names)
+        else:
+            self.faults.append(names)
 
     async def connect(self, dialect: str, name: str, table: str | None = None) -> Player:
         """Return a player who is connected, but has not entered."""

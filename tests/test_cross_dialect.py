@@ -14,6 +14,7 @@ import trio.testing
 from players import CLOCK, DIALECTS, IDLE, Gateway, Player, Told, dumped, entered, gateway, same
 
 from gateway.game.events import Reason
+from gateway.hub.seats import Seated
 from gateway.server import app
 
 pytestmark = pytest.mark.trio
@@ -368,13 +369,23 @@ async def test_penalty_that_uses_up_the_rest_loses_at_once(autojump_clock: Clock
 async def test_mistake_of_ours_is_told_to_both_by_hanging_up_alone(
     dialects: Sequence[str], autojump_clock: Clock
 ) -> None:
-    def fail(*_: object) -> None:
-        raise ZeroDivisionError
+    class Failing:
+        """A session that makes a mistake with every move."""
+
+        def __init__(self, session: object) -> None:
+            self._session = session
+
+        def __getattr__(self, name: str) -> object:
+            if name == "play":
+                raise ZeroDivisionError
+            return getattr(self._session, name)
 
     async with table(dialects) as seated:
-        hub, faults = seated.room.hub, list[Sequence[str | None]]()
-        hub.boundary._on_fault = faults.append
-        hub._runner.play = fail  # type: ignore[method-assign, assignment]
+        hub = seated.room.hub
+        seated.room.faults = faults = list[Sequence[str | None]]()
+        situation = hub.seats()[0].situation
+        assert isinstance(situation, Seated)
+        situation.series.session = Failing(situation.series.session)  # type: ignore[assignment]
         await seated.players[0].play(3)
         words = ["closed" if dialect == "droidcon" else "closed 1011" for dialect in dialects]
         await seated.hear([words[0]], [words[1]])

@@ -40,15 +40,14 @@ async def test_ninety_nine_games_of_a_hundred_end_as_they_should(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with gateway() as room:
-        faults = list[Sequence[str | None]]()
-        room.hub.boundary._on_fault = faults.append
+        room.faults = faults = list[Sequence[str | None]]()
         tables: list[list[Player]] = [[] for _ in range(GAMES)]
         for letter in "ab":
             for number, table in enumerate(tables):
                 table.append(await room.connect("droidcon", f"{letter}{number}", f"t{number}"))
                 await table[-1].enter()
             await table[-1].told()
-        (hit,) = (seat for seat in room.hub._seats.values() if seat.name == f"a{HIT}")
+        (hit,) = (seat for seat in room.hub.seats() if seat.name == f"a{HIT}")
         assert isinstance(hit.situation, Seated)
         hit.situation.series.session = Failing(hit.situation.series.session)  # type: ignore[assignment]
         for ply, column in enumerate(FIRST_WINS):
