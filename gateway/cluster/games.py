@@ -242,7 +242,8 @@ class Games:
             number, used = said.split(b" ")
             request = here.asked(int(number))
             if request is not None:
-                self._hub.flagged(here.seat, request, _seconds(used), now)
+                self._hub.handed(here.seat, request, now - _seconds(used))
+                self._hub.flag(here.seat, now)
             return
         if kind == b"p":
             column, to, number, used = said.split(b" ")
@@ -250,7 +251,10 @@ class Games:
         else:
             number, used, data = said.split(b" ", 2)
             command = decode_command(data)
-        self._hub.arrived(here.seat, command, here.asked(int(number)), _seconds(used), now)
+        request, seconds = here.asked(int(number)), _seconds(used)
+        if request is not None:
+            self._hub.handed(here.seat, request, now - seconds)
+        self._hub.submit(here.seat, command, now)
 
 
 def _nowhere(_: bytes) -> None:

@@ -14,7 +14,7 @@ from gateway.cluster.messages import Alive, Asked, Left, Message, Order, Over, R
 from gateway.cluster.proposals import Proposals
 from gateway.cluster.reporting import Reporting
 from gateway.game.events import Objection
-from gateway.hub.remote import PairingHub
+from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted
 from gateway.matchmaking.matchmaker import (
     Answer,
@@ -82,7 +82,7 @@ class ClusterMatchmaker(SimpleMatchmaker):
         elif self._to.server is not None and self._to.pairs == (self._node, message.epoch):
             self._to.server.receive(node, message.fact, now)
 
-    def connect(self, hub: PairingHub, post: Callable[[str, Message], None]) -> None:
+    def connect(self, hub: Hub, post: Callable[[str, Message], None]) -> None:
         """Send messages to other nodes by `post` from now on. Those of one node MUST keep their order."""
         self._proposals.hub = hub
         self._to.post = post

@@ -29,7 +29,7 @@ from gateway.cluster.messages import (
     Void,
 )
 from gateway.cluster.reporting import Pairs, Reporting
-from gateway.hub.remote import PairingHub
+from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting
 from gateway.matchmaking.matchmaker import Answer, Decision, Hindered, HousePair, Pair, Probe, Turn
 
@@ -54,7 +54,7 @@ class Proposals:
     """The matches that are proposed to a node for its players, until their series begin."""
 
     def __init__(self, own: LocalState, to: Reporting) -> None:
-        self.hub: PairingHub
+        self.hub: Hub
         self._own = own
         self._to = to
         self._hosting: dict[At, Hosting] = {}

@@ -9,9 +9,9 @@ in.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
-from types import TracebackType
 from typing import Protocol, TypeAlias, assert_never
 
 from gateway.game.clock import Terms
@@ -220,10 +220,7 @@ class Hub:
         return seat
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Carry out or refuse a command; `now` is when it arrived. Of a seat that is gone it is void.
-
-        Return whether the mailbox has to wait for `resume` before it submits more.
-        """
+        """Carry out or refuse a command; return whether the mailbox has to wait for `resume`."""
         try:
             if not isinstance(command, Play):
                 if not isinstance(seat.situation, Gone):
@@ -264,10 +261,9 @@ class Hub:
 
     def alive(self, seat: Seat, now: float) -> None:
         """Note that the seat's client has answered a probe: nobody takes its place."""
-        with self._contain(seat, now):
+        with self._step(seat, now):
             self.matchmaker.alive(seat.number)
             self._settle(now)
-        self._flush(now)
 
     # Time.
 
@@ -313,12 +309,11 @@ class Hub:
 
     def flag(self, seat: Seat, now: float) -> None:
         """End the seat's game on time, unless its move has been read meanwhile."""
-        with self._contain(seat, now):
+        with self._step(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 self._remote.flag(seat.situation, now)
             else:
                 self._part(self._runner.flag(seat, now), now)
-        self._flush(now)
 
     def fail(self, seat: Seat, now: float) -> None:
         """Hang up on a seat and its opponent, for a mistake of ours: the one that is being handled."""
@@ -351,9 +346,8 @@ class Hub:
             return False
         if self.cluster is not None and self.cluster.is_reserved(seat.number):
             return False
-        with self._contain(seat, now):
+        with self._step(seat, now):
             self._leave(seat, Dismissed(Why.STOPPED), now)
-        self._flush(now)
         return True
 
     def close(self, now: float) -> None:
@@ -367,7 +361,7 @@ class Hub:
             self._hang_up(seat, Dismissed(Why.STOPPED))
         self._flush(now)
 
-    # Other nodes. `PairingHub` says more of what their pairing asks.
+    # Other nodes. While `answers` are taken, `can_reach`, `meet`, `wait_anew` and `desert` MAY be called.
 
     def connect(self, games: RemoteGames, pairing: RemotePairing) -> None:
         """Let players meet those of other nodes."""
@@ -387,17 +381,6 @@ class Hub:
         """End a series without a result, as its other player never came: when all answers are carried out."""
         self._open.append(match)
 
-    def arrived(self, seat: Seat, command: Command, answered: ToMove | None, used: float, now: float) -> None:
-        """Carry out a command from another node; a move answers a request, and took `used` seconds there."""
-        if answered is not None:
-            self.handed(seat, answered, now - used)
-        self.submit(seat, command, now)
-
-    def flagged(self, seat: Seat, request: ToMove, used: float, now: float) -> None:
-        """End a seat's game on time, whose request to move was open for `used` seconds on another node."""
-        self.handed(seat, request, now - used)
-        self.flag(seat, now)
-
     def relay(self, seat: Seat, event: Event, now: float) -> None:
         """Deliver what happened in a seat's series on another node. What follows waits for `settle`."""
         with self._contain(seat, now):
@@ -408,19 +391,17 @@ class Hub:
 
     def lose(self, seat: Seat, now: float) -> None:
         """End a series, whose game has no result: the way to the other node is gone."""
-        with self._contain(seat, now):
+        with self._step(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 self._depart(self._remote.lose(seat, seat.situation, now), now)
             else:
                 self._part(self._runner.leave(seat, now, is_lost=True), now)
             self._settle(now)
-        self._flush(now)
 
     def end_series(self, seat: Seat, now: float) -> None:
         """End a series with the game that is on: the node of one player drains."""
-        with self._contain(seat, now):
+        with self._step(seat, now):
             self._part(self._runner.end_series(seat, now), now)
-        self._flush(now)
 
     def settle(self, now: float) -> None:
         """Carry out what follows from all that came from other nodes, and send what it led to."""
@@ -634,16 +615,20 @@ class Hub:
         """Carry out what the matchmaker answers. A seat that it makes a mistake about is hung up on."""
         is_settled = False
         while not is_settled:
-            with self._contain(self.matchmaker, now) as step:
+            try:
                 for answer in self.matchmaker.answers(now):
                     self._follow(answer, now)
-            is_settled = not step.has_hit
+                is_settled = True
+            except Exception:
+                is_settled = not self._cut_off_suspect(now)
         if self._is_deciding:
             return  # whoever has led here goes on with them: there may be hundreds
         self._is_deciding = True
         while self._open:
-            with self._contain(self.matchmaker, now):
+            try:
                 self._follow_open(self._open.popleft(), now)
+            except Exception:
+                self._cut_off_suspect(now)
         self._is_deciding = False
 
     def _follow(self, answer: Answer, now: float) -> None:
@@ -680,12 +665,13 @@ class Hub:
     def meet(self, match: Match | Hosting | Hosted, now: float) -> None:
         """Start the series of a match, if its players can play."""
         seats = self._ready(match, now)
-        is_on = False
         if seats is not None:
-            with self._contain(seats[0], now) as step:
+            try:
                 self._start(match, seats, now)
-            is_on = not step.has_hit
-        if not is_on and not isinstance(match, Hosted | Hosting):
+                return
+            except Exception:
+                self._cut_off(seats[0], now)
+        if not isinstance(match, Hosted | Hosting):
             self.matchmaker.finished(match)
 
     def _ready(self, match: Match | Hosting | Hosted, now: float) -> list[Seat] | None:
@@ -725,9 +711,7 @@ class Hub:
                 seats = one, ready[1]
             case HousePair():
                 assert self._house is not None
-                assert one.name is not None
-                opponent = Opponent(one.origin, one.name, one.manners.clocked)
-                two = self._house.open_seat(match.house, opponent, now)
+                two = self._house.open_seat(match.house, one.opponent(), now)
                 if two.introduce(match.house, counted=True):
                     self.feed.publish(came(two))
                 seats = (one, two) if match.opens else (two, one)
@@ -768,33 +752,43 @@ class Hub:
     # one fails; and nothing is tried twice. Each step that is about one seat stands in `with
     # self._contain(seat, now)`; where every move comes by, the hub says the same without that.
 
-    def _contain(self, subject: "Subject", now: float) -> "_Contained":
-        """Return a block in which a mistake costs the subject its game and connection, its opponent too."""
-        return _Contained(self._cut_off, subject, now)
+    @contextmanager
+    def _contain(self, seat: Seat, now: float) -> Iterator[None]:
+        """Return a block in which a mistake costs the seat its game and connection, its opponent too."""
+        try:
+            yield
+        except Exception:
+            self._cut_off(seat, now)
 
-    def _cut_off(self, subject: "Subject", now: float) -> bool:
-        """Hang up on whoever a step was about, and on the opponent; return whether that was anybody.
+    @contextmanager
+    def _step(self, seat: Seat, now: float) -> Iterator[None]:
+        """Return such a block for all that a call of the hub does, after which mailboxes are flushed."""
+        with self._contain(seat, now):
+            yield
+        self._flush(now)
+
+    def _cut_off(self, seat: Seat | None, now: float) -> bool:
+        """Hang up on a seat and on its opponent; return whether that was anybody.
 
         Call it while the exception is handled.
         """
-        if isinstance(subject, Seat):
-            seats = [subject]
-        elif subject is self.matchmaker:
-            number = self.matchmaker.suspect()
-            seats = [seat for seat in self._seats.values() if seat.number == number]
-        else:
-            seats = [seat for seat in self._seats.values() if seat.mailbox is subject]
-        series = dict.fromkeys(seat.situation.series for seat in seats if isinstance(seat.situation, Seated))
-        hit = dict.fromkeys((*seats, *(seat for each in series for seat in each.seats)))
-        going = [seat for seat in hit if not isinstance(seat.situation, Gone)]
-        for each in series:
-            self._attempt(partial(self._runner.forget_flag, each))
-            self._attempt(partial(self._finished, each.match))
-            self._attempt(partial(self._runner.stop, each, now))
-        for seat in going:
-            self._hang_up(seat, Dismissed(Why.FAULT))
-        self._on_fault([seat.name for seat in going])
+        hit = [] if seat is None else [seat]
+        if seat is not None and isinstance(seat.situation, Seated):
+            series = seat.situation.series
+            hit += [each for each in series.seats if each is not seat]
+            self._runner.forget_flag(series)
+            self._attempt(partial(self._finished, series.match))
+            self._attempt(partial(self._runner.stop, series, now))
+        going = [each for each in hit if not isinstance(each.situation, Gone)]
+        for each in going:
+            self._hang_up(each, Dismissed(Why.FAULT))
+        self._on_fault([each.name for each in going])
         return bool(going)
+
+    def _cut_off_suspect(self, now: float) -> bool:
+        """Hang up on the seat that the matchmaker's mistake was about, as `_cut_off` does."""
+        number = self.matchmaker.suspect()
+        return self._cut_off(None if number is None else self._seats.get(number), now)
 
     def _hang_up(self, seat: Seat, dismissed: Dismissed) -> None:
         """Hang up on a seat that is in no series, or was cut off."""
@@ -821,37 +815,10 @@ class Hub:
             try:
                 mailbox.flush()
             except Exception:
-                self._cut_off(mailbox, now)
+                own = (seat for seat in self._seats.values() if seat.mailbox is mailbox)
+                self._cut_off(next(own, None), now)
         while self._answered:
             self._answered.pop().resume()
-
-
-Subject: TypeAlias = Seat | Outgoing | Matchmaker
-"""What a step is about: a seat, that of a mailbox, or the one that the matchmaker suspects."""
-
-
-class _Contained:
-    """The block around a step of the hub."""
-
-    __slots__ = ("_cut_off", "_now", "_subject", "has_hit")
-
-    def __init__(self, cut_off: Callable[[Subject, float], bool], subject: Subject, now: float) -> None:
-        self._cut_off = cut_off
-        self._subject = subject
-        self._now = now
-        self.has_hit = False
-        """Whether a mistake in the block has hit anybody."""
-
-    def __enter__(self) -> "_Contained":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self.has_hit = self._cut_off(self._subject, self._now)
-        return True
 
 
 def _unfitness(command: Enter | Introduce) -> Objection:

@@ -29,7 +29,6 @@ from gateway.game.results import Finished
 from gateway.hub.feed import RemoteFacts, came
 from gateway.hub.seats import Hosted, Hosting, PlayingElsewhere, RemoteGame, Seat
 from gateway.hub.series import Parting, SeriesRunner
-from gateway.matchmaking.matchmaker import Turn
 
 # What a node and its hub ask of each other.
 
@@ -52,25 +51,6 @@ class RemotePairing(Protocol):
 
     def finished(self, match: Hosting | Hosted) -> None:
         """Note that a series is over."""
-
-
-class PairingHub(Protocol):
-    """What a `RemotePairing` asks of the hub. It MAY call this while its matchmaker's `answers` are taken."""
-
-    def can_reach(self, seat: int) -> bool:
-        """Whether nothing says that the player on a seat has vanished, and nothing is paused."""
-
-    def meet(self, match: Hosting | Hosted, now: float) -> None:
-        """Start a series with a player of another node and say that it `began`, if the seat is ready for it.
-
-        If it is not, it waits in a new turn.
-        """
-
-    def wait_anew(self, turn: Turn, now: float) -> None:
-        """Give a seat a new turn: the match that took this one came to nothing."""
-
-    def desert(self, match: Hosting) -> None:
-        """End a series without a result, as its other player never came: when all answers are carried out."""
 
 
 class Cluster(Protocol):

@@ -19,7 +19,7 @@ from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Number, Player
 from gateway.game.session import Session
-from gateway.matchmaking.matchmaker import Entry, Match, Turn
+from gateway.matchmaking.matchmaker import Entry, Match, Opponent, Turn
 
 NEVER = inf
 """A time that does not come."""
@@ -339,6 +339,11 @@ class Seat:
                 return Objection.NOT_ENTERED
             case _:
                 assert_never(self.situation)
+
+    def opponent(self) -> Opponent:
+        """Return the player as a house player needs it."""
+        assert self.name is not None
+        return Opponent(self.origin, self.name, self.manners.clocked)
 
     def player(self) -> Player:
         """Return the player as a series knows it, which keeps the name that it began with."""

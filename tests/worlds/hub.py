@@ -6,18 +6,18 @@ stands still unless a test lets it pass.
 
 import gc
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import TypeVar
 
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
-from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Moved, Objection, Started, ToMove
 from gateway.game.ids import game_ids
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
 from gateway.hub.hub import Hub, OnFault, reraise
-from gateway.matchmaking.matchmaker import Matchmaker
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, SimpleMatchmaker, Turn
 from gateway.matchmaking.standard import LobbyAndTables
 
 E = TypeVar("E")
@@ -184,6 +184,39 @@ class Heard(NoResults):
 
     def keep(self, finished: Finished) -> None:
         self._heard(finished)
+
+
+class ByName(SimpleMatchmaker):
+    """Pairs the first two by the alphabet, for three games each. Lets no name in twice."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, Entry] = {}
+        self.waiting: dict[str, Turn] = {}
+        self.answer: list[Answer] = []
+        self.late: type[Answer] | tuple[()] = ()
+        """What is not answered yet."""
+
+    def enter(self, entry: Entry) -> None:
+        taken = entry.name in (each.name for each in self.entries.values())
+        against = entry.against | (Objection.NAME_TAKEN if taken else Objection(0))
+        if not against:
+            self.entries[entry.seat] = entry
+        self.answer.append(Decision(entry.seat, against))
+
+    def wait(self, turn: Turn, since: float) -> None:
+        self.waiting[self.entries[turn.seat].name] = turn
+        while len(self.waiting) > 1:
+            one, two = sorted(self.waiting)[:2]
+            self.answer.append(Pair(self.waiting.pop(one), self.waiting.pop(two), rounds=3))
+
+    def leave(self, seat: int) -> None:
+        entry = self.entries.pop(seat, None)
+        if entry is not None:
+            self.waiting.pop(entry.name, None)
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        while self.answer and not isinstance(self.answer[0], self.late):
+            yield self.answer.pop(0)
 
 
 class World:

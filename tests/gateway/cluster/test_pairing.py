@@ -15,7 +15,7 @@ from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
 from gateway.game.facts import Cause, Obstacle
 from gateway.game.results import Player
-from gateway.hub.remote import PairingHub
+from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting
 from gateway.matchmaking.matchmaker import Entry, Turn
 
@@ -732,7 +732,7 @@ def test_series_with_another_run_of_a_lost_node_outlives_one_with_the_run_before
     own = SimpleNamespace(players={1: entry, 2: entry})
     proposals = Proposals(cast(LocalState, own), cast(Reporting, SimpleNamespace(post=lambda *_: None)))
     deserted = list[Hosting]()
-    proposals.hub = cast(PairingHub, SimpleNamespace(desert=deserted.append))
+    proposals.hub = cast(Hub, SimpleNamespace(desert=deserted.append))
     before, after = (Hosting(Turn(seat, 1), "b", Turn(1, 1), ann, "") for seat in (1, 2))
     for match in (before, after):
         proposals.began(match)
