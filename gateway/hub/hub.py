@@ -158,7 +158,8 @@ class Hub:
         self._on_fault = on_fault
         self._runner = SeriesRunner(terms, self.feed, games or game_ids(0), self._began, self._finished)
         self._remote = RemotePlayers(self._runner, terms.idle)
-        self._house: House | None = None
+        self._house: House
+        """Set by `engage`: before that, the matchmaker asks for no house player."""
         self._is_paused = False
         """Whether nobody is paired, except for a series that another node has begun."""
         self._seats: dict[int, Seat] = {}
@@ -710,13 +711,11 @@ class Hub:
             case Pair():
                 seats = one, ready[1]
             case HousePair():
-                assert self._house is not None
                 two = self._house.open_seat(match.house, one.opponent(), now)
                 if two.introduce(match.house, counted=True):
                     self.feed.publish(came(two))
                 seats = (one, two) if match.opens else (two, one)
             case Hosting():
-                assert self._remote.games is not None
                 two = self._remote.games.open_seat(match, now)
                 two.enter_remote(match.player)
                 self.feed.publish(came(two))
@@ -734,14 +733,12 @@ class Hub:
 
     def _began(self, match: Match | Hosting, game: int) -> None:
         if isinstance(match, Hosting):
-            assert self._remote.pairing is not None
             self._remote.pairing.began(match, game)
         else:
             self.matchmaker.began(match, game)
 
     def _finished(self, match: Match | Hosting) -> None:
         if isinstance(match, Hosting):
-            assert self._remote.pairing is not None
             self._remote.pairing.finished(match)
         else:
             self.matchmaker.finished(match)

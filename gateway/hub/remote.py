@@ -83,16 +83,15 @@ class RemotePlayers:
     def __init__(self, runner: SeriesRunner, idle: float) -> None:
         """`idle`: seconds for a move where the game has no clock."""
         self.flags: Deadlines[Seat] = Deadlines()
-        self.games: RemoteGames | None = None
-        self.pairing: RemotePairing | None = None
+        self.games: RemoteGames
+        self.pairing: RemotePairing
+        """Both are set when the hub is connected: before that, nothing is played with other nodes."""
         self._runner = runner
         self._feed = runner.feed
         self._idle = idle
 
     def start(self, seat: Seat, match: Hosted) -> None:
         """Let a seat play on another node, in whose feed it is from now on."""
-        assert self.games is not None
-        assert self.pairing is not None
         seat.play_elsewhere(self.games.play_elsewhere(seat, match), match)
         self.pairing.began(match, 1)
         self._feed.publish(Left(seat.number))
@@ -181,7 +180,6 @@ class RemotePlayers:
         return Parting(seat, dismissed if goes else None, there.ready, there.asked)
 
     def _part(self, seat: Seat, there: PlayingElsewhere) -> None:
-        assert self.pairing is not None
         self.flags.cancel(seat)
         seat.part()
         self.pairing.finished(there.match)

@@ -1,10 +1,27 @@
 """Any matchmaker pairs the players of several nodes: this one has 40 lines, and knows of none."""
 
+from collections.abc import Iterator
+
 import pytest
 from worlds.cluster import ASKING, Net
 from worlds.hub import ByName
 
+from gateway.cluster.messages import Asked, Freed, Instruction, Joined, Left, Proposed, Waits
+from gateway.cluster.server import PairingServer
+from gateway.game.commands import LOBBY
 from gateway.game.events import NOTHING, Objection
+from gateway.matchmaking.matchmaker import (
+    Answer,
+    Decision,
+    Entry,
+    Hindered,
+    HousePair,
+    Match,
+    Pair,
+    Probe,
+    SimpleMatchmaker,
+    Turn,
+)
 
 
 @pytest.fixture
@@ -62,3 +79,63 @@ def test_node_that_is_lost_takes_its_players_along(net: Net) -> None:
     one, two = net["c"].come("ann"), net["c"].come("bob")
     net.run()
     assert (one.opponent, two.opponent) == ("bob", "ann")
+
+
+class Stale(SimpleMatchmaker):
+    """Lets everybody in, and answers besides what a test says."""
+
+    def __init__(self) -> None:
+        self.next: list[Answer] = []
+        self.over: list[Match] = []
+
+    def enter(self, entry: Entry) -> None:
+        self.next.append(Decision(entry.seat, entry.against))
+
+    def wait(self, turn: Turn, since: float) -> None:
+        """Wait for the test."""
+
+    def leave(self, seat: int) -> None:
+        """Forget nothing."""
+
+    def finished(self, match: Match) -> None:
+        self.over.append(match)
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        while self.next:
+            yield self.next.pop(0)
+
+
+def answered(*answers: Answer) -> tuple[Stale, list[tuple[str, Instruction]]]:
+    """Return what a node hears, of which two players wait and a third has left, and the matchmaker."""
+    matchmaker = Stale()
+    server = PairingServer(matchmaker, (), 0.0)
+    server.receive("b", Joined(7), 0.0)
+    for seat in (1, 2, 3):
+        server.receive("b", Asked(Entry(seat, f"n{seat}", LOBBY, True, ASKING, "", NOTHING)), 0.0)
+        list(server.answers(0.0))
+        server.receive("b", Waits(seat, seat, True), 0.0)
+    list(server.answers(0.0))
+    server.receive("b", Left(3), 0.0)
+    matchmaker.next += answers
+    return matchmaker, list(server.answers(0.0))
+
+
+def test_pair_with_one_who_left_is_over_and_the_other_waits_anew() -> None:
+    stale = Pair(Turn(1, 1), Turn(3, 3))
+    matchmaker, orders = answered(stale)
+    assert (matchmaker.over, orders) == ([stale], [("b", Freed(1, 1))])
+
+
+def test_turn_is_in_one_open_proposal_at_most() -> None:
+    stale = HousePair(Turn(2, 2), "random", opens=True)
+    matchmaker, orders = answered(Pair(Turn(1, 1), Turn(2, 2)), stale)
+    assert matchmaker.over == [stale]
+    assert [type(order) for _, order in orders] == [Proposed]
+
+
+@pytest.mark.parametrize(
+    "answer", [Decision(3, NOTHING), Probe(3), Hindered(Turn(3, 3), None), Decision(1, NOTHING)]
+)
+def test_answer_about_one_who_left_or_asks_for_nothing_is_dropped(answer: Answer) -> None:
+    _, orders = answered(answer)
+    assert orders == []
