@@ -99,7 +99,7 @@ class ClusterNode:
         assert isinstance(hub.matchmaker, ClusterMatchmaker)
         self._matchmaker = hub.matchmaker
         self._name = name
-        self._said: dict[str, int] = {}
+        self._claims: dict[str, int] = {}
         """The epochs in which linked nodes say that they pair; 0 for one that does not."""
         self._ceased = 0
         """The latest epoch in which this node paired and does not any more."""
@@ -128,23 +128,23 @@ class ClusterNode:
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
-        kind, said = frame[:1], frame[1:]
+        kind, payload = frame[:1], frame[1:]
         if kind == b"g":
             if self._has_paired:
                 self.settle(now)  # the series may have begun with the frame before
-            self.games.receive(node, said, now)
+            self.games.receive(node, payload, now)
         elif kind == b"p":
-            self._matchmaker.receive(node, decode(said), now)
+            self._matchmaker.receive(node, decode(payload), now)
             self._has_paired = True
         elif kind == b"h":
-            epoch = _epoch(said)
-            self._said[node] = epoch
+            epoch = _epoch(payload)
+            self._claims[node] = epoch
             self.membership.heard(epoch)
             self.follow(now)
         elif kind == b"f":
-            self.feeds.receive(node, said)
+            self.feeds.receive(node, payload)
         elif kind == b"o":
-            self.acting.receive(node, said)
+            self.acting.receive(node, payload)
         else:
             raise ValueError("no frame of this version")
 
@@ -156,7 +156,7 @@ class ClusterNode:
     def lost(self, node: str, now: float) -> None:
         """Hear that a node, or the way to it, is gone."""
         logger.warning("lost node %s", node, extra={"event": "node_lost", "other": node})
-        self._said.pop(node, None)
+        self._claims.pop(node, None)
         if self.pairs is not None and self.pairs[0] == node:
             self.pairs = None
         self._matchmaker.lost(node, now)
@@ -246,8 +246,8 @@ class ClusterNode:
         holder = self.membership.holder(now)
         if holder is not None and holder.node == self._name and self.may_pair:
             return holder
-        said = max(((epoch, node) for node, epoch in self._said.items() if epoch), default=None)
-        return None if said is None or said[0] < self.membership.epoch else (said[1], said[0])
+        claim = max(((epoch, node) for node, epoch in self._claims.items() if epoch), default=None)
+        return None if claim is None or claim[0] < self.membership.epoch else (claim[1], claim[0])
 
     def _cease(self) -> None:
         """Pair for others no more, if this node did."""
@@ -274,9 +274,9 @@ class ClusterNode:
         self.links.send(node, kind + frame)
 
 
-def _epoch(said: bytes) -> int:
+def _epoch(text: bytes) -> int:
     """Return an epoch that is said. Raises ValueError for one that no registry gives."""
-    epoch = int(said)
+    epoch = int(text)
     if not 0 <= epoch <= HIGHEST:
         raise ValueError("not an epoch")
     return epoch

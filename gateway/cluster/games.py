@@ -127,21 +127,21 @@ class _There:
         """Ask for no further game."""
         self.send(b"d %s " % self.name)
 
-    def event(self, kind: bytes, said: bytes) -> Event:
+    def event(self, kind: bytes, payload: bytes) -> Event:
         """Return what a frame tells. Raises ValueError."""
         match kind:
             case b"m":
-                *silent, column = _columns(said)
+                *silent, column = _columns(payload)
                 for each in silent:
                     self.board = self.board.drop(each)
                 mover = self.board.turn
                 self.board = self.board.drop(column)
                 return Moved(self.game, mover, column, self.board)
             case b"t":
-                number, rest = said.split(b" ")
+                number, rest = payload.split(b" ")
                 return ToMove(self.game, int(number), self.board, None if rest == b"-" else _seconds(rest))
             case b"e":
-                event = decode_event(said)
+                event = decode_event(payload)
                 if isinstance(event, Started):
                     self.game, self.board = event.game, Board()
                 return event
@@ -201,11 +201,11 @@ class Games:
         What players are told leaves once the hub settles.
         """
         try:
-            kind, name, said = frame.split(b" ", 2)
+            kind, name, payload = frame.split(b" ", 2)
             if (there := self._there.get((node, name))) is not None and kind in b"mte":
-                self._hear(there, there.event(kind, said), now)
+                self._hear(there, there.event(kind, payload), now)
             elif (here := self._here.get((node, name))) is not None and kind in b"pcfd":
-                self._obey(here, kind, said, now)
+                self._obey(here, kind, payload, now)
         except ValueError as error:
             raise EncodingError(str(error)) from error
 
@@ -233,23 +233,23 @@ class Games:
             there.forget()
         self._hub.relay(there.seat, event, now)
 
-    def _obey(self, here: _Here, kind: bytes, said: bytes, now: float) -> None:
+    def _obey(self, here: _Here, kind: bytes, payload: bytes, now: float) -> None:
         command: Command
         if kind == b"d":
             self._hub.end_series(here.seat, now)
             return
         if kind == b"f":
-            number, used = said.split(b" ")
+            number, used = payload.split(b" ")
             request = here.asked(int(number))
             if request is not None:
                 self._hub.handed(here.seat, request, now - _seconds(used))
                 self._hub.flag(here.seat, now)
             return
         if kind == b"p":
-            column, to, number, used = said.split(b" ")
+            column, to, number, used = payload.split(b" ")
             command = Play(_columns(column)[0], int(to))
         else:
-            number, used, data = said.split(b" ", 2)
+            number, used, data = payload.split(b" ", 2)
             command = decode_command(data)
         request, seconds = here.asked(int(number)), _seconds(used)
         if request is not None:

@@ -47,8 +47,8 @@ from gateway.game.facts import Left, Snapshot
 from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Illegal, Manners
 from gateway.game.results import NoResults, Results
-from gateway.hub.feed import Feed, came, hindered, snapshot, waits
-from gateway.hub.remote import Cluster, RemoteGames, RemotePairing, RemotePlayers
+from gateway.hub.feed import Feed, came, hindered, snapshot
+from gateway.hub.remote import Cluster, RemotePlayers
 from gateway.hub.seats import (
     Gone,
     Hosted,
@@ -58,41 +58,30 @@ from gateway.hub.seats import (
     Pending,
     PlayingElsewhere,
     Question,
+    RemoteGames,
+    RemotePairing,
     Seat,
     Seated,
-    Series,
     Waiting,
 )
-from gateway.hub.series import Parting, SeriesRunner
+from gateway.hub.series import House, Parting, SeriesRunner
 from gateway.matchmaking.matchmaker import (
     Answer,
     Decision,
     Entry,
     Hindered,
     HousePair,
-    HousePlayers,
-    Match,
     Matchmaker,
-    Opponent,
     Pair,
     Probe,
     Turn,
 )
 
-ABSENCE = 1.0
-"""Seconds until a player is tried again that could not be reached when its game was to begin."""
-SPREAD = 1000
-"""The short steps within a second in which those are looked at whom a pause holds back."""
+UNDECIDED = 1.0
+"""Seconds until what is due for a seat is looked at again, while the matchmaker has not decided on it."""
 
 OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
 """Called for a mistake while its exception is handled, with the names of those who were hung up on."""
-
-
-class House(HousePlayers, Protocol):
-    """Where house players come from."""
-
-    def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
-        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
 
 
 class HubForPlayers(Protocol):
@@ -155,26 +144,19 @@ class Hub:
         """The cluster that this server is a node of, if it is of one."""
         self.is_closed = False
         """Whether nobody is let in any more."""
-        self._on_fault = on_fault
-        self._runner = SeriesRunner(terms, self.feed, games or game_ids(0), self._began, self._finished)
-        self._remote = RemotePlayers(self._runner, terms.idle)
-        self._house: House
-        """Set by `engage`: before that, the matchmaker asks for no house player."""
-        self._is_paused = False
-        """Whether nobody is paired, except for a series that another node has begun."""
         self._seats: dict[int, Seat] = {}
+        self._on_fault = on_fault
+        self._runner = SeriesRunner(
+            terms, matchmaker, self.feed, games or game_ids(0), self._seats, self._contain
+        )
+        self._remote = RemotePlayers(self._runner, terms.idle)
         self._numbers = count(1)
-        self._turns = count(1)
         self._entries: Deadlines[Seat] = Deadlines()
         """When players should have entered."""
         self._denials: Deadlines[Seat] = Deadlines()
         """When the answer to a name that the player may not bear has waited long enough."""
-        self._absences: Deadlines[Seat] = Deadlines()
-        """When those may be back who could not be reached when their games were to begin."""
-        runner, remote = self._runner, self._remote
-        self._timers = (
-            runner.pending, runner.rejoins, self._entries, self._absences, remote.flags, self._denials,
-        )  # fmt: skip
+        self._timers = [self._runner.pending, self._runner.rejoins, self._runner.absences]
+        self._timers += self._entries, self._denials, self._remote.flags
         self._open: deque[Decision | Hosting] = deque()
         """Decisions, and series whose other player never came, to be carried out after all other answers."""
         self._is_deciding = False
@@ -191,7 +173,7 @@ class Hub:
 
     def engage(self, house: House) -> None:
         """Let the players of `house` be asked for. Without, a wish for one of them waits for ever."""
-        self._house = house
+        self._runner.house = house
         self.matchmaker.engage(house)
 
     def seats(self) -> tuple[Seat, ...]:
@@ -285,21 +267,21 @@ class Hub:
         for seat in runner.rejoins.due(now):
             with self._contain(seat, now):
                 if seat.question is not None:
-                    runner.rejoins.set(seat, now + ABSENCE)
+                    runner.rejoins.set(seat, now + UNDECIDED)
                 else:
                     self._part(runner.leave(seat, now), now)
-                    self._give_up_place(seat)
+                    self._runner.give_up_place(seat)
         for seat in self._entries.due(now):
             with self._contain(seat, now):
                 if seat.question is not None:
-                    self._entries.set(seat, now + ABSENCE)
+                    self._entries.set(seat, now + UNDECIDED)
                 elif seat.place is None:
                     self._leave(seat, Dismissed(Why.SILENT), now)
         for seat in self._denials.due(now):
             with self._contain(seat, now):
                 self._deny(seat, now)
-        for seat in self._absences.due(now):
-            self._wait_on(seat, now)
+        for seat in runner.absences.due(now):
+            self._runner.wait_on(seat, now)
         self._settle(now)
         for series in runner.due_flags(now):
             with self._contain(series.seats[0], now):
@@ -325,7 +307,7 @@ class Hub:
 
     def pause(self, *, is_paused: bool) -> None:
         """Pair nobody from now on, or pair again: within two seconds. Series that are on go on."""
-        self._is_paused = is_paused
+        self._runner.is_paused = is_paused
 
     def drain(self) -> None:
         """Begin no further game, and let nobody in any more. Games that are on go on."""
@@ -366,17 +348,22 @@ class Hub:
 
     def connect(self, games: RemoteGames, pairing: RemotePairing) -> None:
         """Let players meet those of other nodes."""
-        self._remote.games, self._remote.pairing = games, pairing
+        self._runner.games, self._runner.pairing = games, pairing
 
     def can_reach(self, seat: int) -> bool:
         """Whether the player on a seat can play: nothing says that it has vanished, and nothing is paused."""
-        return not self._is_paused and seat in self._seats and self._seats[seat].mailbox.is_reachable
+        runner = self._runner
+        return not runner.is_paused and seat in self._seats and self._seats[seat].mailbox.is_reachable
+
+    def meet(self, match: Hosting | Hosted, now: float) -> None:
+        """Start a series with a player of another node, or let the seat wait in a new turn."""
+        self._runner.meet(match, now)
 
     def wait_anew(self, turn: Turn, now: float) -> None:
         """Give a seat a new turn: the match that took this one came to nothing."""
-        seat = self._waiting(turn)
+        seat = self._runner.waiting(turn)
         if seat is not None and not self._runner.is_closed:
-            self._wait_on(seat, now)
+            self._runner.wait_on(seat, now)
 
     def desert(self, match: Hosting) -> None:
         """End a series without a result, as its other player never came: when all answers are carried out."""
@@ -457,7 +444,7 @@ class Hub:
             case Seated(series):
                 self._runner.go_on(series, now)
             case Waiting():
-                self._wait(seat, now)
+                self._runner.wait(seat, now)
                 self._settle(now)
 
     def _ask(self, seat: Seat, command: Ask, now: float) -> None:
@@ -549,7 +536,7 @@ class Hub:
         if seat.enter(entry.name, entry.place):
             self.feed.publish(came(seat))
         seat.deliver(Entered(entry.name))
-        self._wait(seat, now)
+        self._runner.wait(seat, now)
         self._settle(now)
 
     def _leave(self, seat: Seat, dismissed: Dismissed, now: float) -> None:
@@ -581,36 +568,11 @@ class Hub:
         elif parting.asked is not None:
             self._enter(seat, parting.asked, now)
         elif parting.waits:
-            self._wait(seat, now)
+            self._runner.wait(seat, now)
         elif not isinstance(seat.place, AtTable):  # a seat at a table is kept for a while
-            self._give_up_place(seat)
+            self._runner.give_up_place(seat)
 
     # Pairing.
-
-    def _wait(self, seat: Seat, now: float) -> None:
-        """Let a seat wait from now on; one with a pending move is not paired yet."""
-        turn = seat.wait(next(self._turns), now)
-        self._absences.cancel(seat)
-        if seat.waits:
-            self.feed.publish(waits(seat, now))
-            self.matchmaker.wait(turn, now)
-
-    def _wait_on(self, seat: Seat, now: float) -> None:
-        """Let a seat whose match was not started wait in another turn, once that can lead to a match."""
-        situation = seat.situation
-        if not isinstance(situation, Waiting):
-            return
-        with self._contain(seat, now):
-            if self._is_paused:
-                self._absences.set(seat, now + ABSENCE + seat.number % SPREAD / SPREAD)
-            elif seat.mailbox.is_reachable:
-                self.matchmaker.wait(seat.wait(next(self._turns), situation.since), situation.since)
-            else:
-                self._absences.set(seat, now + ABSENCE)
-
-    def _give_up_place(self, seat: Seat) -> None:
-        self.matchmaker.leave(seat.number)
-        seat.give_up_place()
 
     def _settle(self, now: float) -> None:
         """Carry out what the matchmaker answers. A seat that it makes a mistake about is hung up on."""
@@ -640,11 +602,11 @@ class Hub:
                 if number in self._seats:
                     self._seats[number].mailbox.probe()
             case Hindered(turn, obstacle):
-                seat = self._waiting(turn)
+                seat = self._runner.waiting(turn)
                 if seat is not None and seat.hinder(obstacle):
                     self.feed.publish(hindered(seat))
             case Pair() | HousePair():
-                self.meet(answer, now)
+                self._runner.meet(answer, now)
             case _:
                 assert_never(answer)
 
@@ -662,86 +624,6 @@ class Hub:
                 self._decide(asking, answer.against, now)
         elif not answer.against:  # it has gone meanwhile
             self.matchmaker.leave(answer.seat)
-
-    def meet(self, match: Match | Hosting | Hosted, now: float) -> None:
-        """Start the series of a match, if its players can play."""
-        seats = self._ready(match, now)
-        if seats is not None:
-            try:
-                self._start(match, seats, now)
-                return
-            except Exception:
-                self._cut_off(seats[0], now)
-        if not isinstance(match, Hosted | Hosting):
-            self.matchmaker.finished(match)
-
-    def _ready(self, match: Match | Hosting | Hosted, now: float) -> list[Seat] | None:
-        """Return the seats of a match; None if it cannot be played. Then those who still wait wait on."""
-        has_begun = isinstance(match, Hosted)  # on another node
-        if self._runner.is_closed and not has_begun:
-            return None
-        seats = [seat for turn in match.turns if (seat := self._waiting(turn)) is not None]
-        present = list[Seat]()
-        if self._is_paused and not has_begun:
-            for seat in seats:
-                if seat.hinder(None):  # now nothing but the pause is in the way
-                    self.feed.publish(hindered(seat))
-        else:
-            for seat in seats:
-                with self._contain(seat, now):
-                    if seat.mailbox.is_reachable:
-                        present.append(seat)
-            if len(present) == len(match.turns):
-                return present
-        for seat in seats:
-            self._wait_on(seat, now)
-        return None
-
-    def _waiting(self, turn: Turn) -> Seat | None:
-        """Return the seat that waits in a turn, if it does still."""
-        seat = self._seats.get(turn.seat)
-        if seat is None or not isinstance(seat.situation, Waiting) or seat.situation.turn != turn:
-            return None
-        return seat
-
-    def _start(self, match: Match | Hosting | Hosted, ready: Sequence[Seat], now: float) -> None:
-        """Start a series between the seats that are ready, or with a player who comes for it."""
-        one = ready[0]
-        match match:
-            case Pair():
-                seats = one, ready[1]
-            case HousePair():
-                two = self._house.open_seat(match.house, one.opponent(), now)
-                if two.introduce(match.house, counted=True):
-                    self.feed.publish(came(two))
-                seats = (one, two) if match.opens else (two, one)
-            case Hosting():
-                two = self._remote.games.open_seat(match, now)
-                two.enter_remote(match.player)
-                self.feed.publish(came(two))
-                seats = one, two
-            case Hosted():
-                self._remote.start(one, match)
-                return
-            case _:
-                assert_never(match)
-        series = Series(match, seats)
-        for number, seat in series.numbered:
-            seat.join(series, number)  # from here on a mistake costs both
-        with self._contain(seats[0], now):
-            self._runner.start(series, now)
-
-    def _began(self, match: Match | Hosting, game: int) -> None:
-        if isinstance(match, Hosting):
-            self._remote.pairing.began(match, game)
-        else:
-            self.matchmaker.began(match, game)
-
-    def _finished(self, match: Match | Hosting) -> None:
-        if isinstance(match, Hosting):
-            self._remote.pairing.finished(match)
-        else:
-            self.matchmaker.finished(match)
 
     # The guard around a step: a mistake of ours costs one game, and nobody else anything. Nothing else in
     # this package catches an exception, but the feed. What a mistake has hit is not to be trusted, so its
@@ -774,7 +656,7 @@ class Hub:
             series = seat.situation.series
             hit += [each for each in series.seats if each is not seat]
             self._runner.forget_flag(series)
-            self._attempt(partial(self._finished, series.match))
+            self._attempt(partial(self._runner.finished, series.match))
             self._attempt(partial(self._runner.stop, series, now))
         going = [each for each in hit if not isinstance(each.situation, Gone)]
         for each in going:

@@ -1,4 +1,4 @@
-"""Players of this node that play on another, and the interface between the hub and other nodes.
+"""Players of this node that play on another, and the cluster as the server sees it.
 
 The other node holds the game and takes the player's commands. A player's time runs where its client is, from
 when the request left until the move arrived, so the way between the nodes costs nobody any. The player hears
@@ -24,33 +24,10 @@ from gateway.game.events import (
     ToMove,
     Why,
 )
-from gateway.game.facts import Left
 from gateway.game.results import Finished
 from gateway.hub.feed import RemoteFacts, came
-from gateway.hub.seats import Hosted, Hosting, PlayingElsewhere, RemoteGame, Seat
+from gateway.hub.seats import PlayingElsewhere, Seat
 from gateway.hub.series import Parting, SeriesRunner
-
-# What a node and its hub ask of each other.
-
-
-class RemoteGames(Protocol):
-    """Carries series with players of other nodes."""
-
-    def open_seat(self, match: Hosting, now: float) -> Seat:
-        """Open a seat in the hub for a player of another node, for one series, and return it."""
-
-    def play_elsewhere(self, seat: Seat, match: Hosted) -> RemoteGame:
-        """Return the way to the series of another node in which the player of `seat` is from now on."""
-
-
-class RemotePairing(Protocol):
-    """Agrees with other nodes on series between their players and those of this one."""
-
-    def began(self, match: Hosting | Hosted, game: int) -> None:
-        """Note that a game of a series began; that of another node is said to begin once."""
-
-    def finished(self, match: Hosting | Hosted) -> None:
-        """Note that a series is over."""
 
 
 class Cluster(Protocol):
@@ -83,18 +60,9 @@ class RemotePlayers:
     def __init__(self, runner: SeriesRunner, idle: float) -> None:
         """`idle`: seconds for a move where the game has no clock."""
         self.flags: Deadlines[Seat] = Deadlines()
-        self.games: RemoteGames
-        self.pairing: RemotePairing
-        """Both are set when the hub is connected: before that, nothing is played with other nodes."""
         self._runner = runner
         self._feed = runner.feed
         self._idle = idle
-
-    def start(self, seat: Seat, match: Hosted) -> None:
-        """Let a seat play on another node, in whose feed it is from now on."""
-        seat.play_elsewhere(self.games.play_elsewhere(seat, match), match)
-        self.pairing.began(match, 1)
-        self._feed.publish(Left(seat.number))
 
     def play(self, seat: Seat, there: PlayingElsewhere, command: Play, now: float) -> None:
         """Pass a move on, with the time that it took."""
@@ -182,7 +150,7 @@ class RemotePlayers:
     def _part(self, seat: Seat, there: PlayingElsewhere) -> None:
         self.flags.cancel(seat)
         seat.part()
-        self.pairing.finished(there.match)
+        self._runner.pairing.finished(there.match)
         self._feed.publish(came(seat))
 
 

@@ -140,6 +140,26 @@ class RemoteGame(Protocol):
         """Say that the player has left. Nothing follows."""
 
 
+class RemoteGames(Protocol):
+    """Carries series with players of other nodes."""
+
+    def open_seat(self, match: Hosting, now: float) -> "Seat":
+        """Open a seat in the hub for a player of another node, for one series, and return it."""
+
+    def play_elsewhere(self, seat: "Seat", match: Hosted) -> RemoteGame:
+        """Return the way to the series of another node in which the player of `seat` is from now on."""
+
+
+class RemotePairing(Protocol):
+    """Agrees with other nodes on series between their players and those of this one."""
+
+    def began(self, match: Hosting | Hosted, game: int) -> None:
+        """Note that a game of a series began; that of another node is said to begin once."""
+
+    def finished(self, match: Hosting | Hosted) -> None:
+        """Note that a series is over."""
+
+
 # Situations.
 
 

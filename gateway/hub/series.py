@@ -1,25 +1,51 @@
-"""Plays series: begins their games, passes on what happens in them, ends them, and keeps their deadlines.
+"""Series: how waiting players come to them, how they are played, and how they end.
 
-Knows seats and their sessions. Does not know who waits for whom. A step that ends a series returns what
-becomes of its two seats, for the hub to carry out. A result is kept before anybody hears of it.
+Starts the series of a match, begins its games, passes on what happens in them, and keeps the deadlines. A
+step that ends a series returns what becomes of its two seats, for the hub to carry out. A result is kept
+before anybody hears of it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import count
+from typing import Protocol, assert_never
 
 from gateway.game.clock import Terms
 from gateway.game.commands import Enter, Play
 from gateway.game.deadlines import Deadlines
 from gateway.game.events import Dismissed, Reason, ToMove, Why
+from gateway.game.facts import Left
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards
 from gateway.game.results import Broken, Finished, Note, Outcome
 from gateway.game.session import Phase, Session
-from gateway.hub.feed import Feed, started
-from gateway.hub.seats import NEVER, Hosting, Seat, Seated, Series
-from gateway.matchmaking.matchmaker import HousePair, Match
+from gateway.hub.feed import Feed, came, hindered, started, waits
+from gateway.hub.seats import (
+    NEVER,
+    Hosted,
+    Hosting,
+    RemoteGames,
+    RemotePairing,
+    Seat,
+    Seated,
+    Series,
+    Waiting,
+)
+from gateway.matchmaking.matchmaker import (
+    HousePair,
+    HousePlayers,
+    Match,
+    Matchmaker,
+    Opponent,
+    Pair,
+    Turn,
+)
 
+ABSENCE = 1.0
+"""Seconds until a player is tried again that could not be reached when its game was to begin."""
+SPREAD = 1000
+"""The short steps within a second in which those are looked at whom a pause holds back."""
 CROSSING = 0.5
 """Seconds that a player with a pending move gets no new game, so that the move finds none to hit."""
 
@@ -37,50 +63,171 @@ class Parting:
     """What it has asked for meanwhile."""
 
 
+class House(HousePlayers, Protocol):
+    """Where house players come from."""
+
+    def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
+        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
+
+
 class SeriesRunner:
-    """All series that this hub holds."""
+    """All series that this hub holds, and the seats that wait for one."""
 
     def __init__(
         self,
         terms: Terms,
+        matchmaker: Matchmaker,
         feed: Feed,
         games: Iterator[GameId],
-        began: Callable[[Match | Hosting, int], None],
-        finished: Callable[[Match | Hosting], None],
+        seats: Mapping[int, Seat],
+        contain: Callable[[Seat, float], AbstractContextManager[None]],
     ) -> None:
         """Give each game the next id of `games`.
 
-        `began` is called when a game of a match begins, with its number in the series; `finished` when the
-        series is over.
+        `seats` are those of the hub, `contain` its guard.
         """
         self.feed = feed
         self.is_closed = False
         """Whether no further game begins."""
+        self.is_paused = False
+        """Whether nobody is paired, except for a series that another node has begun."""
+        self.house: House
+        self.games: RemoteGames
+        self.pairing: RemotePairing
+        """These three are set before the matchmaker, or another node, may ask for them."""
         self.pending: Deadlines[Seat] = Deadlines()
         """When a pending move has not come, and is waited for no longer."""
         self.rejoins: Deadlines[Seat] = Deadlines()
         """When a seat is kept no longer for a player who has not asked again."""
+        self.absences: Deadlines[Seat] = Deadlines()
+        """When those may be back who could not be reached when their games were to begin."""
         self._flags: Deadlines[Series] = Deadlines()
         self._terms = terms
-        self._games = games
-        self._began = began
-        self._finished = finished
+        self._matchmaker = matchmaker
+        self._ids = games
+        self._seats = seats
+        self._contain = contain
+        self._turns = count(1)
         self._numbers = count(1)
 
-    def start(self, series: Series, now: float) -> None:
-        """Start a series that both its seats have joined."""
-        one, two = series.seats
-        match = series.match
+    # Waiting, and series that begin.
+
+    def wait(self, seat: Seat, now: float) -> None:
+        """Let a seat wait from now on; one with a pending move is not paired yet."""
+        turn = seat.wait(next(self._turns), now)
+        self.absences.cancel(seat)
+        if seat.waits:
+            self.feed.publish(waits(seat, now))
+            self._matchmaker.wait(turn, now)
+
+    def wait_on(self, seat: Seat, now: float) -> None:
+        """Let a seat whose match was not started wait in another turn, once that can lead to a match."""
+        situation = seat.situation
+        if not isinstance(situation, Waiting):
+            return
+        with self._contain(seat, now):
+            if self.is_paused:
+                self.absences.set(seat, now + ABSENCE + seat.number % SPREAD / SPREAD)
+            elif seat.mailbox.is_reachable:
+                self._matchmaker.wait(seat.wait(next(self._turns), situation.since), situation.since)
+            else:
+                self.absences.set(seat, now + ABSENCE)
+
+    def give_up_place(self, seat: Seat) -> None:
+        """Let a seat have no place any more."""
+        self._matchmaker.leave(seat.number)
+        seat.give_up_place()
+
+    def meet(self, match: Match | Hosting | Hosted, now: float) -> None:
+        """Start the series of a match, if its players can play."""
+        seats = self._ready(match, now)
+        if seats is not None:
+            with self._contain(seats[0], now):
+                self._start(match, seats, now)
+                return
+        if not isinstance(match, Hosted | Hosting):
+            self._matchmaker.finished(match)
+
+    def _ready(self, match: Match | Hosting | Hosted, now: float) -> list[Seat] | None:
+        """Return the seats of a match; None if it cannot be played. Then those who still wait wait on."""
+        has_begun = isinstance(match, Hosted)  # on another node
+        if self.is_closed and not has_begun:
+            return None
+        seats = [seat for turn in match.turns if (seat := self.waiting(turn)) is not None]
+        present = list[Seat]()
+        if self.is_paused and not has_begun:
+            for seat in seats:
+                if seat.hinder(None):  # now nothing but the pause is in the way
+                    self.feed.publish(hindered(seat))
+        else:
+            for seat in seats:
+                with self._contain(seat, now):
+                    if seat.mailbox.is_reachable:
+                        present.append(seat)
+            if len(present) == len(match.turns):
+                return present
+        for seat in seats:
+            self.wait_on(seat, now)
+        return None
+
+    def waiting(self, turn: Turn) -> Seat | None:
+        """Return the seat that waits in a turn, if it does still."""
+        seat = self._seats.get(turn.seat)
+        if seat is None or not isinstance(seat.situation, Waiting) or seat.situation.turn != turn:
+            return None
+        return seat
+
+    def _start(self, match: Match | Hosting | Hosted, ready: Sequence[Seat], now: float) -> None:
+        """Start a series between the seats that are ready, or with a player who comes for it."""
+        one = ready[0]
+        match match:
+            case Pair():
+                seats = one, ready[1]
+            case HousePair():
+                two = self.house.open_seat(match.house, one.opponent(), now)
+                if two.introduce(match.house, counted=True):
+                    self.feed.publish(came(two))
+                seats = (one, two) if match.opens else (two, one)
+            case Hosting():
+                two = self.games.open_seat(match, now)
+                two.enter_remote(match.player)
+                self.feed.publish(came(two))
+                seats = one, two
+            case Hosted():
+                one.play_elsewhere(self.games.play_elsewhere(one, match), match)
+                self.pairing.began(match, 1)
+                self.feed.publish(Left(one.number))  # others see it there from now on
+                return
+            case _:
+                assert_never(match)
+        series = Series(match, seats)
+        for number, seat in series.numbered:
+            seat.join(series, number)  # from here on a mistake costs both
         table = None if isinstance(match, HousePair) else match.table
-        players = one.player(), two.player()
+        players = seats[0].player(), seats[1].player()
         series.session = Session(players, self._terms, next(self._numbers), table, rounds=match.rounds)
         self.go_on(series, now)
+
+    def _began(self, match: Match | Hosting, game: int) -> None:
+        if isinstance(match, Hosting):
+            self.pairing.began(match, game)
+        else:
+            self._matchmaker.began(match, game)
+
+    def finished(self, match: Match | Hosting) -> None:
+        """Report that a series is over."""
+        if isinstance(match, Hosting):
+            self.pairing.finished(match)
+        else:
+            self._matchmaker.finished(match)
+
+    # Series that are on.
 
     def go_on(self, series: Series, now: float) -> None:
         """Begin the next round, if both are ready for it and rounds still begin."""
         one, two = series.seats
         if one.is_ready and two.is_ready and not self.is_closed:
-            notes = series.session.begin(next(self._games), now)
+            notes = series.session.begin(next(self._ids), now)
             self._began(series.match, series.session.round)
             self.feed.publish(started(series))
             _deliver(series, notes)
@@ -225,7 +372,7 @@ class SeriesRunner:
             assert isinstance(seat.situation, Seated)
             waits = seat.situation.ready and broken != (number, Reason.LEFT)
             partings.append(Parting(seat, _dismissal(series, number, broken), waits))
-        self._finished(series.match)
+        self.finished(series.match)
         for seat in series.seats:
             seat.part()
         return partings

@@ -55,7 +55,7 @@ class LobbyAndTables:
         self._tables: Tables[int] = Tables()
         self._players: dict[int, Member] = {}
         self._unique: dict[str, set[int]] = {}
-        """The seats that keep a name from others; several only where this is the heir of several servers."""
+        """The seats that keep a name from others; several only where this took over from several servers."""
         self._claims: dict[int, tuple[Entry, set[int]]] = {}
         """Who asks to enter where others may only seem to be, and the seats of these, by its own seat."""
         self._freed: deque[int] = deque()
