@@ -48,7 +48,6 @@ from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, first_game, game_ids
 from gateway.game.results import NoResults
 from gateway.hub.hub import Hub
-from gateway.hub.interfaces import HubForNodes
 from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.options.arguments import Options, in_one_line
@@ -417,7 +416,7 @@ def _matchmaker_of(
 
 
 def _joined(
-    together: ClusterOptions | None, options: Options, run: int, hub: HubForNodes, poller: Poller
+    together: ClusterOptions | None, options: Options, run: int, hub: Hub, poller: Poller
 ) -> _Joining:
     """Be a node of the cluster, if there is one, for as long as the block lasts. Raises OSError."""
     if together is None:

@@ -14,8 +14,8 @@ from functools import partial
 import trio
 import trio.testing
 import trio_websocket
-from hub_world import Heard
 from wires import MemoryClient, serve
+from worlds.hub import Heard
 
 import adapters.arena.server
 import adapters.droidcon.server
@@ -25,7 +25,7 @@ from adapters.entrance.one_port import Receive, receive_lines, receive_request
 from gateway.game.clock import Terms
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
-from gateway.hub.seat import Seated
+from gateway.hub.seats import Seated
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import keep_time
 

@@ -7,30 +7,30 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from hub_world import Client, World
+from worlds.hub import Client, World
 
 from gateway.cluster.games import Games
-from gateway.hub.hub import Hub
-from gateway.hub.seat import Waiting
-from gateway.matchmaking.matchmaker import Answer, Elsewhere, Hosted, Hosting, Pair, Turn, Visit
+from gateway.hub.seats import Hosted, Hosting, Waiting
+from gateway.matchmaking.matchmaker import Answer, Decision, HousePair, Pair, Turn
 from gateway.matchmaking.standard import LobbyAndTables
 
 
-class Told(LobbyAndTables):
-    """Pairs nobody by itself: its answers are given to it."""
+class Silent(LobbyAndTables):
+    """Pairs nobody."""
 
     def __init__(self) -> None:
         super().__init__(random.Random(0))
-        self.next: deque[Answer | Elsewhere] = deque()
         self.left: list[int] = []
-        """The seats that it has heard have left."""
+        """The seats that have left."""
         self.over: list[object] = []
         """The matches whose series are over."""
+        self.late: list[Decision] = []
+        """Answers that a test gives."""
 
-    def answers(self, now: float) -> Iterator[Answer | Elsewhere]:
-        yield from (each for each in super().answers(now) if not isinstance(each, Pair | Visit))
-        while self.next:
-            yield self.next.popleft()
+    def answers(self, now: float) -> Iterator[Answer]:
+        yield from (each for each in super().answers(now) if not isinstance(each, Pair | HousePair))
+        while self.late:
+            yield self.late.pop(0)
 
     def began(self, match: object, game: int) -> None:
         """Keep no count of games."""
@@ -47,13 +47,8 @@ class Node(World):
     """One of the two."""
 
     def __init__(self, **terms: float) -> None:
-        super().__init__(**terms)
-        self.told = Told()
-        self.hub = Hub(self.hub._runner._terms, self.told, self.hub.results)
-
-    def answer(self, answer: Answer | Elsewhere) -> None:
-        self.told.next.append(answer)
-        self.hub.tick(self.now)
+        self.silent = Silent()
+        super().__init__(self.silent, **terms)
 
 
 def turn_of(client: Client) -> Turn:
@@ -71,7 +66,7 @@ class TwoNodes:
         self.games: dict[Node, Games] = {}
         for node, other in ((self.host, self.guest), (self.guest, self.host)):
             self.games[node] = Games(node.hub, self._way_to(other))
-            node.hub.connect(self.games[node])
+            node.hub.connect(self.games[node], node.silent)
 
     @property
     def under_way(self) -> int:
@@ -84,10 +79,10 @@ class TwoNodes:
     def meet(self, host: Client, guest: Client, table: str | None = None) -> Hosting:
         """Let two players who wait on the two nodes play each other."""
         turn = turn_of(guest)
-        visitor, origin = guest.seat.player(), guest.seat.origin
-        match = Hosting(turn_of(host), "other", turn, visitor, origin, table=table)
-        self.guest.answer(Hosted(turn, "other", host.seat.player(), table))
-        self.host.answer(match)
+        player, origin = guest.seat.player(), guest.seat.origin
+        match = Hosting(turn_of(host), "other", turn, player, origin, table=table)
+        self.guest.hub.meet(Hosted(turn, "other", host.seat.player(), table), self.guest.now)
+        self.host.hub.meet(match, self.host.now)
         self.carry()
         return match
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from adapters.client.rules import Book
     from adapters.client.talk import Entry
     from gateway.access.accounts import Accounts
-    from gateway.hub.interfaces import HubForPlayers
+    from gateway.hub.hub import HubForPlayers
 
 
 def _front_end(hub: "HubForPlayers", options: Namespace, accounts: "Accounts | None") -> "Serve":

@@ -8,7 +8,7 @@ from adapters.arena.translator import ArenaTranslator
 from adapters.client.accepted import Accepted, Serve
 from adapters.client.name_check import checked_connection
 from gateway.access.accounts import Accounts
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 
 def serving(hub: HubForPlayers, accounts: Accounts | None = None) -> Serve:

@@ -17,7 +17,7 @@ from gateway.game.board import COLUMNS, Board, Side, other
 from gateway.game.commands import Leave, Play
 from gateway.game.events import Ended, Event, Moved, Started, ToMove
 from gateway.game.manners import Afterwards, Manners
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 NAME = "checker"
 _TURN = 2

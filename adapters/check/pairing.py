@@ -14,8 +14,8 @@ from gateway.game.commands import InLobby
 from gateway.game.events import Objection, ToMove
 from gateway.game.manners import Manners
 from gateway.hub.hub import Hub
-from gateway.hub.seat import Seat
-from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Turn, Visit
+from gateway.hub.seats import Seat
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, HousePair, SimpleMatchmaker, Turn
 from gateway.matchmaking.matchmaker import Opponent as Host
 
 _FAR = 1e9
@@ -71,7 +71,7 @@ class House:
         return Opponent(self._waiter, self._hub, self._waiter.manners).seat
 
 
-class OneBot:
+class OneBot(SimpleMatchmaker):
     """The matchmaker of a hub with one bot."""
 
     def __init__(self, waiter: Waiter) -> None:
@@ -80,14 +80,8 @@ class OneBot:
         self._answers: list[tuple[float, Answer]] = []
         """And when they are due."""
 
-    def engage(self, *_: object, **__: object) -> None:
-        """Hear of something that makes no difference."""
-
-    rename = leave = alive = began = finished = engage
-
-    def suspect(self) -> int | None:
-        """Return nobody."""
-        return None
+    def leave(self, seat: int) -> None:
+        """Take no notice."""
 
     def next_due(self) -> float | None:
         """Return when there is an answer."""
@@ -104,7 +98,7 @@ class OneBot:
         """Have an opponent come, if there is a game left."""
         if (game := self._waiter.waits()) is not None:
             opens, delay = game
-            self._answers.append((since + delay, Visit(turn, self._name, opens)))
+            self._answers.append((since + delay, HousePair(turn, self._name, opens)))
 
     def answers(self, now: float) -> Iterator[Answer]:
         """Yield the answers there are now."""

@@ -35,7 +35,7 @@ from gateway.game.commands import Command, Leave, Unreadable
 from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started, ToMove
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 from gateway.runtime.accepting import KEEPALIVE_IDLE
 
 OUTBOX_LIMIT = 256

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adapters.client.rules import Book
     from adapters.client.talk import AnyDialogue, Entry
     from gateway.access.accounts import Accounts
-    from gateway.hub.interfaces import HubForPlayers
+    from gateway.hub.hub import HubForPlayers
 
 Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
 """Connects to a server. Raises OSError, UnicodeError, PeerGone."""

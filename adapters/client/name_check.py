@@ -18,7 +18,7 @@ from gateway.access.accounts import Accounts
 from gateway.game.commands import Command, Denied, Enter, Introduce, Play
 from gateway.game.events import Event
 from gateway.game.manners import Manners
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 HIDDEN = "..."
 """What stands in the place of a token."""

@@ -23,54 +23,49 @@ from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import Membership, View
 from gateway.cluster.messages import Message, decode, encode
 from gateway.cluster.remote_feed import FeedPublisher, RemoteFeed
-from gateway.hub.interfaces import HubForNodes, HubForSubscribers
+from gateway.hub.hub import Hub
 
 logger = logging.getLogger("gateway.cluster")
 
 
-# What is on on other nodes, and what they hear of this one: it passes over the links while somebody follows.
-#
-# Knows trio, and the two ends in `gateway.cluster.remote_feed`. The rule it keeps: a mistake in what is shown
-# costs those who watch, and no player anything.
+# The feed of all nodes, over the links. A mistake in what is shown costs those who watch, and no player
+# anything.
 
 
-class Following:
+class Feeds:
     """Both ends of what passes between this node and others."""
 
     def __init__(
-        self,
-        hub: HubForSubscribers,
-        send: Callable[[str, bytes], None],
-        nodes: Callable[[], Iterable[str]],
+        self, hub: Hub, send: Callable[[str, bytes], None], nodes: Callable[[], Iterable[str]]
     ) -> None:
         """`send` puts a frame on its way to a node; `nodes` returns those that can be sent to."""
-        self.watching = RemoteFeed(send, nodes, _say)
-        self._telling = FeedPublisher(hub, send, self._wake)
+        self.remote = RemoteFeed(send, nodes, _say)
+        self._publisher = FeedPublisher(hub, send, self._wake)
         self._woken = trio.Event()
 
     def receive(self, node: str, frame: bytes) -> None:
-        """Take in what another node asks for or tells. Raises ValueError."""
-        if frame[:1] in b"wt":
-            self._telling.receive(node, frame)
+        """Take in what another node asks for or sends. Raises ValueError."""
+        if frame[:1] in b"wtu":
+            self._publisher.receive(node, frame)
         else:
-            self.watching.receive(node, frame)
+            self.remote.receive(node, frame)
 
     def lost(self, node: str) -> None:
-        """Show nothing more to a node, and nothing of it."""
-        self._telling.lost(node)
-        self.watching.lost(node)
+        """Send nothing more to a node, and let its players and games vanish."""
+        self._publisher.lost(node)
+        self.remote.lost(node)
 
     async def run(self) -> None:
-        """Tell those who watch, until cancelled."""
+        """Send what other nodes have subscribed to, until cancelled."""
         while True:
             await self._woken.wait()
             self._woken = trio.Event()
             try:
-                while self._telling.tell(trio.current_time()):
+                while self._publisher.publish(trio.current_time()):
                     await trio.lowlevel.checkpoint()
             except Exception:
                 logger.exception("other nodes cannot be told what is on", extra={"event": "telling_failed"})
-                self._telling.close()
+                self._publisher.close()
 
     def _wake(self) -> None:
         self._woken.set()
@@ -92,7 +87,7 @@ HIGHEST = 2**53
 class ClusterNode:
     """This node, among the others."""
 
-    def __init__(self, hub: HubForNodes, name: str) -> None:
+    def __init__(self, hub: Hub, name: str) -> None:
         """`hub` has a `ClusterMatchmaker`."""
         self.membership = Membership()
         self.games = Games(hub, partial(self._send, b"g"))
@@ -104,7 +99,7 @@ class ClusterNode:
         assert isinstance(hub.matchmaker, ClusterMatchmaker)
         self._matchmaker = hub.matchmaker
         self._name = name
-        self._said: dict[str, int] = {}
+        self._claims: dict[str, int] = {}
         """The epochs in which linked nodes say that they pair; 0 for one that does not."""
         self._ceased = 0
         """The latest epoch in which this node paired and does not any more."""
@@ -114,13 +109,12 @@ class ClusterNode:
         """When there was last one that pairs."""
         self.is_registry_away = False
         """Whether the registry did not answer when it was last asked."""
-        self.following = Following(hub, partial(self._send, b"f"), lambda: self.links.nodes)
-        self.elsewhere = self.following.watching
+        self.feeds = Feeds(hub, partial(self._send, b"f"), lambda: self.links.nodes)
+        self.feed = self.feeds.remote
         self.acting = Acting(partial(self._send, b"o"), lambda: self.links.nodes)
         hub.cluster = self
-        hub.connect(self.games)
-        self._matchmaker.connect(self._post)
-        self._matchmaker.reach(hub.can_reach)
+        hub.connect(self.games, self._matchmaker)
+        self._matchmaker.connect(hub, self._post)
 
     # What the links tell.
 
@@ -129,28 +123,28 @@ class ClusterNode:
         logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
-        self.elsewhere.joined(node)
+        self.feed.joined(node)
         self.acting.joined(node)
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
-        kind, said = frame[:1], frame[1:]
+        kind, payload = frame[:1], frame[1:]
         if kind == b"g":
             if self._has_paired:
                 self.settle(now)  # the series may have begun with the frame before
-            self.games.receive(node, said, now)
+            self.games.receive(node, payload, now)
         elif kind == b"p":
-            self._matchmaker.receive(node, decode(said), now)
+            self._matchmaker.receive(node, decode(payload), now)
             self._has_paired = True
         elif kind == b"h":
-            epoch = _epoch(said)
-            self._said[node] = epoch
+            epoch = _epoch(payload)
+            self._claims[node] = epoch
             self.membership.heard(epoch)
             self.follow(now)
         elif kind == b"f":
-            self.following.receive(node, said)
+            self.feeds.receive(node, payload)
         elif kind == b"o":
-            self.acting.receive(node, said)
+            self.acting.receive(node, payload)
         else:
             raise ValueError("no frame of this version")
 
@@ -162,14 +156,14 @@ class ClusterNode:
     def lost(self, node: str, now: float) -> None:
         """Hear that a node, or the way to it, is gone."""
         logger.warning("lost node %s", node, extra={"event": "node_lost", "other": node})
-        self._said.pop(node, None)
+        self._claims.pop(node, None)
         if self.pairs is not None and self.pairs[0] == node:
             self.pairs = None
         self._matchmaker.lost(node, now)
         self.games.lose(node)
         if self.games.end_lost(now):
             self._more_lost.set()
-        self.following.lost(node)
+        self.feeds.lost(node)
         self.acting.lost(node)
         self.follow(now)
         self._hub.settle(now)
@@ -183,7 +177,7 @@ class ClusterNode:
                 await trio.lowlevel.checkpoint()
 
     def drain(self) -> None:
-        """Let no player of this node be paired any more, and no series of theirs elsewhere go on.
+        """Let no player of this node be paired any more, and end their series elsewhere with the game.
 
         If this node pairs, it ceases at once.
         """
@@ -252,8 +246,8 @@ class ClusterNode:
         holder = self.membership.holder(now)
         if holder is not None and holder.node == self._name and self.may_pair:
             return holder
-        said = max(((epoch, node) for node, epoch in self._said.items() if epoch), default=None)
-        return None if said is None or said[0] < self.membership.epoch else (said[1], said[0])
+        claim = max(((epoch, node) for node, epoch in self._claims.items() if epoch), default=None)
+        return None if claim is None or claim[0] < self.membership.epoch else (claim[1], claim[0])
 
     def _cease(self) -> None:
         """Pair for others no more, if this node did."""
@@ -280,9 +274,9 @@ class ClusterNode:
         self.links.send(node, kind + frame)
 
 
-def _epoch(said: bytes) -> int:
+def _epoch(text: bytes) -> int:
     """Return an epoch that is said. Raises ValueError for one that no registry gives."""
-    epoch = int(said)
+    epoch = int(text)
     if not 0 <= epoch <= HIGHEST:
         raise ValueError("not an epoch")
     return epoch

@@ -26,7 +26,7 @@ from adapters.net.epoll import Poller
 from adapters.net.socket import Socket, taken
 from gateway.cluster.channel import Identity
 from gateway.cluster.membership import BEAT, Place, View
-from gateway.hub.interfaces import HubForNodes
+from gateway.hub.hub import Hub
 from gateway.options.clustering import ClusterOptions
 from gateway.runtime.accepting import accept
 from gateway.runtime.throttle import Throttle
@@ -39,7 +39,7 @@ PATIENCE = 4.0
 LAST_WORDS = 1.0
 """Seconds for what a node says last to leave."""
 RESULTS = 3.0
-"""Seconds before that in which players of other nodes are told results: time for the journal to take them."""
+"""Seconds before that in which players of other nodes hear results: time for the journal to take them."""
 LOOK = 0.02
 """Seconds between two looks whether all are told."""
 MOST_DIALING = 512
@@ -55,7 +55,7 @@ async def joined(
     options: ClusterOptions,
     rules: Mapping[str, float],
     run: int,
-    hub: HubForNodes,
+    hub: Hub,
     poller: Poller,
 ) -> AsyncIterator[ClusterNode]:
     """Be a node of the cluster while the block lasts. Raises OSError if that cannot be.
@@ -82,11 +82,11 @@ async def joined(
             nursery.start_soon(_beat, asked, node, troubles)
             nursery.start_soon(_watch, node)
             nursery.start_soon(node.run)
-            nursery.start_soon(node.following.run)
+            nursery.start_soon(node.feeds.run)
             nursery.start_soon(node.acting.run)
             yield node
             with trio.move_on_after(RESULTS, shield=True):
-                while node.games.has_untold:  # noqa: ASYNC110  the store says when
+                while node.games.is_hosting:  # noqa: ASYNC110  the store says when
                     await trio.sleep(LOOK)
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
                 await node.links.flush()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from adapters.client.rules import Book
     from adapters.client.talk import Entry
     from gateway.access.accounts import Accounts
-    from gateway.hub.interfaces import HubForPlayers
+    from gateway.hub.hub import HubForPlayers
 
 
 def _add_options(group: _ArgumentGroup) -> None:

@@ -9,7 +9,7 @@ from adapters.client.name_check import checked_connection
 from adapters.droidcon.codec import BEFORE_TOKEN, DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
 from gateway.access.accounts import Accounts
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 
 def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, rounds: int) -> Serve:

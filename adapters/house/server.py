@@ -17,8 +17,8 @@ from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS, Command, Leave, Play
 from gateway.game.events import Dismissed, Ended, Event, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.hub.interfaces import HubForPlayers
-from gateway.hub.seat import Seat
+from gateway.hub.hub import HubForPlayers
+from gateway.hub.seats import Seat
 from gateway.matchmaking.matchmaker import Opponent
 
 MANNERS = Manners(

@@ -16,7 +16,7 @@ from adapters.entrance.entrance import Entrance
 from adapters.entrance.handshake import HttpPort
 from adapters.entrance.one_port import OnePort
 from adapters.entrance.preamble import Preamble
-from adapters.match.tables import Door, Table, Tables
+from adapters.match.tables import PortHub, Table, Tables
 from adapters.net.epoll import EpollPoller, TaskPoller
 from adapters.net.socket import Backlogs, Socket, taken
 from gateway.game.clock import Terms
@@ -73,8 +73,8 @@ class Server:
 
         Raises OSError.
         """
-        door = Door(self._hub, name, table, side)
-        fronts = [(each, each.front_end(door, self._options, None)) for each in DIALECTS]
+        hub = PortHub(self._hub, name, table, side)
+        fronts = [(each, each.front_end(hub, self._options, None)) for each in DIALECTS]
         one_port = OnePort.of(fronts, HttpPort("", is_closed=lambda: self._hub.is_closed))
         preamble = Preamble(None, Counter())
         entrance = Entrance(name, one_port.receive, self._open_socket, without_limits(), preamble)

@@ -14,9 +14,9 @@ from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
-from gateway.hub.interfaces import HubForPlayers, Outgoing
-from gateway.hub.seat import Mailbox, Seat
-from gateway.matchmaking.matchmaker import Answer, AnyMatch, Decision, Entry, Pair, Turn, Visitors
+from gateway.hub.hub import HubForPlayers
+from gateway.hub.seats import Mailbox, Outgoing, Seat
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Pair, SimpleMatchmaker, Turn
 
 
 class Series(NamedTuple):
@@ -28,7 +28,7 @@ class Series(NamedTuple):
 
 
 class Table(Protocol):
-    """What the matchmaker and the doors need of a table."""
+    """What the matchmaker and the ports need of a table."""
 
     def plan(self) -> Series | None:
         """Return what is to be played now, again and again until it has begun; None for nothing."""
@@ -46,7 +46,7 @@ class Table(Protocol):
         """Note that a player sent a text that is no message of its dialect."""
 
 
-class Tables:
+class Tables(SimpleMatchmaker):
     """A `Matchmaker`."""
 
     def __init__(self) -> None:
@@ -72,21 +72,15 @@ class Tables:
         """Return where a seat is."""
         return self._ports.get(self._seats.get(seat, ""))
 
-    # What the hub tells.
-
-    def engage(self, visitors: Visitors) -> None:
-        """Use no house players."""
+    # What happens.
 
     def enter(self, entry: Entry) -> None:
         """Let everybody in, but for what the hub objects to."""
         if not entry.against:
             self._seats[entry.seat] = entry.origin
             self._latest[entry.origin] = entry.seat
-            self._tell(entry.origin, there=True)
+            self._note_seated(entry.origin, there=True)
         self._decisions.append(Decision(entry.seat, entry.against))
-
-    def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Take no notice: a player bears the name that it has in the match."""
 
     def wait(self, turn: Turn, since: float) -> None:
         """Let a seat wait for the other one at its table."""
@@ -101,16 +95,7 @@ class Tables:
         if port is not None and self._latest.get(port) == seat:
             del self._latest[port]
             self._waiting.pop(port, None)
-            self._tell(port, there=False)
-
-    def alive(self, seat: int) -> None:
-        """Take no notice: nobody is probed."""
-
-    def began(self, match: AnyMatch, game: int) -> None:
-        """Take no notice: a table hears of each game by `started`."""
-
-    def finished(self, match: AnyMatch) -> None:
-        """Take no notice."""
+            self._note_seated(port, there=False)
 
     # What it answers.
 
@@ -130,21 +115,13 @@ class Tables:
                 turns = [self._waiting.pop(port) for _, port in ports]
                 yield Pair(turns[series.opener], turns[1 - series.opener], rounds=series.games)
 
-    def suspect(self) -> int | None:
-        """Return that no seat is to blame."""
-        return None
-
-    def next_due(self) -> float | None:
-        """Return that nothing happens by itself."""
-        return None
-
-    def _tell(self, port: str, *, there: bool) -> None:
+    def _note_seated(self, port: str, *, there: bool) -> None:
         if port in self._ports:
             table, side = self._ports[port]
             table.seated(side, there=there)
 
 
-class Door:
+class PortHub:
     """The hub as the clients of one port see it: all of them come from there."""
 
     def __init__(self, hub: HubForPlayers, port: str, table: Table, side: int) -> None:

@@ -10,7 +10,7 @@ from adapters.nac4.codec import BEFORE_TOKEN, Nac4Codec, TokenCodec
 from adapters.nac4.translator import Nac4Translator
 from gateway.access.accounts import Accounts
 from gateway.game.commands import Wish, place_for
-from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.hub import HubForPlayers
 
 
 def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, original: bool = False) -> Serve:

@@ -35,7 +35,7 @@ from adapters.web.link import (
 )
 from adapters.web.live.sender import FactSender
 from gateway.access.limits import LIMITS
-from gateway.hub.interfaces import HubForSubscribers
+from gateway.hub.hub import Hub
 from gateway.runtime.processes import Child, ended, started
 from gateway.server.acts import NotDoneError, Notice
 from gateway.server.metrics.requests import Requests
@@ -87,7 +87,7 @@ class WebProcess:
         listeners: Sequence[Opened],
         queue: Queue | None,
         clear: Callable[[], Request] | None,
-        hub: HubForSubscribers,
+        hub: Hub,
     ) -> None:
         """Give it `orders` and `listeners`, which are closed at the end.
 

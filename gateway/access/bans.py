@@ -18,7 +18,7 @@ from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
 from gateway.game.text import is_visible
 
 if TYPE_CHECKING:
-    from gateway.hub.seat import Seat
+    from gateway.hub.seats import Seat
     from gateway.runtime.files import InLoop
 
 OPTION = "--players"
@@ -212,4 +212,4 @@ def _hang_up(hub: HubForBans, bans: Bans, seats: "Sequence[Seat]", clock: Callab
     found = [seat for seat in seats if not seat.manners.house and not seat.is_gone and is_meant(bans, seat)]
     for seat in found:
         hub.submit(seat, Leave(), clock())
-    return sum(not seat.is_visiting for seat in found)
+    return sum(not seat.is_remote for seat in found)

@@ -12,7 +12,7 @@ from gateway.game.encoding import EncodingError, decode, encode_unchecked, kinds
 from gateway.game.facts import Came, Fact, GameStarted, Hindered, Left, MoveMade, Standing, Waits
 from gateway.game.ids import parse
 from gateway.game.results import Finished
-from gateway.hub.interfaces import Told
+from gateway.hub.feed import RemoteFact
 
 SEATS = 1 << 36
 """More than the number of any seat."""
@@ -36,9 +36,9 @@ _SIDES = {b"0": FIRST, b"1": SECOND}
 _COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
 
 
-def encode_fact(told: Told) -> bytes:
+def encode_fact(fact: RemoteFact) -> bytes:
     """Return the frame of a fact, or of a game of the state. Raises EncodingError."""
-    match told:
+    match fact:
         case MoveMade(game, side, column, used, left):
             rest = b"-" if left is None else b"%r" % left
             return b"m %s %d %d %r %s" % (game.encode(), side, column, used, rest)
@@ -48,10 +48,10 @@ def encode_fact(told: Told) -> bytes:
                 Stands(started, moves, standing.thought, standing.left, standing.thinking)
             )
         case _:
-            return b"v " + encode_unchecked(told)
+            return b"v " + encode_unchecked(fact)
 
 
-def decode_fact(frame: bytes, first: int) -> Told:
+def decode_fact(frame: bytes, first: int) -> RemoteFact:
     """Undo `encode_fact`, with `first` added to the numbers of seats. Raises ValueError."""
     return _move(frame) if frame[:1] == b"m" else _placed(decode(frame[2:], _KINDS), first)
 
@@ -66,16 +66,16 @@ def _move(frame: bytes) -> MoveMade:
     return move
 
 
-def _placed(told: Fact | Stands, first: int) -> Told:
-    """Return what a node tells, with numbers of players that are of that node alone. Raises ValueError."""
-    match told:
+def _placed(fact: Fact | Stands, first: int) -> RemoteFact:
+    """Return what a node sends, with numbers of players that are of that node alone. Raises ValueError."""
+    match fact:
         case Waits(waited=waited):
             _check(waited)
-            return replace(told, player=_number(told.player, first))
+            return replace(fact, player=_number(fact.player, first))
         case Came() | Hindered() | Left():
-            return replace(told, player=_number(told.player, first))
+            return replace(fact, player=_number(fact.player, first))
         case GameStarted():
-            return _started(told, first)
+            return _started(fact, first)
         case Stands(started, moves, thought, left, thinking):
             _check(*thought, *(left or ()), thinking)
             if len(moves) > CELLS or not all("0" <= digit < str(COLUMNS) for digit in moves):
@@ -84,7 +84,7 @@ def _placed(told: Fact | Stands, first: int) -> Told:
             return on, Standing(tuple(map(int, moves)), thought, left, thinking)
         case Finished(thought=thought):
             _check(*thought)
-    return told
+    return fact
 
 
 def _started(started: GameStarted, first: int) -> GameStarted:

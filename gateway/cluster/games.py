@@ -2,10 +2,11 @@
 
 Knows the hub of this node, and writes frames for others: bytes that arrive there once each, and in order, as
 long as neither node has lost the other. Does not know how they travel. Nearly all that passes are moves and
-requests to move. They are written in short: the guest's node keeps the board itself, and is told columns.
+requests to move. They are written in short: the node that does not hold the game keeps a board, and is sent
+columns.
 
-A frame is a letter, the guest's turn, and what the letter stands for. What another node sends is read as
-strictly as a client's text: anything else is an `EncodingError`.
+A frame is a letter, the turn of the seat of that node, and what the letter stands for. What another node
+sends is read as strictly as a client's text: anything else is an `EncodingError`.
 
 A node that is lost may leave thousands of series. Nothing passes from that moment on; they are ended a few at
 a time, so that no other game has to wait for that.
@@ -22,12 +23,12 @@ from gateway.game.commands import Command, Leave, Play
 from gateway.game.encoding import EncodingError, decode_command, decode_event, encode
 from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove, Why
 from gateway.game.results import Results
-from gateway.hub.interfaces import HubForNodes
-from gateway.hub.seat import Seat
-from gateway.matchmaking.matchmaker import Hosted, Hosting, Turn
+from gateway.hub.hub import Hub
+from gateway.hub.seats import Hosted, Hosting, Seat
+from gateway.matchmaking.matchmaker import Turn
 
 ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LEFT})
-"""Why a player is hung up on by its own doing. For any other reason it goes back to its node, and stays."""
+"""Why a player is hung up on by its own doing. For any other reason it goes on at its own node."""
 
 AT_ONCE = 8
 """Series with a lost node that are ended together, in about 2 ms."""
@@ -37,7 +38,7 @@ Send: TypeAlias = Callable[[bytes], None]
 
 
 @dataclass(eq=False, slots=True)
-class _Hosted:
+class _Here:
     """A series on this node, and the mailbox of its player of another."""
 
     node: str
@@ -46,8 +47,8 @@ class _Hosted:
     forget: Callable[[], object]
     results: Results
     request: ToMove | None = None
-    told: int = 0
-    """How many moves of the game the player has been told of."""
+    sent: int = 0
+    """How many moves of the game the player has been sent."""
     is_reachable: bool = True
     held: list[Event] | None = None
     """What waits for a result to be stored."""
@@ -60,24 +61,24 @@ class _Hosted:
             self.held = [event]
             self.results.when_stored(event.game, self._release)
         else:
-            self._tell(event)
+            self._write(event)
 
     def _release(self) -> None:
         events, self.held = self.held or [], None
         for event in events:
             self.deliver(event)
 
-    def _tell(self, event: Event) -> None:
+    def _write(self, event: Event) -> None:
         match event:
             case Moved(board=board):
-                columns, self.told = board.moves[self.told :], len(board.moves)
+                columns, self.sent = board.moves[self.sent :], len(board.moves)
                 self.send(b"m %s %s" % (self.name, "".join(map(str, columns)).encode()))
             case ToMove(_, number, _, rest):
                 self.request = event
                 self.send(b"t %s %d %s" % (self.name, number, b"-" if rest is None else repr(rest).encode()))
             case _:
                 if isinstance(event, Started):
-                    self.told, self.request = 0, None
+                    self.sent, self.request = 0, None
                 if isinstance(event, Dismissed):
                     self.forget()
                     event = event if event.why in ITS_OWN else Dismissed(Why.RETURNED)
@@ -98,7 +99,7 @@ class _Hosted:
 
 
 @dataclass(eq=False, slots=True)
-class _Visited:
+class _There:
     """A series on another node, and what this one knows of it."""
 
     node: str
@@ -126,21 +127,21 @@ class _Visited:
         """Ask for no further game."""
         self.send(b"d %s " % self.name)
 
-    def event(self, kind: bytes, said: bytes) -> Event:
+    def event(self, kind: bytes, payload: bytes) -> Event:
         """Return what a frame tells. Raises ValueError."""
         match kind:
             case b"m":
-                *silent, column = _columns(said)
+                *silent, column = _columns(payload)
                 for each in silent:
                     self.board = self.board.drop(each)
                 mover = self.board.turn
                 self.board = self.board.drop(column)
                 return Moved(self.game, mover, column, self.board)
             case b"t":
-                number, rest = said.split(b" ")
+                number, rest = payload.split(b" ")
                 return ToMove(self.game, int(number), self.board, None if rest == b"-" else _seconds(rest))
             case b"e":
-                event = decode_event(said)
+                event = decode_event(payload)
                 if isinstance(event, Started):
                     self.game, self.board = event.game, Board()
                 return event
@@ -150,49 +151,49 @@ class _Visited:
 class Games:
     """All series between this node and others."""
 
-    def __init__(self, hub: HubForNodes, send: Callable[[str, bytes], None]) -> None:
+    def __init__(self, hub: Hub, send: Callable[[str, bytes], None]) -> None:
         """`send` puts a frame on its way to the node of that name."""
         self._hub = hub
         self._send = send
-        self._hosted: dict[tuple[str, bytes], _Hosted] = {}
-        self._visited: dict[tuple[str, bytes], _Visited] = {}
-        self._lost: dict[_Hosted | _Visited, None] = {}
+        self._here: dict[tuple[str, bytes], _Here] = {}
+        self._there: dict[tuple[str, bytes], _There] = {}
+        self._lost: dict[_Here | _There, None] = {}
         """Series with nodes that are lost."""
         self._is_draining = False
 
     @property
     def is_empty(self) -> bool:
         """Whether there is none."""
-        return not self._hosted and not self._visited and not self._lost
+        return not self._here and not self._there and not self._lost
 
     @property
-    def has_untold(self) -> bool:
-        """Whether a player of another node is still to be told something."""
-        return bool(self._hosted)
+    def is_hosting(self) -> bool:
+        """Whether players of other nodes are here, who may have results to wait for."""
+        return bool(self._here)
 
     def open_seat(self, match: Hosting, now: float) -> Seat:
         """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
-        node, name = key = match.node, _name(match.guest)
+        node, name = key = match.node, _name(match.other)
         results = self._hub.results
-        hosted = _Hosted(node, name, self._way_to(node), lambda: self._hosted.pop(key, None), results)
-        hosted.seat = self._hub.open(hosted, match.player.manners, now, match.origin)
-        self._hosted[key] = hosted
-        return hosted.seat
+        here = _Here(node, name, self._way_to(node), lambda: self._here.pop(key, None), results)
+        here.seat = self._hub.open(here, match.player.manners, now, match.origin)
+        self._here[key] = here
+        return here.seat
 
-    def send_away(self, seat: Seat, match: Hosted) -> _Visited:
+    def play_elsewhere(self, seat: Seat, match: Hosted) -> _There:
         """Return the way to the series that the player of `seat` has on another node from now on."""
         node, name = key = match.node, _name(match.turn)
-        visited = _Visited(node, name, self._way_to(node), lambda: self._visited.pop(key, None), seat)
-        self._visited[key] = visited
+        there = _There(node, name, self._way_to(node), lambda: self._there.pop(key, None), seat)
+        self._there[key] = there
         if self._is_draining:
-            visited.end_series()
-        return visited
+            there.end_series()
+        return there
 
     def drain(self) -> None:
         """Let all series of this node's players on others be over with the games that are on."""
         self._is_draining = True
-        for visited in self._visited.values():
-            visited.end_series()
+        for there in self._there.values():
+            there.end_series()
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out what another node says. Of a series that is over it is void. Raises EncodingError.
@@ -200,18 +201,18 @@ class Games:
         What players are told leaves once the hub settles.
         """
         try:
-            kind, name, said = frame.split(b" ", 2)
-            if (visited := self._visited.get((node, name))) is not None and kind in b"mte":
-                self._hear(visited, visited.event(kind, said), now)
-            elif (hosted := self._hosted.get((node, name))) is not None and kind in b"pcfd":
-                self._obey(hosted, kind, said, now)
+            kind, name, payload = frame.split(b" ", 2)
+            if (there := self._there.get((node, name))) is not None and kind in b"mte":
+                self._hear(there, there.event(kind, payload), now)
+            elif (here := self._here.get((node, name))) is not None and kind in b"pcfd":
+                self._obey(here, kind, payload, now)
         except ValueError as error:
             raise EncodingError(str(error)) from error
 
     def lose(self, node: str) -> None:
         """Let nothing pass between this node and another any more, as the way is gone, until `end_lost`."""
-        games: dict[tuple[str, bytes], _Hosted] | dict[tuple[str, bytes], _Visited]
-        for games in (self._hosted, self._visited):
+        games: dict[tuple[str, bytes], _Here] | dict[tuple[str, bytes], _There]
+        for games in (self._here, self._there):
             for key in [key for key in games if key[0] == node]:
                 game = games.pop(key)
                 game.send, game.forget = _nowhere, partial(self._lost.pop, game, None)
@@ -227,29 +228,33 @@ class Games:
     def _way_to(self, node: str) -> Send:
         return lambda frame: self._send(node, frame)
 
-    def _hear(self, visited: _Visited, event: Event, now: float) -> None:
+    def _hear(self, there: _There, event: Event, now: float) -> None:
         if isinstance(event, Dismissed):
-            visited.forget()
-        self._hub.told(visited.seat, event, now)
+            there.forget()
+        self._hub.relay(there.seat, event, now)
 
-    def _obey(self, hosted: _Hosted, kind: bytes, said: bytes, now: float) -> None:
+    def _obey(self, here: _Here, kind: bytes, payload: bytes, now: float) -> None:
         command: Command
         if kind == b"d":
-            self._hub.end_series(hosted.seat, now)
+            self._hub.end_series(here.seat, now)
             return
         if kind == b"f":
-            number, used = said.split(b" ")
-            request = hosted.asked(int(number))
+            number, used = payload.split(b" ")
+            request = here.asked(int(number))
             if request is not None:
-                self._hub.flagged(hosted.seat, request, _seconds(used), now)
+                self._hub.handed(here.seat, request, now - _seconds(used))
+                self._hub.flag(here.seat, now)
             return
         if kind == b"p":
-            column, to, number, used = said.split(b" ")
+            column, to, number, used = payload.split(b" ")
             command = Play(_columns(column)[0], int(to))
         else:
-            number, used, data = said.split(b" ", 2)
+            number, used, data = payload.split(b" ", 2)
             command = decode_command(data)
-        self._hub.arrived(hosted.seat, command, hosted.asked(int(number)), _seconds(used), now)
+        request, seconds = here.asked(int(number)), _seconds(used)
+        if request is not None:
+            self._hub.handed(here.seat, request, now - seconds)
+        self._hub.submit(here.seat, command, now)
 
 
 def _nowhere(_: bytes) -> None:

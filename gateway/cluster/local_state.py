@@ -1,7 +1,7 @@
-"""What a node knows of its own players for certain, and can tell to each server that pairs in turn.
+"""What a node knows of its own players for certain, and announces to each server that pairs in turn.
 
-Holds the players whom it has let in or who ask to enter, the series that it holds itself, and the games
-that it has held so far. Does not know who pairs, or what that one has been told.
+These are the players whom it has let in or who ask to enter, the series that it holds itself, and the games
+that it has held so far.
 """
 
 from dataclasses import dataclass, replace
@@ -11,14 +11,15 @@ from typing import TypeAlias
 from gateway.cluster.messages import Asked, Fact, Met, Playing, Present
 from gateway.game.commands import AtTable
 from gateway.game.results import Player
+from gateway.hub.seats import Hosting
 from gateway.matchmaking.lobby import Key, Meetings
-from gateway.matchmaking.matchmaker import Entry, Hosting, Match, Turn, Visit
+from gateway.matchmaking.matchmaker import Entry, HousePair, Match, Turn
 from gateway.matchmaking.tables import Position
 
 Held: TypeAlias = Match | Hosting
 """A match whose series this node holds."""
 Part: TypeAlias = int | Held | tuple[Key, Key]
-"""What is told in one go: a player, a series, or how often a name had the first move against another."""
+"""What is announced in one go: a player, a series, or how often a name had the first move against another."""
 
 
 @dataclass(eq=False, slots=True)
@@ -43,11 +44,11 @@ class LocalPlayer:
         return Player(self.entry.name, self.entry.manners, self.entry.counted)
 
     def rename(self, name: str, *, counted: bool) -> None:
-        """Have another name."""
+        """Take another name."""
         self.entry = replace(self.entry, name=name, counted=counted)
 
     def let_in(self) -> None:
-        """Have the place that was asked for, in which it does not wait yet."""
+        """Record the place that was asked for, in which it does not wait yet."""
         assert self.asks is not None
         self.entry, self.is_in = self.asks, True
         self.turn = self.since = None
@@ -81,7 +82,7 @@ class LocalState:
         self._numbers = count(1)
 
     def parts(self) -> dict[Part, None]:
-        """Return all there is, in the order in which it is to be told."""
+        """Return all there is, in the order in which it is to be announced."""
         return dict.fromkeys(chain[Part](self.players, self.series, self._meetings.latest()))
 
     def facts(self, part: Part, now: float) -> list[Fact]:
@@ -117,15 +118,14 @@ class LocalState:
 
     def _new(self, match: Held) -> LocalSeries:
         first, names = self._first_and_names(match)
-        turns = (first,) if isinstance(match, Visit | Hosting) else (match.first, match.second)
         at_table = isinstance(self.players[first.seat].entry.place, AtTable)
-        return LocalSeries(next(self._numbers), turns, names, at_table)
+        return LocalSeries(next(self._numbers), match.turns, names, at_table)
 
     def _first_and_names(self, match: Held) -> tuple[Turn, tuple[str, str]]:
         match match:
-            case Visit(host, visitor, opens):
-                name = self.players[host.seat].entry.name
-                return host, (name, visitor) if opens else (visitor, name)
+            case HousePair(turn, house, opens):
+                name = self.players[turn.seat].entry.name
+                return turn, (name, house) if opens else (house, name)
             case Hosting(turn):
                 return turn, (self.players[turn.seat].entry.name, match.player.name)
             case _:

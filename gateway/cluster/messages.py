@@ -1,4 +1,4 @@
-"""What nodes tell each other so that players of any two of them are paired, and its form as bytes.
+"""What nodes say to each other so that players of any two of them are paired, and its form as bytes.
 
 A *report* goes from a node to the one that pairs, an *order* back. Both bear the epoch of the one that
 pairs, so that what was meant for another, or came from it, is void. Four more pass between the two nodes of
@@ -6,7 +6,7 @@ a pair. All are values as events and commands are; what cannot be read is an `En
 else.
 
 A seat goes by the number that its own hub gave it, and a wait by the number of its turn there. No turn is
-used twice, so it names the proposal that it is used for. Times are told as how long ago something was.
+used twice, so it names the proposal that it is used for. Times are written as how long ago something was.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from gateway.matchmaking.tables import Position
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The node reports from now on, and all that it told before in this epoch is void."""
+    """The node reports from now on, and all that it reported before in this epoch is void."""
 
     run: int
     """A number that no other run of a node has."""
@@ -102,7 +102,7 @@ class Playing:
     round: int
     """The number of the latest game."""
     fresh: bool
-    """Whether that game has just begun, rather than before the one that pairs was told of anything."""
+    """Whether that game has just begun, rather than before the node announced it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """The node has told all that there was when it began to report."""
+    """The node has announced all that there was when it began to report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class Probed:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """Two are to play a series, which the node of the first holds. The node of the second is told."""
+    """Two are to play a series, which the node of the first holds. It is sent to the node of the second."""
 
     first: At
     """Opens."""
@@ -191,12 +191,12 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
+class HouseProposed:
     """A player is to play a series against a house player of its node."""
 
     seat: int
     turn: int
-    visitor: str
+    house: str
     opens: bool
     """Whether the player opens."""
     rounds: int | None
@@ -212,7 +212,7 @@ class Freed:
 
 @dataclass(frozen=True, slots=True)
 class Sits:
-    """How a player sits at its table now: to be told to the next one that pairs."""
+    """How a player sits at its table now, for the next one that pairs."""
 
     seat: int
     position: Position
@@ -228,7 +228,7 @@ class Impeded:
     obstacle: Obstacle | None
 
 
-Deed: TypeAlias = Decided | Probed | Proposed | Visited | Freed | Sits | Impeded
+Instruction: TypeAlias = Decided | Probed | Proposed | HouseProposed | Freed | Sits | Impeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,15 +236,16 @@ class Order:
     """What the one that pairs in an epoch wants of a node."""
 
     epoch: int
-    deed: Deed
+    instruction: Instruction
 
 
-# Between the nodes of a pair: the guest's, whose seat and turn all of them name, and the host's.
+# Between the nodes of a pair: the host's, which is to hold the series, and the other one, whose seat and
+# turn all of them name.
 
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """To the host: the guest's seat is reserved for a series with a seat of the host."""
+    """To the host: the seat is reserved for a series with a seat of the host."""
 
     seat: int
     turn: int
@@ -258,17 +259,17 @@ class Invited:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """To the guest: the series has begun."""
+    """From the host: the series has begun."""
 
     seat: int
     turn: int
     player: Player
-    """Who sits opposite."""
+    """The opponent, there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """To the guest: no series begins."""
+    """From the host: no series begins."""
 
     seat: int
     turn: int
@@ -276,7 +277,7 @@ class Void:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """To the host: the guest's seat was reserved no longer when the series began."""
+    """To the host: the seat was reserved no longer when the series began."""
 
     seat: int
     turn: int

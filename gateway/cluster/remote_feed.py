@@ -1,20 +1,21 @@
-"""What is on on all nodes, for whoever follows it on one of them: the facts that pass between nodes.
+"""The feed of all nodes: the facts that pass between nodes, for any number of subscribers on each.
 
-`FeedPublisher` is the end of a node that is watched, `RemoteFeed` that of the node where somebody watches.
-Both write frames, which arrive once each and in order; neither knows how they travel. The rules they keep:
+`FeedPublisher` is the end of the node whose facts they are, `RemoteFeed` that of the node of the
+subscribers. Each subscription is a stream of its own from each node. The rules:
 
-- While nobody watches, nothing is subscribed to and nothing is sent.
-- A batch follows only when the one before it was taken. So what a slow watcher has not taken waits in the
-  feed, within its bounds; when the feed drops it, the watcher hears `Missed` and asks anew.
+- While nobody subscribes, nothing is subscribed to and nothing is sent.
+- A batch follows only when the one before it was taken. So what a slow subscriber has not taken waits in the
+  feed of the other node, within its bounds; when that drops it, the subscriber takes `Missed` and subscribes
+  anew.
 - The state is sent in parts, each after the facts before it.
 - A player of another node has a number here that no other player has. Games keep their ids.
 - What another node sends is read as strictly as a client's text. Facts that cannot be read cost their node
-  its watcher, and nothing else.
+  the subscription, and nothing else.
 
-A frame is a letter and what it stands for. To the node that is watched: `w` and a number, which asks for the
-state and then facts, with 0 for nothing more; and `t`, for a batch that was taken. From there: `b` and that
-number, with which all begins; what `fact_codec` writes; `s` after the state; `e` after a batch; `x` if facts
-were missed.
+A frame is a letter and what it stands for. To the node whose facts they are, with the number of a stream:
+`w` asks for the state and then facts, `t` says that a batch was taken, `u` asks for nothing more. From
+there: `b` and the number of the stream that the next frames belong to; what `fact_codec` writes; `s` after
+the state; `e` after a batch; `x` if facts were missed, which is the end of a stream.
 """
 
 from collections import deque
@@ -26,110 +27,134 @@ from typing import TypeAlias
 from gateway.cluster.fact_codec import SEATS, decode_fact, encode_fact
 from gateway.game.encoding import EncodingError
 from gateway.game.facts import Missed, Vanished
-from gateway.hub.feed import ALL, Subscription
-from gateway.hub.interfaces import HubForSubscribers, Told
-from gateway.hub.seat import Seat
+from gateway.hub.feed import ALL, RemoteFact, Subscription
+from gateway.hub.hub import Hub
+from gateway.hub.seats import Seat
 
-PART = 50
-"""Players in one part of the state."""
-PIECE = 50
-"""Frames that are sent at once."""
 LIMIT = 5_000
-"""Facts that may wait for a watcher."""
-MOST = 4 * LIMIT
-"""Frames in a batch."""
-MOST_BYTES = 32 << 20
-"""Bytes of them, all names being of the greatest length."""
+"""Facts that may wait for a subscriber."""
+MOST_STREAMS = 32
+"""Streams to one node."""
 Send: TypeAlias = Callable[[str, bytes], None]
 """Puts a frame on its way to the node of that name."""
 
 
 @dataclass(eq=False, slots=True)
-class _Watcher:
-    """A node where somebody watches."""
+class _Stream:
+    """What one subscriber on another node is to get."""
 
     facts: Subscription
     seats: Iterator[Seat] | None
-    """Those whose state is still to be told; None once all is."""
-    batch: deque[Told | bytes] = field(default_factory=deque)
+    """Those whose state is still to be sent; None once all is."""
+    batch: deque[RemoteFact | bytes] = field(default_factory=deque)
     """What is left to send of the batch."""
     is_ready: bool = True
-    """Whether it has taken the latest batch."""
+    """Whether the latest batch was taken."""
 
 
 class FeedPublisher:
-    """Tells other nodes what happens on this one."""
+    """Sends other nodes what happens on this one."""
 
-    def __init__(self, hub: HubForSubscribers, send: Send, wake: Callable[[], None]) -> None:
-        """`wake` is called when there may be something to `tell`. It MUST NOT block or raise."""
+    def __init__(
+        self,
+        hub: Hub,
+        send: Send,
+        wake: Callable[[], None],
+        *,
+        limit: int = LIMIT,
+        part: int = 50,
+        piece: int = 50,
+    ) -> None:
+        """`wake` is called when there may be something to `publish`. It MUST NOT block or raise.
+
+        `limit`: facts that may wait for a subscriber. `part`: players in one part of the state. `piece`:
+        frames of one stream that are sent at once.
+        """
         self._hub = hub
         self._send = send
         self._wake = wake
-        self._watchers: dict[str, _Watcher] = {}
+        self._limit, self._part, self._piece = limit, part, piece
+        self._streams: dict[tuple[str, int], _Stream] = {}
+        self._latest: dict[str, int] = {}
+        """The stream of the latest frame for each node."""
 
     def receive(self, node: str, frame: bytes) -> None:
-        """Carry out what a watcher says. Raises ValueError."""
-        if frame == b"t":
-            if node in self._watchers:
-                self._watchers[node].is_ready = True
-        else:
-            number = int(frame.removeprefix(b"w "))
-            self.lost(node)
-            if number:
-                facts = self._hub.feed.subscribe(self._wake, ALL, LIMIT)
-                self._watchers[node] = _Watcher(facts, iter(self._hub.seats()))
-                self._send(node, b"b %d" % number)
+        """Carry out what a node asks for. Raises ValueError."""
+        kind, _, text = frame.partition(b" ")
+        key = node, int(text)
+        match kind:
+            case b"w":
+                if key in self._streams or sum(name == node for name, _ in self._streams) >= MOST_STREAMS:
+                    raise ValueError("a stream that is open, or too many")
+                facts = self._hub.feed.subscribe(self._wake, ALL, self._limit)
+                self._streams[key] = _Stream(facts, iter(self._hub.seats()))
+            case b"t":
+                if key in self._streams:
+                    self._streams[key].is_ready = True
+            case b"u":
+                self._end(key)
+            case _:
+                raise ValueError("no frame of this version")
         self._wake()
 
     def lost(self, node: str) -> None:
-        """Tell a node nothing more."""
-        watcher = self._watchers.pop(node, None)
-        if watcher is not None:
-            watcher.facts.close()
+        """Send a node nothing more."""
+        for key in [key for key in self._streams if key[0] == node]:
+            self._end(key)
+        self._latest.pop(node, None)
 
     def close(self) -> None:
-        """Tell nobody anything more."""
-        for node in [*self._watchers]:
-            self.lost(node)
+        """Send nobody anything more."""
+        for key in [*self._streams]:
+            self._end(key)
 
-    def tell(self, now: float) -> bool:
-        """Send each watcher a piece of what it is to get; return whether another piece can follow at once."""
+    def publish(self, now: float) -> bool:
+        """Send a piece of each stream; return whether another piece can follow at once."""
         more = False
-        for node, watcher in [*self._watchers.items()]:
-            more |= self._tell(node, watcher, now)
+        for key, stream in [*self._streams.items()]:
+            more |= self._publish(key, stream, now)
         return more
 
-    def _tell(self, node: str, watcher: _Watcher, now: float) -> bool:
-        batch = watcher.batch
-        if watcher.is_ready and not batch:
-            self._collect(watcher, now)
-        for _ in range(min(PIECE, len(batch))):
-            told = batch.popleft()
-            if isinstance(told, Missed):
+    def _end(self, key: tuple[str, int]) -> None:
+        stream = self._streams.pop(key, None)
+        if stream is not None:
+            stream.facts.close()
+
+    def _publish(self, key: tuple[str, int], stream: _Stream, now: float) -> bool:
+        node, number = key
+        batch = stream.batch
+        if stream.is_ready and not batch:
+            self._collect(stream, now)
+        if batch and self._latest.get(node) != number:
+            self._latest[node] = number
+            self._send(node, b"b %d" % number)
+        for _ in range(min(self._piece, len(batch))):
+            each = batch.popleft()
+            if isinstance(each, Missed):
                 self._send(node, b"x")
-                self.lost(node)
+                self._end(key)
                 return False
-            self._send(node, told if isinstance(told, bytes) else encode_fact(told))
+            self._send(node, each if isinstance(each, bytes) else encode_fact(each))
         return bool(batch)
 
-    def _collect(self, watcher: _Watcher, now: float) -> None:
-        """Make the next batch, if there is anything to tell."""
-        watcher.batch += watcher.facts.take()
-        if watcher.seats is not None:
-            part = tuple(islice(watcher.seats, PART))
+    def _collect(self, stream: _Stream, now: float) -> None:
+        """Make the next batch, if there is anything to send."""
+        stream.batch += stream.facts.take()
+        if stream.seats is not None:
+            part = tuple(islice(stream.seats, self._part))
             on = self._hub.snapshot(now, part)
-            watcher.batch += (*on.players, *on.waiting, *on.hindered, *on.games)
+            stream.batch += (*on.players, *on.waiting, *on.hindered, *on.games)
             if not part:
-                watcher.seats = None
-            watcher.batch += (b"e",) if part else (b"s", b"e")
-        elif watcher.batch:
-            watcher.batch.append(b"e")
-        watcher.is_ready = not watcher.batch
+                stream.seats = None
+            stream.batch += (b"e",) if part else (b"s", b"e")
+        elif stream.batch:
+            stream.batch.append(b"e")
+        stream.is_ready = not stream.batch
 
 
 @dataclass(eq=False, slots=True)
 class _Source:
-    """A node that is watched."""
+    """A node, as one subscriber knows it."""
 
     first: int
     """What its seats' numbers are added to."""
@@ -137,110 +162,142 @@ class _Source:
     """What was not taken yet."""
     size: int = 0
     """Bytes of these."""
-    is_begun: bool = False
     is_whole: bool = False
     """Whether its state has been taken."""
 
-    @property
-    def vanished(self) -> Vanished:
-        """The loss of all its players."""
-        return Vanished(self.first, self.first + SEATS - 1)
-
 
 class RemoteFeed:
-    """Follows what happens on all other nodes, for one subscriber of this one."""
+    """The facts of all other nodes, for the subscribers of this one."""
 
     def __init__(
-        self, send: Send, nodes: Callable[[], Iterable[str]], refused: Callable[[str, str], object]
+        self,
+        send: Send,
+        nodes: Callable[[], Iterable[str]],
+        refused: Callable[[str, str], object],
+        *,
+        most: int = 4 * LIMIT,
+        most_bytes: int = 32 << 20,
     ) -> None:
-        """`nodes` returns those that can be sent to; `refused` hears whose facts cannot be read, and why."""
-        self._send = send
-        self._nodes = nodes
-        self._refused = refused
-        self._number = 0
-        """The number of the latest request."""
-        self._wake: Callable[[], None] | None = None
-        """None while nobody watches."""
-        self._sources: dict[str, _Source] = {}
-        self._vanished: list[Vanished] = []
-        self._indices = count(1)
+        """`nodes` returns those that can be sent to; `refused` is called for one whose facts cannot be read.
 
-    # What the node tells.
+        `most`: frames in a batch. `most_bytes`: bytes of them, all names being of the greatest length.
+        """
+        self.send = send
+        self.nodes = nodes
+        self.refused = refused
+        self.most, self.most_bytes = most, most_bytes
+        self._numbers = count(1)
+        self._subscriptions: dict[int, NodesSubscription] = {}
+        """By the numbers of their streams."""
+        self._latest: dict[str, int] = {}
+        """The stream that the next frame of each node belongs to."""
 
-    def joined(self, node: str) -> None:
-        """Follow a node, too, if somebody watches."""
-        if self._wake is not None:
-            self._sources[node] = _Source(next(self._indices) * SEATS)
-            self._send(node, b"w %d" % self._number)
-
-    def lost(self, node: str) -> None:
-        """Let all players and games of a node vanish."""
-        source = self._sources.pop(node, None)
-        if source is not None and self._wake is not None:
-            self._vanished.append(source.vanished)
-            self._wake()
-
-    def receive(self, node: str, frame: bytes) -> None:
-        """Take in what a node tells."""
-        source = self._sources.get(node)
-        if source is None or self._wake is None:
-            return
-        if frame == b"b %d" % self._number:
-            source.is_begun = True
-        elif source.is_begun:
-            source.frames.append(frame)
-            source.size += len(frame)
-            if len(source.frames) > MOST or source.size > MOST_BYTES:
-                self._refuse(node, source, "more facts than were asked for")
-            elif frame in (b"e", b"x"):
-                self._wake()
-
-    # What the subscriber asks.
-
-    def watch(self, wake: Callable[[], None]) -> None:
+    def subscribe(self, wake: Callable[[], None]) -> "NodesSubscription":
         """Ask all nodes for their state, and then facts.
 
         `wake` is called when something waits. It MUST NOT block or raise.
         """
-        self.close()
-        self._number += 1
-        self._wake, self._indices = wake, count(1)
-        for node in self._nodes():
-            self.joined(node)
+        number = next(self._numbers)
+        subscription = self._subscriptions[number] = NodesSubscription(self, number, wake)
+        for node in self.nodes():
+            subscription.joined(node)
+        return subscription
 
-    def close(self) -> None:
-        """Follow no node any more."""
-        for node in self._sources:
-            self._send(node, b"w 0")
-        self._sources.clear()
-        self._vanished.clear()
-        self._wake = None
+    def joined(self, node: str) -> None:
+        """Ask a node, too."""
+        for subscription in self._subscriptions.values():
+            subscription.joined(node)
+
+    def lost(self, node: str) -> None:
+        """Let all players and games of a node vanish."""
+        self._latest.pop(node, None)
+        for subscription in self._subscriptions.values():
+            subscription.lost(node)
+
+    def receive(self, node: str, frame: bytes) -> None:
+        """Take in what a node sends. Raises ValueError."""
+        if frame.startswith(b"b "):
+            self._latest[node] = int(frame[2:])
+            return
+        subscription = self._subscriptions.get(self._latest.get(node, 0))
+        if subscription is not None:
+            subscription.receive(node, frame)
+
+    def drop(self, number: int) -> None:
+        """Forget a subscription that is over."""
+        self._subscriptions.pop(number, None)
+
+
+class NodesSubscription:
+    """What waits for one subscriber: the state of all other nodes, and then their facts."""
+
+    def __init__(self, feed: RemoteFeed, number: int, wake: Callable[[], None]) -> None:
+        self._feed = feed
+        self._number = number
+        self._wake = wake
+        self._sources: dict[str, _Source] = {}
+        self._vanished: list[Vanished] = []
+        self._indices = count(1)
 
     @property
     def is_whole(self) -> bool:
         """Whether the state of all nodes has been taken."""
         return all(source.is_whole for source in self._sources.values())
 
-    def take(self, most: int) -> Sequence[Told]:
-        """Return what waits, up to about `most`. After `Missed` only another `watch` helps."""
-        taken: list[Told] = [*self._vanished]
+    def take(self, most: int) -> Sequence[RemoteFact]:
+        """Return what waits, up to about `most`. After `Missed` only another subscription helps."""
+        taken: list[RemoteFact] = [*self._vanished]
         self._vanished.clear()
         for node, source in [*self._sources.items()]:
             try:
                 while source.frames and len(taken) < most:
                     taken += self._read(node, source)
             except ValueError as error:
-                self._refuse(node, source, str(error))
+                self._refuse(node, str(error))
         return taken
 
-    def _refuse(self, node: str, source: _Source, why: str) -> None:
-        """Follow a node no more, whose facts are of no use."""
-        self._send(node, b"w 0")
-        self._refused(node, why)
+    def close(self) -> None:
+        """End the subscription."""
+        self._feed.drop(self._number)
+        for node in self._sources:
+            self._send(node, b"u")
+        self._sources.clear()
+        self._vanished.clear()
+
+    # Called by the feed.
+
+    def joined(self, node: str) -> None:
+        """Ask a node for its state and facts."""
+        self._sources[node] = _Source(next(self._indices) * SEATS)
+        self._send(node, b"w")
+
+    def lost(self, node: str) -> None:
+        """Let all players and games of a node vanish."""
+        source = self._sources.pop(node, None)
+        if source is not None:
+            self._vanished.append(Vanished(source.first, source.first + SEATS - 1))
+            self._wake()
+
+    def receive(self, node: str, frame: bytes) -> None:
+        """Queue a frame of a node."""
+        source = self._sources.get(node)
+        if source is None:
+            return
+        source.frames.append(frame)
+        source.size += len(frame)
+        if len(source.frames) > self._feed.most or source.size > self._feed.most_bytes:
+            self._refuse(node, "more facts than were asked for")
+        elif frame in (b"e", b"x"):
+            self._wake()
+
+    def _refuse(self, node: str, why: str) -> None:
+        """Take nothing more of a node, whose facts are of no use."""
+        self._send(node, b"u")
+        self._feed.refused(node, why)
         self.lost(node)
 
-    def _read(self, node: str, source: _Source) -> Sequence[Told]:
-        """Take in the next frame of a node; return what that tells. Raises ValueError."""
+    def _read(self, node: str, source: _Source) -> Sequence[RemoteFact]:
+        """Return the facts in the next frame of a node. Raises ValueError."""
         frame = source.frames.popleft()
         source.size -= len(frame)
         match frame[:1]:
@@ -255,3 +312,6 @@ class RemoteFeed:
             case _:
                 raise EncodingError("no frame of this version")
         return ()
+
+    def _send(self, node: str, kind: bytes) -> None:
+        self._feed.send(node, b"%s %d" % (kind, self._number))

@@ -1,9 +1,9 @@
-"""To whom a node reports, and what it has told that one already.
+"""Reports the players of a node to the one that pairs, which may be another one later.
 
 Reports to one `PairingServer` at a time: to that of another node, by messages, or to one in this process,
 where this node pairs for all, or for its own players alone. Whenever that changes, everything is announced
-anew, in pieces. What changes before it was announced is told as it was, and then the change: so a report is
-never about something unknown. Where nobody pairs, reports are dropped.
+anew, in pieces. What changes before it was announced is reported as it was, and then the change: so a report
+is never about something unknown. Where nobody pairs, reports are dropped.
 """
 
 from collections.abc import Callable, Collection
@@ -12,8 +12,7 @@ from typing import TypeAlias
 from gateway.cluster.local_state import LocalState, Part
 from gateway.cluster.messages import Announced, Fact, Joined, Message, Parted, Report, Unmatched
 from gateway.cluster.server import PairingServer
-from gateway.matchmaking.matchmaker import Turn, Visitors
-from gateway.matchmaking.standard import LobbyAndTables
+from gateway.matchmaking.matchmaker import HousePlayers, Matchmaker, Turn
 
 PIECE = 40
 """Players, series and meetings that are announced with one call."""
@@ -25,25 +24,25 @@ Pairs: TypeAlias = tuple[str, int | None] | None
 class Reporting:
     """Keeps the one that pairs up to date about a node's own players."""
 
-    def __init__(self, node: str, run: int, own: LocalState, standard: Callable[[], LobbyAndTables]) -> None:
+    def __init__(self, node: str, run: int, own: LocalState, matchmaker: Callable[[], Matchmaker]) -> None:
         self.node = node
         self.pairs: Pairs = None
         self.server: PairingServer | None = None
         """The one that pairs, where that is in this process."""
         self.post: Callable[[str, Message], None] = lambda node, message: None
         """Puts a message on its way to another node."""
-        self.visitors: Visitors | None = None
+        self.house: HousePlayers | None = None
         self.now = 0.0
         """The latest time that is known."""
         self._run = run
         self._own = own
-        self._standard = standard
-        self._untold: dict[Part, None] = {}
+        self._matchmaker = matchmaker
+        self._unannounced: dict[Part, None] = {}
         self._is_announcing = False
         self._is_draining = False
 
     def drain(self) -> None:
-        """Let whoever pairs, now or later, know of no player here."""
+        """Report no player of this node to anybody, now or later."""
         self.attach(None, ())
         self._is_draining = True
 
@@ -58,17 +57,17 @@ class Reporting:
             self.pairs = None
             return
         if pairs is not None and pairs[0] == self.node:
-            self.server = PairingServer(self._standard(), {self.node, *others}, self.now)
-            self.engage(self.visitors)
-        self._untold = {} if pairs is None else self._own.parts()
+            self.server = PairingServer(self._matchmaker(), {self.node, *others}, self.now)
+            self.engage(self.house)
+        self._unannounced = {} if pairs is None else self._own.parts()
         self._is_announcing = pairs is not None
         self.report(Joined(self._run))
 
-    def engage(self, visitors: Visitors | None) -> None:
+    def engage(self, house: HousePlayers | None) -> None:
         """Let the one that pairs use house players, if it is in this process."""
-        self.visitors = visitors
-        if self.server is not None and visitors is not None:
-            self.server.engage(visitors)
+        self.house = house
+        if self.server is not None and house is not None:
+            self.server.engage(house)
 
     def lost(self, node: str) -> None:
         """Let nothing more pass between this node and another, until it comes back as a new one."""
@@ -76,10 +75,10 @@ class Reporting:
             self.server.lost(node)
         elif self.pairs is not None and self.pairs[0] == node:
             self.pairs = None
-            self._untold, self._is_announcing = {}, False
+            self._unannounced, self._is_announcing = {}, False
 
     def report(self, fact: Fact) -> None:
-        """Tell the one that pairs what happened."""
+        """Report what happened to the one that pairs."""
         if self.server is not None:
             self.server.receive(self.node, fact, self.now)
         elif self.pairs is not None:
@@ -88,22 +87,22 @@ class Reporting:
             self.post(node, Report(epoch, fact))
 
     def report_unmatched(self, turn: Turn, pairs: Pairs) -> None:
-        """Tell the one that proposed a match for a turn that nothing comes of it, if that one pairs still."""
+        """Report that nothing comes of the match that took a turn, if who proposed it pairs still."""
         if pairs == self.pairs:
             self.report(Unmatched(*turn))
 
-    def tell(self, part: Part) -> None:
-        """Tell how something stands that is going to change, unless it was told before."""
-        if part in self._untold:
-            del self._untold[part]
+    def announce_first(self, part: Part) -> None:
+        """Report how something stands that is going to change, unless it was announced before."""
+        if part in self._unannounced:
+            del self._unannounced[part]
             for fact in self._own.facts(part, self.now):
                 self.report(fact)
 
     def announce(self) -> None:
-        """Tell some more of what was not told before."""
-        for _ in range(min(PIECE, len(self._untold))):
-            self.tell(next(iter(self._untold)))
-        if self._is_announcing and not self._untold:
+        """Report some more of what was not announced before."""
+        for _ in range(min(PIECE, len(self._unannounced))):
+            self.announce_first(next(iter(self._unannounced)))
+        if self._is_announcing and not self._unannounced:
             self._is_announcing = False
             self.report(Announced())
 

@@ -11,18 +11,17 @@ from itertools import count, islice
 from typing import assert_never
 
 from gateway.cluster.messages import AboutSeat, Alive, Asked, At, Left, Present, Renamed, Sits, Waits
-from gateway.matchmaking.matchmaker import Entry, Turn
-from gateway.matchmaking.standard import LobbyAndTables
+from gateway.matchmaking.matchmaker import Entry, Matchmaker, Turn
 from gateway.matchmaking.tables import Position
 
 AT_ONCE = 4
-"""Players that ask to enter or begin to wait, of whom the matchmaker is told together."""
+"""Players that ask to enter or begin to wait, who are passed on together."""
 
 
 class Seats:
     """All seats, by node and by number."""
 
-    def __init__(self, matchmaker: LobbyAndTables) -> None:
+    def __init__(self, matchmaker: Matchmaker) -> None:
         self._matchmaker = matchmaker
         self._numbers = count(1)
         self._of_nodes: dict[str, dict[int, int]] = {}
@@ -30,19 +29,23 @@ class Seats:
         self._owners: dict[int, tuple[str, int]] = {}
         self._asked: dict[int, Entry] = {}
         self._waiting: dict[int, Turn] = {}
-        """Both without those whom the matchmaker has been told of."""
+        """Both without those that were passed on to the matchmaker."""
+        self._undecided: set[int] = set()
+        """Those that were passed on and have no decision yet."""
+        self._let_in: set[int] = set()
+        """Those that have their places."""
         self._since: dict[int, float] = {}
         """When each began to wait last."""
         self._sits: dict[int, tuple[Position, int]] = {}
-        """How each sits at its table, as its node was told last."""
+        """How each sits at its table, as its node has heard last."""
 
     @property
     def has_more(self) -> bool:
-        """Whether the matchmaker is to be told of more."""
+        """Whether more is to be passed on to the matchmaker."""
         return bool(self._asked or self._waiting)
 
     def number(self, node: str, seat: int) -> int | None:
-        """Return the number of a seat; None if the node has not told of it."""
+        """Return the number of a seat; None if the node has not reported it."""
         return self._of_nodes.get(node, {}).get(seat)
 
     def owner(self, number: int) -> tuple[str, int] | None:
@@ -87,11 +90,12 @@ class Seats:
             case Alive():
                 self._matchmaker.alive(number)
             case Renamed(_, name, counted):
-                if number in self._matchmaker:
+                if number in self._let_in:
                     self._matchmaker.rename(number, name, counted=counted)
 
     def _readmit(self, node: str, fact: Present, now: float) -> None:
         number = self._given_number(node, fact.entry.seat)
+        self._let_in.add(number)
         self._matchmaker.readmit(replace(fact.entry, seat=number, home=node), (fact.position, fact.games))
         if fact.waited is not None:
             self._since[number] = now - fact.waited
@@ -110,22 +114,32 @@ class Seats:
         self._waiting[number] = Turn(number, turn)
 
     def playing(self, number: int) -> None:
-        """Let a seat wait no more, if the matchmaker has not been told that it does."""
+        """Let a seat wait no more, if that was not passed on to the matchmaker yet."""
         self._waiting.pop(number, None)
 
-    def tell_more(self) -> None:
-        """Tell the matchmaker of the next few who ask to enter or wait."""
+    def pass_on_more(self) -> None:
+        """Pass on to the matchmaker the next few who ask to enter or wait."""
         for number in [*islice(self._asked, AT_ONCE)]:
+            self._undecided.add(number)
             self._matchmaker.enter(self._asked.pop(number))
         for number in [*islice(self._waiting, AT_ONCE)]:
             turn = self._waiting.pop(number)
-            if number in self._matchmaker:
+            if number in self._let_in:
                 self._matchmaker.wait(turn, self._since[number])
 
-    def decided(self, number: int) -> None:
-        """Forget a seat that was not let in, unless it has its place still."""
-        if number not in self._matchmaker:
+    def decide(self, number: int, *, is_in: bool) -> bool:
+        """Note whether a seat is let in; return whether it asks, as one that is readmitted does not.
+
+        A seat that is not let in is forgotten, unless it has its place still.
+        """
+        if number not in self._undecided:
+            return False
+        self._undecided.discard(number)
+        if is_in:
+            self._let_in.add(number)
+        elif number not in self._let_in:
             self._drop(number)
+        return True
 
     def forget(self, node: str) -> Iterator[None]:
         """Forget a node with all its seats, one of them with each step of the iteration."""
@@ -137,4 +151,6 @@ class Seats:
             del self._of_nodes[node][seat]
         for memory in (self._asked, self._waiting, self._since, self._sits):
             memory.pop(number, None)
+        self._undecided.discard(number)
+        self._let_in.discard(number)
         self._matchmaker.leave(number)

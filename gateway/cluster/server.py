@@ -1,9 +1,9 @@
-"""The one that pairs the players of several nodes: their reports in, its orders out.
+"""Pairs the players of several nodes: takes in their reports, and gives them orders.
 
-Wraps the very matchmaker of a single server. Knows who is there as the nodes report it, and nothing more
-certain than that: what it proposes, the nodes of the two seats carry out or refuse. The rule it keeps: a
-turn is in one open proposal at most, and a proposal is open until its series is on, a node refuses it, or
-one of its nodes is lost.
+Wraps any matchmaker, which knows no nodes. Knows who is there as the nodes report it, and nothing more
+certain than that: what it proposes, the nodes of the two seats carry out or refuse. A turn is in one open
+proposal at most, and a proposal is open until its series is on, a node refuses it, or one of its nodes is
+lost.
 
 A new server waits for a moment for all that the nodes announce, so that what an earlier one knew counts
 from the first pair on. Long work is done in pieces, one with each call of `answers`. Pure: the time comes
@@ -22,10 +22,11 @@ from gateway.cluster.messages import (
     Asked,
     At,
     Decided,
-    Deed,
     Fact,
     Freed,
+    HouseProposed,
     Impeded,
+    Instruction,
     Joined,
     Left,
     Met,
@@ -37,7 +38,6 @@ from gateway.cluster.messages import (
     Proposed,
     Renamed,
     Unmatched,
-    Visited,
     Waits,
 )
 from gateway.cluster.seats import Seats
@@ -46,22 +46,22 @@ from gateway.matchmaking.matchmaker import (
     Answer,
     Decision,
     Hindered,
+    HousePair,
+    HousePlayers,
     Match,
+    Matchmaker,
     Opponent,
     Pair,
     Probe,
     Turn,
-    Visit,
-    Visitors,
 )
-from gateway.matchmaking.standard import LobbyAndTables
 
 PATIENCE = 1.0
 """Seconds for which a new server waits for what the nodes announce."""
 PIECE = 40
 """Seats and series of a lost node that are forgotten with one call."""
 SILENT = 1.9
-"""Seconds after which a proposal is refused only if the guest's node has heard nothing of the host's."""
+"""Seconds after which a proposal is refused only if one of its nodes has heard nothing of the other."""
 APART = 5.0
 """Seconds for which the players of two such nodes do not meet in the lobby, so that they meet others."""
 ROUNDS = 3
@@ -85,7 +85,7 @@ class _Node:
 class PairingServer:
     """Pairs the players of all nodes that report to it."""
 
-    def __init__(self, matchmaker: LobbyAndTables, awaited: Iterable[str], now: float) -> None:
+    def __init__(self, matchmaker: Matchmaker, awaited: Iterable[str], now: float) -> None:
         """Begin to answer once the nodes `awaited` have announced their players, or `PATIENCE` is over."""
         self._matchmaker = matchmaker
         self._seats = Seats(matchmaker)
@@ -95,17 +95,19 @@ class PairingServer:
         self._proposals: dict[At, _Proposal] = {}
         """Those that are open, by the turns in them."""
         self._counted: OrderedDict[tuple[int, str, str], int] = OrderedDict()
-        """The games of two names that a run of a node has told of."""
+        """The games of two names that a run of a node has reported."""
         self._unknown = count(-1, -1)
         """Numbers for the turns of series that began without this server."""
-        self._orders: deque[tuple[str, Deed]] = deque()
+        self._orders: deque[tuple[str, Instruction]] = deque()
+        self._apart: set[tuple[str, str]] = set()
+        """Nodes that may not reach each other, in order."""
         self._clearing: Iterator[None] = iter(())
         self._is_clearing = False
         self._now = now
 
-    def engage(self, visitors: Visitors) -> None:
+    def engage(self, house: HousePlayers) -> None:
         """Use house players, for the players of every node."""
-        self._matchmaker.engage(_Everywhere(visitors))
+        self._matchmaker.engage(_Everywhere(house))
 
     # What nodes report.
 
@@ -156,7 +158,7 @@ class PairingServer:
             turn = Turn(number, next(self._unknown))
             match = node.series[fact.series] = Pair(turn, turn) if proposal is None else proposal.match
             self._seats.playing(number)
-            self._matchmaker.resumed(match, fact.names, number if fact.at_table else None)
+            self._matchmaker.resume(match, fact.names, number if fact.at_table else None)
         if fact.fresh:
             self._matchmaker.began(match, fact.round)
             if fact.at_table:
@@ -170,7 +172,7 @@ class PairingServer:
         more = met.times - self._counted.get(counted, 0)
         if more > 0 and max(len(met.first), len(met.second)) <= LONGEST_KEY + 1:
             self._count(counted, more)
-            self._matchmaker.meetings.learn(met.first, met.second, more)
+            self._matchmaker.learn(met.first, met.second, more)
 
     def _count(self, counted: tuple[int, str, str], more: int) -> None:
         self._counted[counted] = self._counted.pop(counted, 0) + more
@@ -189,11 +191,13 @@ class PairingServer:
         proposal = self._proposals.get(at)
         if proposal is not None and self._now - proposal.since > SILENT:
             one, *others = sorted({each.node for each in proposal.parties})
-            self._matchmaker.apart.update({(one, other): self._now + APART for other in others})
+            for other in others:
+                self._apart.add((one, other))
+                self._matchmaker.keep_apart(one, other, self._now + APART)
         self._free(at)
 
     def _free(self, at: At) -> None:
-        """Let nothing come of a proposal. The node of `at` knows that; the other is told."""
+        """Let nothing come of a proposal. The node of `at` knows that; the other gets an order."""
         proposal = self._closed(at)
         if proposal is not None:
             self._matchmaker.finished(proposal.match)
@@ -206,8 +210,9 @@ class PairingServer:
             return
         for at in [at for at in self._proposals if at.node == name]:
             self._free(at)
-        for nodes in [nodes for nodes in self._matchmaker.apart if name in nodes]:
-            del self._matchmaker.apart[nodes]
+        for nodes in [nodes for nodes in self._apart if name in nodes]:
+            self._apart.discard(nodes)
+            self._matchmaker.keep_apart(*nodes, None)
         self._orders = deque(order for order in self._orders if order[0] != name)
         series = map(self._matchmaker.finished, node.series.values())
         self._clearing = chain(self._clearing, self._seats.forget(name), series)
@@ -215,7 +220,7 @@ class PairingServer:
 
     # What it answers.
 
-    def answers(self, now: float) -> Iterator[tuple[str, Deed]]:
+    def answers(self, now: float) -> Iterator[tuple[str, Instruction]]:
         """Yield the orders that there are now, each with the node that it is for."""
         self._now = now
         if self._is_clearing:
@@ -226,7 +231,7 @@ class PairingServer:
             return
         for _ in range(ROUNDS):
             if self._seats.has_more:
-                self._seats.tell_more()
+                self._seats.pass_on_more()
             for answer in self._matchmaker.answers(now):
                 self._order(answer)
                 while self._orders:
@@ -254,41 +259,48 @@ class PairingServer:
         match answer:
             case Decision(number, against):
                 owner = self._seats.owner(number)
-                if owner is not None:
+                if owner is not None and self._seats.decide(number, is_in=not against):
                     self._orders.append((owner[0], Decided(owner[1], against)))
                     self._orders.extend(self._seats.at_table_of(number))
-                    self._seats.decided(number)
             case Probe(number):
                 owner = self._seats.owner(number)
                 if owner is not None:
                     self._orders.append((owner[0], Probed(owner[1])))
             case Pair(first, second, rounds, table):
-                host, guest = self._propose(answer, first, second)
-                self._orders.append((guest.node, Proposed(host, guest, rounds, table)))
-            case Visit(turn, visitor, opens, rounds):
-                [at] = self._propose(answer, turn)
-                self._orders.append((at.node, Visited(at.seat, at.turn, visitor, opens, rounds)))
+                if self._propose(answer):
+                    host, other = self._seats.at(first), self._seats.at(second)
+                    self._orders.append((other.node, Proposed(host, other, rounds, table)))
+            case HousePair(turn, house, opens, rounds):
+                if self._propose(answer):
+                    at = self._seats.at(turn)
+                    self._orders.append((at.node, HouseProposed(at.seat, at.turn, house, opens, rounds)))
             case Hindered(turn, obstacle):
-                at = self._seats.at(turn)
-                self._orders.append((at.node, Impeded(at.seat, at.turn, obstacle)))
+                if self._seats.owner(turn.seat) is not None:
+                    at = self._seats.at(turn)
+                    self._orders.append((at.node, Impeded(at.seat, at.turn, obstacle)))
             case _:
                 assert_never(answer)
 
-    def _propose(self, match: Match, *turns: Turn) -> tuple[At, ...]:
-        self._matchmaker.found(match)
-        parties = tuple(self._seats.at(turn) for turn in turns)
-        self._proposals.update(dict.fromkeys(parties, _Proposal(match, parties, self._now)))
-        return parties
+    def _propose(self, match: Match) -> bool:
+        """Open a proposal; return False if the match is out of date. Then those who wait get new turns."""
+        here = [self._seats.at(turn) for turn in match.turns if self._seats.owner(turn.seat) is not None]
+        free = [at for at in here if at not in self._proposals]
+        if len(free) < len(match.turns):
+            self._matchmaker.finished(match)
+            self._orders.extend((at.node, Freed(at.seat, at.turn)) for at in free)
+            return False
+        self._proposals.update(dict.fromkeys(free, _Proposal(match, tuple(free), self._now)))
+        return True
 
 
 class _Everywhere:
     """The house players of the node that pairs, for players of all nodes.
 
-    A player's own node knows whether one that the player wishes for is there: it is to think there.
+    A player's own node knows whether one that the player wishes for is there, where it would think.
     """
 
-    def __init__(self, visitors: Visitors) -> None:
-        self.lobby_player = visitors.lobby_player
+    def __init__(self, house: HousePlayers) -> None:
+        self.lobby_player = house.lobby_player
 
     def has(self, name: str, opponent: Opponent) -> bool:
         """Return True."""

@@ -1,5 +1,4 @@
-"""The hub: seats, series, timers, and what is told to whom.
+"""The hub: seats, the series that they play, and the feed of what happens.
 
 May import `gateway.game` and `gateway.matchmaking`. Pure, like them.
-Connections, the web and commands use `hub.interfaces`; who makes a hub uses `hub.hub`.
 """

@@ -1,23 +1,32 @@
-"""The feed: what happens is told to whoever subscribes, once, as facts.
-
-Knows who subscribes to what, and how much waits for each. Does not know what a subscriber does with a fact,
-and keeps no copy of the state: a snapshot is made of what the hub has. The rules it keeps:
+"""The feed: publishes what happens as facts, once, to any number of subscribers.
 
 - To publish never waits and never fails. A subscriber that raises is subscribed no longer.
 - What waits for a subscriber is bounded. One that falls behind takes `Missed` in place of the facts, and asks
   the hub for a snapshot in the same step; the next facts begin where the snapshot ends.
-- The facts of one game come in order. Its end is told when its players are told: once its result is stored.
-  What its players do next is not held back, and may be told before.
+- The facts of one game come in order. Its end is published when its players hear of it: once its result is
+  stored. What its players do next is not held back, and may be published before.
 """
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeAlias
 
 from gateway.game.commands import AtTable
-from gateway.game.facts import Came, Fact, GameStarted, Hindered, Left, Missed, MoveMade, Snapshot, Waits
+from gateway.game.facts import (
+    Came,
+    Fact,
+    GameStarted,
+    Hindered,
+    Left,
+    Missed,
+    MoveMade,
+    Snapshot,
+    Standing,
+    Vanished,
+    Waits,
+)
 from gateway.game.results import Finished, Results
-from gateway.hub.remote import Away
-from gateway.hub.seat import Gone, Seat, Seated, Series, Waiting
+from gateway.hub.seats import Gone, PlayingElsewhere, Seat, Seated, Series, Waiting
 
 ALL: tuple[type[Fact], ...] = (Came, Waits, Hindered, Left, GameStarted, MoveMade, Finished)
 LIMIT = 10_000
@@ -65,83 +74,116 @@ class Subscription:
         return (Missed(missed),) if missed else facts
 
     def close(self) -> None:
-        """Hear of nothing more."""
+        """End the subscription."""
         self._feed.drop(self)
 
 
 class Feed:
-    """Tells facts to those who subscribe."""
+    """The facts of one hub."""
 
     def __init__(self, results: Results, on_fault: Callable[[], object]) -> None:
-        """`results` is given each game that is over before anybody hears of that.
+        """`results` is given each game that is over before its end is published.
 
-        `on_fault` is told of a subscriber's mistake, while its exception is handled.
+        `on_fault` is called for a subscriber's mistake, while its exception is handled.
         """
         self.results = results
         self.moves: Sequence[Subscription] = ()
-        """Those who hear of moves. Where there are none, nobody needs to make a fact of each."""
+        """The subscriptions to moves. Where there are none, nobody needs to make a fact of each."""
         self.counts: Counter[tuple[str, str]] = Counter()
         """How often something happened of which no fact tells: what, and to which kind. No player's name."""
-        self._hearers: dict[type[Fact], tuple[Subscription, ...]] = dict.fromkeys(ALL, ())
-        self._untold: deque[tuple[Finished, MoveMade | None]] = deque()
+        self._subscribers: dict[type[Fact], tuple[Subscription, ...]] = dict.fromkeys(ALL, ())
+        self._unpublished: deque[tuple[Finished, MoveMade | None]] = deque()
         self._on_fault = on_fault
 
     def subscribe(
         self, wake: Callable[[], None], kinds: Iterable[type[Fact]] = ALL, limit: int = LIMIT
     ) -> Subscription:
-        """Let a subscriber hear of facts of these kinds from now on; `limit` of them may wait.
+        """Return a subscription to facts of these kinds from now on; `limit` of them may wait.
 
         `wake` is called when something waits and nothing did before. It may take that at once; it MUST NOT
         block or call the hub.
         """
         subscription = Subscription(self, wake, limit)
         for kind in kinds:
-            self._hearers[kind] += (subscription,)
-        self.moves = self._hearers[MoveMade]
+            self._subscribers[kind] += (subscription,)
+        self.moves = self._subscribers[MoveMade]
         return subscription
 
     def publish(self, fact: Fact) -> None:
-        """Tell a fact to all who hear of its kind."""
-        hearers = self._hearers[type(fact)]
-        if hearers:
+        """Queue a fact for all who subscribe to its kind."""
+        subscribers = self._subscribers[type(fact)]
+        if subscribers:
             characters = _characters(fact)
-            for subscription in hearers:
+            for subscription in subscribers:
                 subscription.put(fact, characters)
 
     def move(self, fact: MoveMade) -> None:
-        """Tell of a move: as `publish` does, in less time."""
+        """Publish a move: as `publish` does, in less time."""
         for subscription in self.moves:
             subscription.put(fact)
 
     def end(self, finished: Finished, move: MoveMade | None = None) -> None:
-        """Let a game that is over be kept, and tell of it later: of the move that ended it too, if one did.
+        """Keep the result of a game, and publish it later: the move that ended it too, if one did.
 
-        Both are told once the result is stored and all ends before this one are told.
+        Both are published once the result is stored and all ends before this one are published.
         """
         self.results.keep(finished)
-        if any(self._hearers.values()):
-            self._untold.append((finished, move))
+        if any(self._subscribers.values()):
+            self._unpublished.append((finished, move))
             self.tell_ends()
 
     def tell_ends(self, *, all_of_them: bool = False) -> None:
-        """Tell of the games whose result is stored by now, or of all that are over."""
-        untold = self._untold
-        while untold and (all_of_them or not self.results.is_open(untold[0][0].game)):
-            finished, move = untold.popleft()
+        """Publish the ends of the games whose result is stored by now, or of all that are over."""
+        unpublished = self._unpublished
+        while unpublished and (all_of_them or not self.results.is_open(unpublished[0][0].game)):
+            finished, move = unpublished.popleft()
             if move is not None:
                 self.move(move)
             self.publish(finished)
 
     def drop(self, subscription: Subscription) -> None:
-        """Tell a subscriber nothing more."""
-        for kind, hearers in self._hearers.items():
-            self._hearers[kind] = tuple(each for each in hearers if each is not subscription)
-        self.moves = self._hearers[MoveMade]
+        """Take a subscriber off."""
+        for kind, subscribers in self._subscribers.items():
+            self._subscribers[kind] = tuple(each for each in subscribers if each is not subscription)
+        self.moves = self._subscribers[MoveMade]
 
     def fail(self, subscription: Subscription) -> None:
-        """Tell a subscriber nothing more, for a mistake: the one that is being handled."""
+        """Take a subscriber off for its mistake: the one that is being handled."""
         self.drop(subscription)
         self._on_fault()
+
+
+# The facts of other nodes: where a server is a node of a cluster, `hub.cluster.feed` has them.
+
+RemoteFact: TypeAlias = Fact | Missed | Vanished | tuple[GameStarted, Standing]
+"""A fact of another node, or a game of its state."""
+
+
+class RemoteSubscription(Protocol):
+    """What waits for one subscriber: the state of all other nodes, and then their facts."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the state of all nodes has been taken."""
+
+    def take(self, most: int) -> Sequence[RemoteFact]:
+        """Return what waits, up to about `most`. After `Missed` only another subscription helps."""
+
+    def close(self) -> None:
+        """End the subscription."""
+
+
+class RemoteFacts(Protocol):
+    """The feed of all other nodes."""
+
+    def subscribe(self, wake: Callable[[], None]) -> RemoteSubscription:
+        """Ask all nodes for their state, and then facts.
+
+        `wake` is called when something waits. It MUST NOT block or raise.
+        """
+
+
+# Facts of what the hub has.
 
 
 def came(seat: Seat) -> Came:
@@ -173,8 +215,8 @@ def started(series: Series) -> GameStarted:
 
 
 def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
-    """Return what the players on these seats do. A game is told with one of its two, always the same one."""
-    here = [seat for seat in seats if not isinstance(seat.situation, Gone | Away)]
+    """Return what the players on these seats do. A game comes with one of its two, always the same one."""
+    here = [seat for seat in seats if not isinstance(seat.situation, Gone | PlayingElsewhere)]
     situations = [seat.situation for seat in here]
     series = [each.series for each in situations if isinstance(each, Seated) and each.number == 0]
     return Snapshot(

@@ -1,38 +1,124 @@
-"""The one place where players and their series come together.
+"""The hub: all players of a server, and everything that happens between them.
 
-Takes commands and tells players what came of them, through their seats. Synchronous: a command has had all
-its effects when `submit` returns, so under one event loop nothing ever happens in between. Knows no dialect
-and no network, and reads no clock: the time comes in as `now`.
-
-The matchmaker decides who enters and who plays whom. `Actions` carries out commands, `Pairing` starts series
-as the matchmaker answers, `SeriesRunner` plays them, and `Timers` say what is due.
-
-While the hub works, events wait in the mailboxes. When it is done, and only then, it lets each mailbox that
-got any pass them on. So an answer leaves in the same turn of the loop in which its cause came in, and still
-the hub never calls anybody. A mistake of ours ends at the boundary: the hub raises nothing.
+Takes commands, and queues what came of them in the mailboxes of the seats. Synchronous: a command has had
+all its effects when `submit` returns. Knows no dialect and no network, and reads no clock: the time comes in
+as `now`. The matchmaker decides who enters and who plays whom. When the hub is done, and only then, it lets
+each mailbox that got something send it, so an answer leaves in the turn of the loop in which its cause came
+in.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
+from typing import Protocol, TypeAlias, assert_never
 
 from gateway.game.clock import Terms
-from gateway.game.commands import Command
-from gateway.game.events import Dismissed, Event, ToMove, Why
-from gateway.game.facts import Snapshot
+from gateway.game.commands import (
+    LOBBY,
+    Ask,
+    AtTable,
+    Command,
+    Denied,
+    Enter,
+    Introduce,
+    Leave,
+    Play,
+    Unfit,
+    Unreadable,
+    is_house_name,
+    is_too_long,
+)
+from gateway.game.deadlines import Deadlines
+from gateway.game.events import (
+    NOTHING,
+    Dismissed,
+    Entered,
+    Event,
+    Introduced,
+    Objection,
+    Overlooked,
+    Refused,
+    ToMove,
+    Why,
+)
+from gateway.game.facts import Left, Snapshot
 from gateway.game.ids import GameId, game_ids
-from gateway.game.manners import Manners
+from gateway.game.manners import Illegal, Manners
 from gateway.game.results import NoResults, Results
-from gateway.hub.actions import Actions
-from gateway.hub.boundary import Boundary, OnFault, reraise
-from gateway.hub.feed import Feed, snapshot
-from gateway.hub.interfaces import Cluster, House, Nodes, Outgoing
-from gateway.hub.pairing import ABSENCE
-from gateway.hub.remote import Away
-from gateway.hub.seat import Gone, Mailbox, Owed, Seat, Seated
-from gateway.hub.series import SeriesRunner
-from gateway.hub.timers import Timers
-from gateway.matchmaking.matchmaker import Matchmaker
+from gateway.hub.feed import Feed, came, hindered, snapshot
+from gateway.hub.remote import Cluster, RemotePlayers
+from gateway.hub.seats import (
+    Gone,
+    Hosted,
+    Hosting,
+    Mailbox,
+    Outgoing,
+    Pending,
+    PlayingElsewhere,
+    Question,
+    RemoteGames,
+    RemotePairing,
+    Seat,
+    Seated,
+    Waiting,
+)
+from gateway.hub.series import House, Parting, SeriesRunner
+from gateway.matchmaking.matchmaker import (
+    Answer,
+    Decision,
+    Entry,
+    Hindered,
+    HousePair,
+    Matchmaker,
+    Pair,
+    Probe,
+    Turn,
+)
+
+UNDECIDED = 1.0
+"""Seconds until what is due for a seat is looked at again, while the matchmaker has not decided on it."""
+
+OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
+"""Called for a mistake while its exception is handled, with the names of those who were hung up on."""
+
+
+class HubForPlayers(Protocol):
+    """What connections and house players need of a hub. They change nothing of a seat."""
+
+    @property
+    def results(self) -> Results:
+        """Where results are kept, and the evidence of a connection with them."""
+
+    @property
+    def feed(self) -> Feed:
+        """The feed, of which an end is due when a connection has told its client."""
+
+    @property
+    def expect(self) -> Callable[[Outgoing], None]:
+        """Flush a mailbox when the hub is done: it has just got something."""
+
+    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
+        """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
+
+    def submit(self, seat: Seat, command: Command, now: float) -> bool:
+        """Carry out or refuse a command that arrived at `now`. One of a seat that is gone is void.
+
+        Return whether the caller has to wait until `Mailbox.resume` before it submits another command than
+        `Leave` for this seat.
+        """
+
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+        """Start the clock: a request to move left for the seat's client at `now`."""
+
+    def alive(self, seat: Seat, now: float) -> None:
+        """Note that the seat's client has answered a probe."""
+
+
+def reraise(_: Sequence[str | None]) -> None:
+    """Raise the exception that is being handled: for those who want to know rather than go on."""
+    raise  # noqa: PLE0704  there is one wherever a fault is reported
 
 
 class Hub:
@@ -49,25 +135,37 @@ class Hub:
         """`results` is given each game that is over before its players hear of that. By default none is kept.
 
         Games get the ids `games`, those of run 0 unless given.
-        `on_fault` hears of our own mistakes, each of which has cost no more than one game by then.
+        `on_fault` is called for our own mistakes, each of which has cost no more than one game by then.
         """
         self.results = results or NoResults()
         self.matchmaker = matchmaker
-        self._timers = Timers()
         self.feed = Feed(self.results, partial(on_fault, ()))
-        self._runner = SeriesRunner(terms, matchmaker, self._timers, self.feed, games or game_ids(0))
-        self._seats: dict[int, Seat] = {}
-        self.boundary = Boundary(self._seats, matchmaker, self._runner, self._timers, on_fault)
-        self._actions = Actions(matchmaker, self._seats, self._timers, self._runner, self.boundary)
-        self._numbers = count(1)
-        self._unsent: list[Outgoing] = []
-        """The mailboxes that got something and are to be flushed."""
-        self.expect: Callable[[Outgoing], None] = self._unsent.append
-        """Flush a mailbox when the hub is done: it has just got something."""
-        self.is_closed = False
-        """Whether nobody is let in any more."""
         self.cluster: Cluster | None = None
         """The cluster that this server is a node of, if it is of one."""
+        self.is_closed = False
+        """Whether nobody is let in any more."""
+        self._seats: dict[int, Seat] = {}
+        self._on_fault = on_fault
+        self._runner = SeriesRunner(
+            terms, matchmaker, self.feed, games or game_ids(0), self._seats, self._contain
+        )
+        self._remote = RemotePlayers(self._runner, terms.idle)
+        self._numbers = count(1)
+        self._entries: Deadlines[Seat] = Deadlines()
+        """When players should have entered."""
+        self._denials: Deadlines[Seat] = Deadlines()
+        """When the answer to a name that the player may not bear has waited long enough."""
+        self._timers = [self._runner.pending, self._runner.rejoins, self._runner.absences]
+        self._timers += self._entries, self._denials, self._remote.flags
+        self._open: deque[Decision | Hosting] = deque()
+        """Decisions, and series whose other player never came, to be carried out after all other answers."""
+        self._is_deciding = False
+        self._unsent: list[Outgoing] = []
+        """The mailboxes that got something and are to be flushed."""
+        self._answered: list[Mailbox] = []
+        """The mailboxes that are to resume."""
+        self.expect: Callable[[Outgoing], None] = self._unsent.append
+        """Flush a mailbox when the hub is done: it has just got something."""
 
     def __len__(self) -> int:
         """Return how many players are here, whatever they do."""
@@ -75,12 +173,23 @@ class Hub:
 
     def engage(self, house: House) -> None:
         """Let the players of `house` be asked for. Without, a wish for one of them waits for ever."""
-        self._actions.pairing.house = house
+        self._runner.house = house
         self.matchmaker.engage(house)
 
-    def connect(self, nodes: Nodes) -> None:
-        """Let players meet those of other nodes."""
-        self._actions.pairing.nodes = nodes
+    def seats(self) -> tuple[Seat, ...]:
+        """Return the seats of all players who are here."""
+        return tuple(self._seats.values())
+
+    def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
+        """Return all that is on, for those who subscribe to the feed. MUST NOT be called by `wake`.
+
+        With `seats`, return the part of it that is theirs, so that a subscriber can take many players in many
+        short steps. It takes its facts in each step, before the part; what they say of players and games that
+        it does not know by then is in a part that follows.
+        """
+        return snapshot(self._seats.values() if seats is None else seats, now)
+
+    # Connections: see `HubForPlayers`.
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
@@ -90,147 +199,115 @@ class Hub:
             return seat
         self._seats[seat.number] = seat
         if manners.entry_limit is not None:
-            self._timers.entries.set(seat, now + manners.entry_limit)
+            self._entries.set(seat, now + manners.entry_limit)
         return seat
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Carry out or refuse a command; `now` is when it arrived. Of a seat that is gone it is void.
-
-        Return whether the mailbox has to wait for `resume` before it submits more.
-        """
+        """Carry out or refuse a command; return whether the mailbox has to wait for `resume`."""
         try:
-            self._actions.carry_out(seat, command, now)
+            if not isinstance(command, Play):
+                if not isinstance(seat.situation, Gone):
+                    self._carry_out(seat, command, now)
+            else:  # nearly all commands are
+                situation = seat.situation
+                if (
+                    seat.pending is None
+                    and isinstance(situation, Seated)
+                    and situation.series.session.to_move is not None
+                ):
+                    partings = self._runner.play(seat, situation, command, now)
+                    if partings:
+                        self._part(partings, now)
+                elif isinstance(situation, PlayingElsewhere):
+                    self._remote.play(seat, situation, command, now)
+                else:
+                    self._play_without_game(seat, command, now)
         except Exception:
-            self.boundary.cut_off(seat, now)
-        self._pass_on(now)
+            self._cut_off(seat, now)
+        self._flush(now)
         if seat.question is None:
             return False
         seat.hold()
         return True
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Note that a request to move left for the seat's client at `now`: its time runs."""
+        """Start the clock: a request to move left for the seat's client at `now`."""
         situation = seat.situation
         if not isinstance(situation, Seated):
-            if isinstance(situation, Away):
-                self._actions.away.handed(seat, situation, request, now)
+            if isinstance(situation, PlayingElsewhere):
+                self._remote.handed(seat, situation, request, now)
             return
-        series = situation.series
         try:
-            deadline = series.session.handed(request.game, request.number, now)
-            if deadline is not None and deadline < series.watched:
-                self._timers.flags.watch(series, deadline)
+            self._runner.handed(situation.series, request, now)
         except Exception:
-            self.boundary.cut_off(seat, now)
+            self._cut_off(seat, now)
 
     def alive(self, seat: Seat, now: float) -> None:
         """Note that the seat's client has answered a probe: nobody takes its place."""
-        with self.boundary.contain(seat, now):
+        with self._step(seat, now):
             self.matchmaker.alive(seat.number)
-            self._actions.settle(now)
-        self._pass_on(now)
+            self._settle(now)
 
-    def tick(self, now: float) -> list[Seat]:
-        """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
-        timers, late, contain = self._timers, list[Seat](), self.boundary.contain
-        self.feed.tell_ends()
-        for seat in timers.rests.due(now):
-            with contain(seat, now):
-                if not self._runner.rests_on(seat, now):
-                    self._actions.rested(seat, Owed.LATE, now)
-        for seat in timers.rejoins.due(now):
-            with contain(seat, now):
-                self._rejoin_is_due(seat, now)
-        for seat in timers.entries.due(now):
-            with contain(seat, now):
-                self._entry_is_due(seat, now)
-        for seat in timers.denials.due(now):
-            with contain(seat, now):
-                self._actions.deny(seat, now)
-        for seat in timers.absences.due(now):
-            self._actions.pairing.wait_on(seat, now)
-        self._actions.settle(now)
-        for series in timers.flags.due(now):
-            with contain(series.seats[0], now):
-                late += timers.flags.late(series)
-        late += timers.flags_away.due(now)
-        self._pass_on(now)
-        return late
-
-    def flag(self, seat: Seat, now: float) -> None:
-        """Let the seat lose on time, unless its move has been read meanwhile."""
-        with self.boundary.contain(seat, now):
-            if isinstance(seat.situation, Away):
-                self._actions.away.flag(seat.situation, now)
-            else:
-                self._actions.part(self._runner.flag(seat, now), now)
-        self._pass_on(now)
-
-    def fail(self, seat: Seat, now: float) -> None:
-        """Hang up on a seat and its opponent, for a mistake of ours: the one that is being handled."""
-        self.boundary.cut_off(seat, now)
-        self._pass_on(now)
-
-    def arrived(self, seat: Seat, command: Command, answered: ToMove | None, used: float, now: float) -> None:
-        """Carry out a command from another node; a move answers a request, and took `used` seconds there."""
-        if answered is not None:
-            self.handed(seat, answered, now - used)
-        self.submit(seat, command, now)
-
-    def flagged(self, seat: Seat, request: ToMove, used: float, now: float) -> None:
-        """Let a seat lose on time whose request to move was open for `used` seconds on another node."""
-        self.handed(seat, request, now - used)
-        self.flag(seat, now)
-
-    def told(self, seat: Seat, event: Event, now: float) -> None:
-        """Tell a seat what happened in its series on another node. What follows waits for `settle`."""
-        with self.boundary.contain(seat, now):
-            self._actions.away.told(seat, event, now)
-
-    def lose(self, seat: Seat, now: float) -> None:
-        """Let a series be over, and a game in it have no result: the way to the other node is gone."""
-        with self.boundary.contain(seat, now):
-            if isinstance(seat.situation, Away):
-                self._actions.away.lose(seat, seat.situation, now)
-            else:
-                self._actions.part(self._runner.leave(seat, now, is_lost=True), now)
-            self._actions.settle(now)
-        self._pass_on(now)
-
-    def end_series(self, seat: Seat, now: float) -> None:
-        """Let a series be over with the game that is on: the node of one player drains."""
-        with self.boundary.contain(seat, now):
-            self._actions.part(self._runner.end_series(seat, now), now)
-        self._pass_on(now)
-
-    def settle(self, now: float) -> None:
-        """Carry out what follows from all that came from other nodes, and pass on what players were told."""
-        self._actions.settle(now)
-        self._pass_on(now)
-
-    def can_reach(self, seat: int) -> bool:
-        """Whether the player on a seat can play: nothing says that it has vanished, and nothing is paused."""
-        if self._actions.pairing.is_paused:
-            return False
-        return seat in self._seats and self._seats[seat].mailbox.is_reachable
-
-    def seats(self) -> tuple[Seat, ...]:
-        """Return the seats of all players who are here."""
-        return tuple(self._seats.values())
-
-    def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
-        """Return all that is on, for those who subscribe to the feed. MUST NOT be called by `wake`.
-
-        With `seats`, return the part of it that is theirs: many players are told of in many short steps. A
-        subscriber takes its facts in each step, before the part; what they say of others than the players
-        and games it knows by then is in a part that follows.
-        """
-        return snapshot(self._seats.values() if seats is None else seats, now)
+    # Time.
 
     def next_alarm(self) -> float | None:
         """Return a time before which `tick` has nothing to do; None if nothing is due at all."""
-        times = self._timers.next_due(), self.matchmaker.next_due()
+        times = [each.next_due() for each in self._timers]
+        times += self._runner.next_flag(), self.matchmaker.next_due()
         return min((when for when in times if when is not None), default=None)
+
+    def tick(self, now: float) -> list[Seat]:
+        """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
+        runner, late = self._runner, list[Seat]()
+        self.feed.tell_ends()
+        for seat in runner.pending.due(now):
+            with self._contain(seat, now):
+                if not runner.still_awaits(seat, now):
+                    self._stop_waiting_for_move(seat, Pending.LATE, now)
+        for seat in runner.rejoins.due(now):
+            with self._contain(seat, now):
+                if seat.question is not None:
+                    runner.rejoins.set(seat, now + UNDECIDED)
+                else:
+                    self._part(runner.leave(seat, now), now)
+                    self._runner.give_up_place(seat)
+        for seat in self._entries.due(now):
+            with self._contain(seat, now):
+                if seat.question is not None:
+                    self._entries.set(seat, now + UNDECIDED)
+                elif seat.place is None:
+                    self._leave(seat, Dismissed(Why.SILENT), now)
+        for seat in self._denials.due(now):
+            with self._contain(seat, now):
+                self._deny(seat, now)
+        for seat in runner.absences.due(now):
+            self._runner.wait_on(seat, now)
+        self._settle(now)
+        for series in runner.due_flags(now):
+            with self._contain(series.seats[0], now):
+                late += runner.late(series)
+        late += self._remote.flags.due(now)
+        self._flush(now)
+        return late
+
+    def flag(self, seat: Seat, now: float) -> None:
+        """End the seat's game on time, unless its move has been read meanwhile."""
+        with self._step(seat, now):
+            if isinstance(seat.situation, PlayingElsewhere):
+                self._remote.flag(seat.situation, now)
+            else:
+                self._part(self._runner.flag(seat, now), now)
+
+    def fail(self, seat: Seat, now: float) -> None:
+        """Hang up on a seat and its opponent, for a mistake of ours: the one that is being handled."""
+        self._cut_off(seat, now)
+        self._flush(now)
+
+    # The end.
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Pair nobody from now on, or pair again: within two seconds. Series that are on go on."""
+        self._runner.is_paused = is_paused
 
     def drain(self) -> None:
         """Begin no further game, and let nobody in any more. Games that are on go on."""
@@ -238,62 +315,393 @@ class Hub:
         if self.cluster is not None:
             self.cluster.drain()
 
-    def pause(self, *, is_paused: bool) -> None:
-        """Pair nobody from now on, or pair again: within two seconds. Series that are on go on."""
-        self._actions.pairing.is_paused = is_paused
-
     @property
     def is_draining(self) -> bool:
         """Whether the games that are on are finished, and no other begins: the server stops."""
         return self._runner.is_closed
 
     def let_go(self, seat: Seat, now: float) -> bool:
-        """Say good-bye to a seat, unless it plays, or may on another node; return whether that was done.
+        """Hang up on a seat unless it plays, or may on another node; return whether that was done.
 
         A series on another node is over once that one says so: it may have begun the next game.
         """
-        if isinstance(seat.situation, Gone | Away) or seat.plays:
+        if isinstance(seat.situation, Gone | PlayingElsewhere) or seat.plays:
             return False
         if self.cluster is not None and self.cluster.is_reserved(seat.number):
             return False
-        with self.boundary.contain(seat, now):
-            self._actions.leave(seat, Dismissed(Why.STOPPED), now)
-        self._pass_on(now)
+        with self._step(seat, now):
+            self._leave(seat, Dismissed(Why.STOPPED), now)
         return True
 
     def close(self, now: float) -> None:
-        """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
+        """Hang up on everybody, those who come later too. A game that is on ends without a winner."""
         self.is_closed = True
         situations = [seat.situation for seat in self._seats.values()]
         for series in dict.fromkeys(each.series for each in situations if isinstance(each, Seated)):
-            with self.boundary.contain(series.seats[0], now):
+            with self._contain(series.seats[0], now):
                 self._runner.stop(series, now)
         for seat in tuple(self._seats.values()):
-            self.boundary.let_go(seat, Dismissed(Why.STOPPED))
-        self._pass_on(now)
+            self._hang_up(seat, Dismissed(Why.STOPPED))
+        self._flush(now)
 
-    def _rejoin_is_due(self, seat: Seat, now: float) -> None:
-        """Keep no seat any longer for a player who has not asked again."""
-        if seat.question is not None:
-            self._timers.rejoins.set(seat, now + ABSENCE)
+    # Other nodes. While `answers` are taken, `can_reach`, `meet`, `wait_anew` and `desert` MAY be called.
+
+    def connect(self, games: RemoteGames, pairing: RemotePairing) -> None:
+        """Let players meet those of other nodes."""
+        self._runner.games, self._runner.pairing = games, pairing
+
+    def can_reach(self, seat: int) -> bool:
+        """Whether the player on a seat can play: nothing says that it has vanished, and nothing is paused."""
+        runner = self._runner
+        return not runner.is_paused and seat in self._seats and self._seats[seat].mailbox.is_reachable
+
+    def meet(self, match: Hosting | Hosted, now: float) -> None:
+        """Start a series with a player of another node, or let the seat wait in a new turn."""
+        self._runner.meet(match, now)
+
+    def wait_anew(self, turn: Turn, now: float) -> None:
+        """Give a seat a new turn: the match that took this one came to nothing."""
+        seat = self._runner.waiting(turn)
+        if seat is not None and not self._runner.is_closed:
+            self._runner.wait_on(seat, now)
+
+    def desert(self, match: Hosting) -> None:
+        """End a series without a result, as its other player never came: when all answers are carried out."""
+        self._open.append(match)
+
+    def relay(self, seat: Seat, event: Event, now: float) -> None:
+        """Deliver what happened in a seat's series on another node. What follows waits for `settle`."""
+        with self._contain(seat, now):
+            if isinstance(seat.situation, PlayingElsewhere):
+                parting = self._remote.relay(seat, seat.situation, event, now)
+                if parting is not None:
+                    self._depart(parting, now)
+
+    def lose(self, seat: Seat, now: float) -> None:
+        """End a series, whose game has no result: the way to the other node is gone."""
+        with self._step(seat, now):
+            if isinstance(seat.situation, PlayingElsewhere):
+                self._depart(self._remote.lose(seat, seat.situation, now), now)
+            else:
+                self._part(self._runner.leave(seat, now, is_lost=True), now)
+            self._settle(now)
+
+    def end_series(self, seat: Seat, now: float) -> None:
+        """End a series with the game that is on: the node of one player drains."""
+        with self._step(seat, now):
+            self._part(self._runner.end_series(seat, now), now)
+
+    def settle(self, now: float) -> None:
+        """Carry out what follows from all that came from other nodes, and send what it led to."""
+        self._settle(now)
+        self._flush(now)
+
+    # Commands.
+
+    def _carry_out(
+        self, seat: Seat, command: Introduce | Enter | Ask | Unfit | Unreadable | Denied | Leave, now: float
+    ) -> None:
+        match command:
+            case Ask():
+                self._ask(seat, command, now)
+            case Enter() | Introduce() | Denied() if seat.question is not None:
+                self._refuse(seat, Refused(Objection.WAITING, command.to), now)
+            case Enter():
+                self._enter(seat, command, now)
+            case Introduce():
+                self._introduce(seat, command, now)
+            case Unfit():
+                self._refuse(seat, Refused(seat.standing() | Objection.UNFIT, command.to), now)
+            case Unreadable():
+                self._refuse(seat, Refused(seat.standing() | Objection.UNREADABLE, command.to), now)
+            case Denied():
+                seat.ask(command)
+                self._denials.set(seat, now + command.pause)
+            case Leave():
+                self._leave(seat, Dismissed(Why.LEFT), now)
+            case _:
+                assert_never(command)
+
+    def _play_without_game(self, seat: Seat, command: Play, now: float) -> None:
+        """Drop a move that was pending, and refuse any other."""
+        if seat.pending is not None:
+            seat.deliver(Overlooked(seat.pending_game))
+            self._stop_waiting_for_move(seat, None, now)
+        elif not isinstance(seat.situation, Gone):
+            objections = seat.standing()
+            if command.column is None:
+                objections |= Objection.NOT_A_COLUMN
+            self._refuse(seat, Refused(objections, command.to), now)
+            if seat.manners.illegal is Illegal.FORFEIT and Objection.WAITING in objections:
+                self._leave(seat, Dismissed(Why.FORFEIT), now)
+
+    def _stop_waiting_for_move(self, seat: Seat, pending: Pending | None, now: float) -> None:
+        """Begin the next game, or let the seat be paired, if only a pending move held it back."""
+        if not seat.expect_move(pending):
             return
-        self._actions.part(self._runner.leave(seat, now), now)
-        self._actions.pairing.give_up_place(seat)
+        self._runner.pending.cancel(seat)
+        match seat.situation:
+            case Seated(series):
+                self._runner.go_on(series, now)
+            case Waiting():
+                self._runner.wait(seat, now)
+                self._settle(now)
 
-    def _entry_is_due(self, seat: Seat, now: float) -> None:
-        """Hang up on a player who has not entered in time."""
-        if seat.question is not None:
-            self._timers.entries.set(seat, now + ABSENCE)
-        elif seat.place is None:
-            self._actions.leave(seat, Dismissed(Why.SILENT), now)
+    def _ask(self, seat: Seat, command: Ask, now: float) -> None:
+        situation = seat.situation
+        if isinstance(situation, PlayingElsewhere) and situation.started is not None:
+            situation.game.submit(command, 0, 0.0)
+        elif isinstance(situation, Seated) and situation.series.is_playing:
+            seat.deliver(situation.series.session.show())
+        else:
+            self._refuse(seat, Refused(seat.standing(), command.to), now)
 
-    def _pass_on(self, now: float) -> None:
+    def _introduce(self, seat: Seat, command: Introduce, now: float) -> None:
+        objections = _unfitness(command)
+        if objections:
+            self._refuse(seat, Refused(objections, command.to), now)
+            return
+        if seat.introduce(command.name, counted=command.counted):
+            self.feed.publish(came(seat))
+        seat.deliver(Introduced(command.name))
+        if seat.is_kept:
+            self.matchmaker.rename(seat.number, command.name, counted=command.counted)
+            self._settle(now)
+
+    def _enter(self, seat: Seat, command: Enter, now: float) -> None:
+        """Let a seat go on in its series, or ask the matchmaker to let it in."""
+        name = command.name if command.name is not None else seat.name
+        objections = seat.standing() & ~Objection.NOT_ENTERED | _unfitness(command)
+        if name is None:
+            objections |= Objection.NO_NAME
+        elif not objections and seat.wants_next_round(name, command.place):
+            self._next_round(seat, name, command, now)
+            return
+        entry = Entry(
+            seat=seat.number,
+            name=name or "",
+            place=command.place,
+            counted=seat.counted,
+            manners=seat.manners,
+            origin=seat.origin,
+            against=objections,
+            proven=command.proven,
+        )
+        seat.ask(Question(command, entry))
+        self.matchmaker.enter(entry)
+        self._settle(now)
+
+    def _next_round(self, seat: Seat, name: str, command: Enter, now: float) -> None:
+        if isinstance(seat.situation, PlayingElsewhere):
+            self._remote.next_round(seat.situation, command)
+            return
+        assert isinstance(seat.situation, Seated)
+        series = seat.situation.series
+        seat.join(series, seat.situation.number)
+        self._runner.rejoins.cancel(seat)
+        seat.deliver(Entered(name))
+        self._runner.go_on(series, now)
+
+    def _refuse(self, seat: Seat, refused: Refused, now: float) -> None:
+        seat.deliver(refused)
+        if seat.manners.strict_entry and seat.place is None:
+            self._leave(seat, Dismissed(Why.REFUSED, refused.objections), now)
+
+    def _deny(self, seat: Seat, now: float) -> None:
+        """Refuse the name that a seat may not bear, now that the answer has waited long enough."""
+        denied = self._question(seat)
+        assert isinstance(denied, Denied)
+        objections = seat.standing() & ~Objection.NOT_ENTERED | denied.objections
+        self._refuse(seat, Refused(objections, denied.to), now)
+
+    def _question(self, seat: Seat) -> Question | Denied | None:
+        """Return what a seat has asked for, which is answered now, and let its mailbox resume."""
+        if seat.is_held:
+            self._answered.append(seat.mailbox)
+        return seat.answered()
+
+    def _decide(self, seat: Seat, against: Objection, now: float) -> None:
+        """Answer a seat that has asked to enter, as the matchmaker has decided."""
+        question = self._question(seat)
+        assert isinstance(question, Question)
+        entry = question.entry
+        against |= entry.against
+        if against:
+            self._refuse(seat, Refused(against, question.command.to), now)
+            return
+        self._leave_series(seat, now)
+        if isinstance(seat.situation, Gone):
+            return  # hit by a mistake
+        self._runner.rejoins.cancel(seat)
+        if seat.enter(entry.name, entry.place):
+            self.feed.publish(came(seat))
+        seat.deliver(Entered(entry.name))
+        self._runner.wait(seat, now)
+        self._settle(now)
+
+    def _leave(self, seat: Seat, dismissed: Dismissed, now: float) -> None:
+        """Hang up on a seat, which ends its series."""
+        self._leave_series(seat, now)
+        self._hang_up(seat, dismissed)
+        self._settle(now)
+
+    def _leave_series(self, seat: Seat, now: float) -> None:
+        if isinstance(seat.situation, PlayingElsewhere):
+            self._remote.leave(seat, seat.situation)
+        left = self._runner.leave(seat, now)
+        self._part([parting for parting in left if parting.seat is not seat], now)
+
+    def _part(self, partings: Sequence[Parting], now: float) -> None:
+        """Carry out what becomes of the seats of a series that is over."""
+        for parting in partings:
+            with self._contain(parting.seat, now):
+                self._depart(parting, now)
+        if partings:
+            self._settle(now)
+
+    def _depart(self, parting: Parting, now: float) -> None:
+        seat = parting.seat
+        if parting.dismissed is not None:
+            self._hang_up(seat, parting.dismissed)
+        elif seat.is_remote:
+            self._hang_up(seat, Dismissed(Why.RETURNED))
+        elif parting.asked is not None:
+            self._enter(seat, parting.asked, now)
+        elif parting.waits:
+            self._runner.wait(seat, now)
+        elif not isinstance(seat.place, AtTable):  # a seat at a table is kept for a while
+            self._runner.give_up_place(seat)
+
+    # Pairing.
+
+    def _settle(self, now: float) -> None:
+        """Carry out what the matchmaker answers. A seat that it makes a mistake about is hung up on."""
+        is_settled = False
+        while not is_settled:
+            try:
+                for answer in self.matchmaker.answers(now):
+                    self._follow(answer, now)
+                is_settled = True
+            except Exception:
+                is_settled = not self._cut_off_suspect(now)
+        if self._is_deciding:
+            return  # whoever has led here goes on with them: there may be hundreds
+        self._is_deciding = True
+        while self._open:
+            try:
+                self._follow_open(self._open.popleft(), now)
+            except Exception:
+                self._cut_off_suspect(now)
+        self._is_deciding = False
+
+    def _follow(self, answer: Answer, now: float) -> None:
+        match answer:
+            case Decision():
+                self._open.append(answer)  # may lead to other questions: not before all is answered
+            case Probe(number):
+                if number in self._seats:
+                    self._seats[number].mailbox.probe()
+            case Hindered(turn, obstacle):
+                seat = self._runner.waiting(turn)
+                if seat is not None and seat.hinder(obstacle):
+                    self.feed.publish(hindered(seat))
+            case Pair() | HousePair():
+                self._runner.meet(answer, now)
+            case _:
+                assert_never(answer)
+
+    def _follow_open(self, answer: Decision | Hosting, now: float) -> None:
+        if isinstance(answer, Hosting):
+            for seat in [*self._seats.values()]:
+                if isinstance(seat.situation, Seated) and seat.situation.series.match == answer:
+                    absent = next(each for each in seat.situation.series.seats if each.is_remote)
+                    self._part(self._runner.leave(absent, now, is_lost=True), now)
+                    return
+            return
+        asking = self._seats.get(answer.seat)
+        if asking is not None and asking.question is not None:
+            with self._contain(asking, now):
+                self._decide(asking, answer.against, now)
+        elif not answer.against:  # it has gone meanwhile
+            self.matchmaker.leave(answer.seat)
+
+    # The guard around a step: a mistake of ours costs one game, and nobody else anything. Nothing else in
+    # this package catches an exception, but the feed. What a mistake has hit is not to be trusted, so its
+    # game ends without a winner and both players are hung up on; each part of that is done even if another
+    # one fails; and nothing is tried twice. Each step that is about one seat stands in `with
+    # self._contain(seat, now)`; where every move comes by, the hub says the same without that.
+
+    @contextmanager
+    def _contain(self, seat: Seat, now: float) -> Iterator[None]:
+        """Return a block in which a mistake costs the seat its game and connection, its opponent too."""
+        try:
+            yield
+        except Exception:
+            self._cut_off(seat, now)
+
+    @contextmanager
+    def _step(self, seat: Seat, now: float) -> Iterator[None]:
+        """Return such a block for all that a call of the hub does, after which mailboxes are flushed."""
+        with self._contain(seat, now):
+            yield
+        self._flush(now)
+
+    def _cut_off(self, seat: Seat | None, now: float) -> bool:
+        """Hang up on a seat and on its opponent; return whether that was anybody.
+
+        Call it while the exception is handled.
+        """
+        hit = [] if seat is None else [seat]
+        if seat is not None and isinstance(seat.situation, Seated):
+            series = seat.situation.series
+            hit += [each for each in series.seats if each is not seat]
+            self._runner.forget_flag(series)
+            self._attempt(partial(self._runner.finished, series.match))
+            self._attempt(partial(self._runner.stop, series, now))
+        going = [each for each in hit if not isinstance(each.situation, Gone)]
+        for each in going:
+            self._hang_up(each, Dismissed(Why.FAULT))
+        self._on_fault([each.name for each in going])
+        return bool(going)
+
+    def _cut_off_suspect(self, now: float) -> bool:
+        """Hang up on the seat that the matchmaker's mistake was about, as `_cut_off` does."""
+        number = self.matchmaker.suspect()
+        return self._cut_off(None if number is None else self._seats.get(number), now)
+
+    def _hang_up(self, seat: Seat, dismissed: Dismissed) -> None:
+        """Hang up on a seat that is in no series, or was cut off."""
+        if isinstance(seat.situation, PlayingElsewhere):
+            self._attempt(seat.situation.game.leave)
+        if seat.name is not None:
+            self._attempt(partial(self.feed.publish, Left(seat.number)))
+        self._attempt(partial(self.matchmaker.leave, seat.number))
+        for each in self._timers:
+            each.cancel(seat)
+        self._seats.pop(seat.number, None)
+        self._attempt(partial(seat.dismiss, dismissed))
+
+    def _attempt(self, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except Exception:
+            self._on_fault(())
+
+    def _flush(self, now: float) -> None:
         unsent = self._unsent
         while unsent:
             mailbox = unsent.pop()
             try:
                 mailbox.flush()
             except Exception:
-                self.boundary.cut_off(mailbox, now)
-        while self._actions.answered:
-            self._actions.answered.pop().resume()
+                own = (seat for seat in self._seats.values() if seat.mailbox is mailbox)
+                self._cut_off(next(own, None), now)
+        while self._answered:
+            self._answered.pop().resume()
+
+
+def _unfitness(command: Enter | Introduce) -> Objection:
+    """Return what stands against the name that a command gives, and against the name of a place."""
+    if is_too_long(command.name, command.place if isinstance(command, Enter) else LOBBY):
+        return Objection.TOO_LONG
+    return Objection.NAME_RESERVED if command.name is not None and is_house_name(command.name) else NOTHING

@@ -1,29 +1,53 @@
-"""Plays series: how they start, what is told of them, how they end.
+"""Series: how waiting players come to them, how they are played, and how they end.
 
-Knows seats, their sessions and who is ready. Does not know who waits for whom: the matchmaker pairs, and
-hears of each game that begins and each series that ends. Every step returns what becomes of the two seats of
-a series that is over, for the hub to carry out. A result is given to those who keep results before anybody
-hears of it.
+Starts the series of a match, begins its games, passes on what happens in them, and keeps the deadlines. A
+step that ends a series returns what becomes of its two seats, for the hub to carry out. A result is kept
+before anybody hears of it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import count
+from typing import Protocol, assert_never
 
 from gateway.game.clock import Terms
-from gateway.game.commands import Play
+from gateway.game.commands import Enter, Play
+from gateway.game.deadlines import Deadlines
 from gateway.game.events import Dismissed, Reason, ToMove, Why
+from gateway.game.facts import Left
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards
 from gateway.game.results import Broken, Finished, Note, Outcome
 from gateway.game.session import Phase, Session
-from gateway.hub.feed import Feed, started
-from gateway.hub.seat import Owed, Seat, Seated, Series
-from gateway.hub.timers import Timers
-from gateway.matchmaking.matchmaker import Matchmaker, Visit
+from gateway.hub.feed import Feed, came, hindered, started, waits
+from gateway.hub.seats import (
+    NEVER,
+    Hosted,
+    Hosting,
+    RemoteGames,
+    RemotePairing,
+    Seat,
+    Seated,
+    Series,
+    Waiting,
+)
+from gateway.matchmaking.matchmaker import (
+    HousePair,
+    HousePlayers,
+    Match,
+    Matchmaker,
+    Opponent,
+    Pair,
+    Turn,
+)
 
+ABSENCE = 1.0
+"""Seconds until a player is tried again that could not be reached when its game was to begin."""
+SPREAD = 1000
+"""The short steps within a second in which those are looked at whom a pause holds back."""
 CROSSING = 0.5
-"""Seconds that a player who owed a move gets no new game, so that the move finds none to hit."""
+"""Seconds that a player with a pending move gets no new game, so that the move finds none to hit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,62 +55,193 @@ class Parting:
     """What becomes of a seat after its series. It is out of it already."""
 
     seat: Seat
-    farewell: Dismissed | None
+    dismissed: Dismissed | None
     """How it is hung up on; None where it is not."""
     waits: bool
     """Whether it waits for the next opponent by itself."""
+    asked: Enter | None = None
+    """What it has asked for meanwhile."""
+
+
+class House(HousePlayers, Protocol):
+    """Where house players come from."""
+
+    def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
+        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
 
 
 class SeriesRunner:
-    """All series that are on."""
+    """All series that this hub holds, and the seats that wait for one."""
 
     def __init__(
         self,
         terms: Terms,
         matchmaker: Matchmaker,
-        timers: Timers,
         feed: Feed,
         games: Iterator[GameId],
+        seats: Mapping[int, Seat],
+        contain: Callable[[Seat, float], AbstractContextManager[None]],
     ) -> None:
-        """Give each game the next id of `games`, and tell the feed what happens in it."""
-        self._terms = terms
-        self.idle = terms.idle
-        self._matchmaker = matchmaker
-        self._timers = timers
-        self._games = games
+        """Give each game the next id of `games`.
+
+        `seats` are those of the hub, `contain` its guard.
+        """
         self.feed = feed
         self.is_closed = False
         """Whether no further game begins."""
+        self.is_paused = False
+        """Whether nobody is paired, except for a series that another node has begun."""
+        self.house: House
+        self.games: RemoteGames
+        self.pairing: RemotePairing
+        """These three are set before the matchmaker, or another node, may ask for them."""
+        self.pending: Deadlines[Seat] = Deadlines()
+        """When a pending move has not come, and is waited for no longer."""
+        self.rejoins: Deadlines[Seat] = Deadlines()
+        """When a seat is kept no longer for a player who has not asked again."""
+        self.absences: Deadlines[Seat] = Deadlines()
+        """When those may be back who could not be reached when their games were to begin."""
+        self._flags: Deadlines[Series] = Deadlines()
+        self._terms = terms
+        self._matchmaker = matchmaker
+        self._ids = games
+        self._seats = seats
+        self._contain = contain
+        self._turns = count(1)
         self._numbers = count(1)
 
-    def start(self, series: Series, now: float) -> None:
-        """Start a series that both its seats have joined."""
-        one, two = series.seats
-        match = series.match
-        table = None if isinstance(match, Visit) else match.table
-        players = one.player(), two.player()
+    # Waiting, and series that begin.
+
+    def wait(self, seat: Seat, now: float) -> None:
+        """Let a seat wait from now on; one with a pending move is not paired yet."""
+        turn = seat.wait(next(self._turns), now)
+        self.absences.cancel(seat)
+        if seat.waits:
+            self.feed.publish(waits(seat, now))
+            self._matchmaker.wait(turn, now)
+
+    def wait_on(self, seat: Seat, now: float) -> None:
+        """Let a seat whose match was not started wait in another turn, once that can lead to a match."""
+        situation = seat.situation
+        if not isinstance(situation, Waiting):
+            return
+        with self._contain(seat, now):
+            if self.is_paused:
+                self.absences.set(seat, now + ABSENCE + seat.number % SPREAD / SPREAD)
+            elif seat.mailbox.is_reachable:
+                self._matchmaker.wait(seat.wait(next(self._turns), situation.since), situation.since)
+            else:
+                self.absences.set(seat, now + ABSENCE)
+
+    def give_up_place(self, seat: Seat) -> None:
+        """Let a seat have no place any more."""
+        self._matchmaker.leave(seat.number)
+        seat.give_up_place()
+
+    def meet(self, match: Match | Hosting | Hosted, now: float) -> None:
+        """Start the series of a match, if its players can play."""
+        seats = self._ready(match, now)
+        if seats is not None:
+            with self._contain(seats[0], now):
+                self._start(match, seats, now)
+                return
+        if not isinstance(match, Hosted | Hosting):
+            self._matchmaker.finished(match)
+
+    def _ready(self, match: Match | Hosting | Hosted, now: float) -> list[Seat] | None:
+        """Return the seats of a match; None if it cannot be played. Then those who still wait wait on."""
+        has_begun = isinstance(match, Hosted)  # on another node
+        if self.is_closed and not has_begun:
+            return None
+        seats = [seat for turn in match.turns if (seat := self.waiting(turn)) is not None]
+        present = list[Seat]()
+        if self.is_paused and not has_begun:
+            for seat in seats:
+                if seat.hinder(None):  # now nothing but the pause is in the way
+                    self.feed.publish(hindered(seat))
+        else:
+            for seat in seats:
+                with self._contain(seat, now):
+                    if seat.mailbox.is_reachable:
+                        present.append(seat)
+            if len(present) == len(match.turns):
+                return present
+        for seat in seats:
+            self.wait_on(seat, now)
+        return None
+
+    def waiting(self, turn: Turn) -> Seat | None:
+        """Return the seat that waits in a turn, if it does still."""
+        seat = self._seats.get(turn.seat)
+        if seat is None or not isinstance(seat.situation, Waiting) or seat.situation.turn != turn:
+            return None
+        return seat
+
+    def _start(self, match: Match | Hosting | Hosted, ready: Sequence[Seat], now: float) -> None:
+        """Start a series between the seats that are ready, or with a player who comes for it."""
+        one = ready[0]
+        match match:
+            case Pair():
+                seats = one, ready[1]
+            case HousePair():
+                two = self.house.open_seat(match.house, one.opponent(), now)
+                if two.introduce(match.house, counted=True):
+                    self.feed.publish(came(two))
+                seats = (one, two) if match.opens else (two, one)
+            case Hosting():
+                two = self.games.open_seat(match, now)
+                two.enter_remote(match.player)
+                self.feed.publish(came(two))
+                seats = one, two
+            case Hosted():
+                one.play_elsewhere(self.games.play_elsewhere(one, match), match)
+                self.pairing.began(match, 1)
+                self.feed.publish(Left(one.number))  # others see it there from now on
+                return
+            case _:
+                assert_never(match)
+        series = Series(match, seats)
+        for number, seat in series.numbered:
+            seat.join(series, number)  # from here on a mistake costs both
+        table = None if isinstance(match, HousePair) else match.table
+        players = seats[0].player(), seats[1].player()
         series.session = Session(players, self._terms, next(self._numbers), table, rounds=match.rounds)
         self.go_on(series, now)
+
+    def _began(self, match: Match | Hosting, game: int) -> None:
+        if isinstance(match, Hosting):
+            self.pairing.began(match, game)
+        else:
+            self._matchmaker.began(match, game)
+
+    def finished(self, match: Match | Hosting) -> None:
+        """Report that a series is over."""
+        if isinstance(match, Hosting):
+            self.pairing.finished(match)
+        else:
+            self._matchmaker.finished(match)
+
+    # Series that are on.
 
     def go_on(self, series: Series, now: float) -> None:
         """Begin the next round, if both are ready for it and rounds still begin."""
         one, two = series.seats
-        if _is_ready(one) and _is_ready(two) and not self.is_closed:
-            notes = series.session.begin(next(self._games), now)
-            self._matchmaker.began(series.match, series.session.round)
+        if one.is_ready and two.is_ready and not self.is_closed:
+            notes = series.session.begin(next(self._ids), now)
+            self._began(series.match, series.session.round)
             self.feed.publish(started(series))
-            _tell(series, notes)
+            _deliver(series, notes)
 
     def play(self, mover: Seat, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
-        """Let a seat move, or be refused, while a game is on."""
+        """Carry out a seat's move, or refuse it, while a game is on."""
         series, number = seated.series, seated.number
         outcome = series.session.play(number, command, now)
         if isinstance(outcome, Outcome):
             return self._follow(series, outcome, now)
         moved, request = outcome
         asked = series.seats[1 - number]
-        if asked.owed is not None:
-            asked.rest(None)
+        if asked.pending is not None:
+            asked.expect_move(None)
         if mover.manners.hears_itself:
             mover.mailbox.deliver(moved)
         mailbox = asked.mailbox
@@ -96,15 +251,8 @@ class SeriesRunner:
             self.feed.move(series.session.latest_move())
         return ()
 
-    def rests_on(self, seat: Seat, now: float) -> bool:
-        """Let a seat that owed a move rest longer, if its client has not heard of the end yet."""
-        if not self.feed.results.is_open(seat.owed_game):
-            return False
-        self._timers.rests.set(seat, now + CROSSING)
-        return True
-
     def leave(self, seat: Seat, now: float, *, is_lost: bool = False) -> Sequence[Parting]:
-        """Let a seat leave its series, if it is in one.
+        """Take a seat out of its series, if it is in one.
 
         `is_lost` says that this is no fault of the player's: the game has no result.
         """
@@ -115,29 +263,82 @@ class SeriesRunner:
         return self._follow(series, outcome, now)
 
     def end_series(self, seat: Seat, now: float) -> Sequence[Parting]:
-        """Let a seat leave its series once no game is on."""
+        """Take a seat out of its series once no game is on."""
         if isinstance(seat.situation, Seated) and seat.situation.series.is_playing:
             seat.situation.series.leaves_next = seat
             return ()
         return self.leave(seat, now)
 
+    def stop(self, series: Series, now: float) -> None:
+        """Cut off a series, and deliver nothing. What becomes of its seats is left to the caller."""
+        finished = series.session.stop(now)
+        self.forget_flag(series)
+        if finished is not None:
+            self.feed.end(finished)
+
+    # Time.
+
+    def handed(self, series: Series, request: ToMove, now: float) -> None:
+        """Start the clock: a request to move has left for its client.
+
+        Every move brings another deadline, and hardly a flag ever falls. So a series stands in the queue
+        with the earliest deadline that it had, and is asked for its present one when that has come. A move
+        costs no more than a comparison.
+        """
+        deadline = series.session.handed(request.game, request.number, now)
+        if deadline is not None and deadline < series.watched:
+            series.watched = deadline
+            self._flags.set(series, deadline)
+
+    def due_flags(self, now: float) -> Iterator[Series]:
+        """Yield the series in which the time of a seat may be up, for `late`; the earliest first."""
+        return self._flags.due(now)
+
+    def late(self, series: Series) -> Sequence[Seat]:
+        """Return the seat whose time is up in a series that was due; where none is, look again in time."""
+        looked_for, series.watched = series.watched, NEVER
+        deadline, number = series.session.deadline, series.session.to_move
+        if deadline is None or number is None:
+            return ()
+        if deadline > looked_for:
+            series.watched = deadline
+            self._flags.set(series, deadline)
+            return ()
+        return (series.seats[number],)
+
     def flag(self, seat: Seat, now: float) -> Sequence[Parting]:
-        """Let a seat's time be over, if it is."""
+        """End the game on time, if the seat's time is up."""
         if not isinstance(seat.situation, Seated):
             return ()
         series = seat.situation.series
         return self._follow(series, series.session.flag(seat.situation.number, now), now)
 
-    def stop(self, series: Series, now: float) -> None:
-        """Cut off a series, telling nobody. What becomes of its seats is left to the caller."""
-        finished = series.session.stop(now)
-        self._timers.flags.forget(series)
-        if finished is not None:
-            self.feed.end(finished)
+    def forget_flag(self, series: Series) -> None:
+        """Watch the clock of a series no more."""
+        series.watched = NEVER
+        self._flags.cancel(series)
+
+    def next_flag(self) -> float | None:
+        """Return a time before which no flag falls; None where no clock runs."""
+        return self._flags.next_due()
+
+    def await_move(self, seat: Seat, game: GameId, now: float) -> None:
+        """Give a seat no game for a moment: its move for a game that is over may be under way."""
+        seat.await_move(game)
+        self.pending.set(seat, now + CROSSING)
+
+    def still_awaits(self, seat: Seat, now: float) -> bool:
+        """Whether to wait on for a pending move, since the seat's client has not heard of the end yet."""
+        if not self.feed.results.is_open(seat.pending_game):
+            return False
+        self.pending.set(seat, now + CROSSING)
+        return True
+
+    # What follows.
 
     def _follow(self, series: Series, outcome: Outcome, now: float) -> Sequence[Parting]:
-        """Tell what happened in a session, and do what follows from it."""
-        _tell(series, outcome.notes)
+        """Deliver what happened in a session, and do what follows from it."""
+        _deliver(series, outcome.notes)
         ending = outcome.ending
         if ending is None:
             return ()
@@ -150,47 +351,42 @@ class SeriesRunner:
         self.go_on(series, now)
         return ()
 
-    def _game_over(self, series: Series, finished: Finished, owed: int | None, now: float) -> None:
+    def _game_over(self, series: Series, finished: Finished, asked: int | None, now: float) -> None:
         by_move = finished.reason in (Reason.FOUR, Reason.FULL)
         self.feed.end(finished, series.session.latest_move() if by_move else None)
         ended = finished.told()
         for number in series.session.order:
             series.seats[number].deliver(ended)
-        self._timers.flags.forget(series)
+        self.forget_flag(series)
         for index, seat in series.numbered:
             if seat.steps_out:
-                seat.step_out(series, index)
-                self._timers.rejoins.set(seat, now + self._terms.rejoin)
-            elif owed == index:
-                seat.owe(finished.game)
-                self._timers.rests.set(seat, now + CROSSING)
+                seat.join(series, index, ready=False)
+                self.rejoins.set(seat, now + self._terms.rejoin)
+            elif asked == index:
+                self.await_move(seat, finished.game, now)
 
     def _part(self, series: Series, broken: Broken | None) -> Sequence[Parting]:
-        """Let the two seats out of their series, which is over."""
+        """Take the two seats out of their series, which is over."""
         partings = []
         for number, seat in series.numbered:
             assert isinstance(seat.situation, Seated)
             waits = seat.situation.ready and broken != (number, Reason.LEFT)
-            partings.append(Parting(seat, _farewell(series, number, broken), waits))
-        self._matchmaker.finished(series.match)
+            partings.append(Parting(seat, _dismissal(series, number, broken), waits))
+        self.finished(series.match)
         for seat in series.seats:
             seat.part()
         return partings
 
 
-def _is_ready(seat: Seat) -> bool:
-    return isinstance(seat.situation, Seated) and seat.situation.ready and seat.owed is not Owed.SOON
-
-
-def _tell(series: Series, notes: Sequence[Note]) -> None:
+def _deliver(series: Series, notes: Sequence[Note]) -> None:
     for number, event in notes:
         seat = series.seats[number]
         if isinstance(event, ToMove):
-            seat.rest(None)
+            seat.expect_move(None)
         seat.deliver(event)
 
 
-def _farewell(series: Series, number: int, broken: Broken | None) -> Dismissed | None:
+def _dismissal(series: Series, number: int, broken: Broken | None) -> Dismissed | None:
     """Return how a seat is hung up on with the end of its series; None where it is not."""
     manners = series.seats[number].manners
     if manners.house:

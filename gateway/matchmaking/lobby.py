@@ -1,11 +1,11 @@
-"""The lobby: guests that wait for any opponent or for a certain one, and how they are paired.
+"""The lobby: seekers that wait for any opponent or for a certain one, and how they are paired.
 
-Knows names, wishes, how often two have met, since when a guest has been waiting, and how long its games
+Knows names, wishes, how often two have met, since when a seeker has been waiting, and how long its games
 take. Does not know seats, games or dialects. Pairing is by name: *a player is its name*, so all rules about
-who may meet whom are questions about two names, and guests of one name are a queue.
+who may meet whom are questions about two names, and seekers of one name are a queue.
 
-Nothing looks through all guests. Guests that would meet anyone leave the pool as soon as two of them may
-meet, so they are few. Of the guests that wish for the same one, the first are looked at.
+Nothing looks through all seekers. Seekers that would meet anyone leave the pool as soon as two of them may
+meet, so they are few. Of the seekers that wish for the same one, the first are looked at.
 """
 
 import random
@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import TypeAlias
 
 from gateway.game.deadlines import Deadlines
-from gateway.matchmaking.pool import Guest, Hold, Pool
+from gateway.matchmaking.pool import Hold, Pool, Seeker
 
 MEETINGS_LIMIT = 100_000
 """Ordered pairs of names whose games are remembered, and names whose pace is."""
@@ -24,12 +24,12 @@ LONGEST_KEY = 32
 CHOICE = 100
 """Partners at most among which the one met least is looked for. The others get their turn later."""
 LONGEST_HOLD = 1.0
-"""Seconds for which a guest is held back at most, whatever its games take."""
+"""Seconds for which a seeker is held back at most, whatever its games take."""
 MUCH_LESS = 0.7
-"""A guest is held back for one who has met it less than so many times as often. Nearer to 1 the lobby idles
+"""A seeker is held back for one who has met it less than so many times as often. Nearer to 1 the lobby idles
 for longer; below, of those who are about equally fast some meet more than twice as often as others."""
 ABOUT = 1.25
-"""A guest is held back for so many times as long as its own games usually take, at most: the game of the one
+"""A seeker is held back for so many times as long as its own games usually take, at most: the game of the one
 that it is held back for may take a little longer than that."""
 LATEST = 1 / 4
 """The weight of the latest time in what is usual."""
@@ -116,62 +116,62 @@ class Lobby:
         self._waiting = Pool()
         self._playing = Pool()
         """The others who are here, and those of `_gone`."""
-        self._gone: dict[str, Guest] = {}
+        self._gone: dict[str, Seeker] = {}
         """Who left after a pairing, by name, while they may be back: some players leave after each series."""
         self._returns: Deadlines[str] = Deadlines()
         """When they are expected no more."""
         self._leavers: list[str] = []
         """Those of them for whom that is not known yet."""
         self._busy: Counter[tuple[str, str]] = Counter()
-        self._unsettled: deque[Guest] = deque()
+        self._unsettled: deque[Seeker] = deque()
         self._freed: deque[tuple[str, str]] = deque()
-        self._held: dict[Guest, float] = {}
+        self._held: dict[Seeker, float] = {}
         """Until when."""
         self.apart: dict[tuple[str, str], float] = {}
-        """Two homes, in order, whose guests cannot meet, and until when."""
-        self.considered: Guest | None = None
-        """The guest that a partner is looked for; a mistake that is made there is about this one."""
+        """Two homes, in order, whose seekers cannot meet, and until when."""
+        self.considered: Seeker | None = None
+        """The seeker that a partner is looked for; a mistake that is made there is about this one."""
 
-    def admit(self, guest: Guest, now: float) -> None:
-        """Let a guest wait from `now` on, be it new in the lobby or back from a game."""
-        before = self._gone.pop(guest.name, guest) if guest.paired is None else guest
+    def admit(self, seeker: Seeker, now: float) -> None:
+        """Let a seeker wait from `now` on, be it new in the lobby or back from a game."""
+        before = self._gone.pop(seeker.name, seeker) if seeker.paired is None else seeker
         if before.paired is not None:
-            self._pace.add(guest.name, now - before.paired)
-        for one in (before, guest):
+            self._pace.add(seeker.name, now - before.paired)
+        for one in (before, seeker):
             self._playing.discard(one)
-        guest.waiting, guest.since = True, now
-        guest.paired = guest.hold = None
-        self._waiting.add(guest)
-        self._unsettled.append(guest)
+        seeker.waiting, seeker.since = True, now
+        seeker.paired = seeker.hold = None
+        self._waiting.add(seeker)
+        self._unsettled.append(seeker)
 
-    def take_back(self, guest: Guest) -> None:
-        """Let a guest whose pair was not started wait where it has waited before."""
-        if guest.waiting:
+    def take_back(self, seeker: Seeker) -> None:
+        """Let a seeker whose pair was not started wait where it has waited before."""
+        if seeker.waiting:
             return
-        self._playing.discard(guest)
-        guest.waiting, guest.paired = True, None
-        self._waiting.add(guest, ahead=True)
-        self._unsettled.append(guest)
+        self._playing.discard(seeker)
+        seeker.waiting, seeker.paired = True, None
+        self._waiting.add(seeker, ahead=True)
+        self._unsettled.append(seeker)
 
-    def remove(self, guest: Guest) -> None:
-        """Let a guest go, whether it waits or plays."""
-        self._pool_of(guest).discard(guest)
-        self._held.pop(guest, None)
-        guest.waiting = False
-        if guest.paired is not None:
-            self._forget(guest.name)
-            self._gone[guest.name] = guest
-            self._playing.add(guest)
-            self._leavers.append(guest.name)
+    def remove(self, seeker: Seeker) -> None:
+        """Let a seeker go, whether it waits or plays."""
+        self._pool_of(seeker).discard(seeker)
+        self._held.pop(seeker, None)
+        seeker.waiting = False
+        if seeker.paired is not None:
+            self._forget(seeker.name)
+            self._gone[seeker.name] = seeker
+            self._playing.add(seeker)
+            self._leavers.append(seeker.name)
 
-    def rename(self, guest: Guest, name: str, *, counted: bool) -> None:
-        """Let a guest go on under another name, without losing its place in the queue."""
-        pool = self._pool_of(guest)
-        pool.discard(guest)
-        guest.rename(name, counted=counted)
-        pool.add(guest)
-        if guest.waiting:
-            self._unsettled.append(guest)
+    def rename(self, seeker: Seeker, name: str, *, counted: bool) -> None:
+        """Let a seeker go on under another name, without losing its place in the queue."""
+        pool = self._pool_of(seeker)
+        pool.discard(seeker)
+        seeker.rename(name, counted=counted)
+        pool.add(seeker)
+        if seeker.waiting:
+            self._unsettled.append(seeker)
 
     def playing(self, one: str, two: str) -> None:
         """Note that the two play each other, wherever that is."""
@@ -185,11 +185,11 @@ class Lobby:
             del self._busy[pair]
             self._freed.append((one, two))
 
-    def pair(self, now: float) -> Iterator[tuple[Guest, Guest]]:
+    def pair(self, now: float) -> Iterator[tuple[Seeker, Seeker]]:
         """Yield the pairs that are to play now, the first mover first, and let them wait no longer."""
-        for guest in [guest for guest, until in self._held.items() if until <= now]:
-            del self._held[guest]
-            self._unsettled.append(guest)
+        for seeker in [seeker for seeker, until in self._held.items() if until <= now]:
+            del self._held[seeker]
+            self._unsettled.append(seeker)
         while self._leavers:
             self._returns.set(self._leavers.pop(), now + LONGEST_HOLD)
         for name in self._returns.due(now):
@@ -204,97 +204,97 @@ class Lobby:
                 yield self._unseated(*pair, now)
         self.considered = None
 
-    def entertained(self, guest: Guest, name: str, now: float) -> bool | None:
-        """Let a guest that waits play somebody called `name`, who has come to it from outside.
+    def pair_with_house(self, seeker: Seeker, name: str, now: float) -> bool | None:
+        """Let a seeker that waits play somebody called `name`, who has come to it from outside.
 
-        Return whether the guest moves first; None where the two have had their games.
+        Return whether the seeker moves first; None where the two have had their games.
         """
-        if self._is_capped(guest, guest.name, name):
+        if self._is_capped(seeker, seeker.name, name):
             return None
-        opens = self._opens(guest.name, name)
-        self._unseat(guest, now)
+        opens = self._opens(seeker.name, name)
+        self._unseat(seeker, now)
         return opens
 
-    def has_namesake(self, guest: Guest) -> bool:
-        """Whether another guest waits that would meet this one, were it not of the same name."""
-        return self._waiting.has_namesake(guest)
+    def has_namesake(self, seeker: Seeker) -> bool:
+        """Whether another seeker waits that would meet this one, were it not of the same name."""
+        return self._waiting.has_namesake(seeker)
 
     def next_retry(self) -> float | None:
         """Return when to try again for those who are held back."""
         return min(self._held.values(), default=None)
 
-    def _matched(self, guests: Iterable[Guest], now: float) -> Iterator[tuple[Guest, Guest]]:
-        for guest in guests:
-            self.considered = guest
-            match = self._match(guest, now) if guest.waiting else None
+    def _matched(self, seekers: Iterable[Seeker], now: float) -> Iterator[tuple[Seeker, Seeker]]:
+        for seeker in seekers:
+            self.considered = seeker
+            match = self._match(seeker, now) if seeker.waiting else None
             if match is not None:
-                yield guest, match
+                yield seeker, match
 
-    def _least_met(self, guests: Iterable[Guest], now: float) -> tuple[Guest, Guest] | None:
-        """Return the pair with one of `guests` that met least, of these the longest waiting."""
+    def _least_met(self, seekers: Iterable[Seeker], now: float) -> tuple[Seeker, Seeker] | None:
+        """Return the pair with one of `seekers` that met least, of these the longest waiting."""
         return min(
-            self._matched(guests, now),
+            self._matched(seekers, now),
             key=lambda pair: (
                 self.meetings.between(pair[0].name, pair[1].name),
-                *sorted(guest.since for guest in pair),
+                *sorted(seeker.since for seeker in pair),
             ),
             default=None,
         )
 
-    def _unseated(self, one: Guest, two: Guest, now: float) -> tuple[Guest, Guest]:
+    def _unseated(self, one: Seeker, two: Seeker, now: float) -> tuple[Seeker, Seeker]:
         self.considered = one
         ordered = self._in_order(one, two)
         self._unseat(one, now)
         self._unseat(two, now)
         return ordered
 
-    def _unseat(self, guest: Guest, now: float) -> None:
-        self._waiting.discard(guest)
-        self._held.pop(guest, None)
-        guest.waiting, guest.paired = False, now
-        self._playing.add(guest)
+    def _unseat(self, seeker: Seeker, now: float) -> None:
+        self._waiting.discard(seeker)
+        self._held.pop(seeker, None)
+        seeker.waiting, seeker.paired = False, now
+        self._playing.add(seeker)
 
-    def _pool_of(self, guest: Guest) -> Pool:
-        return self._waiting if guest.waiting else self._playing
+    def _pool_of(self, seeker: Seeker) -> Pool:
+        return self._waiting if seeker.waiting else self._playing
 
-    def _match(self, guest: Guest, now: float) -> Guest | None:
-        best: Guest | None = None
+    def _match(self, seeker: Seeker, now: float) -> Seeker | None:
+        best: Seeker | None = None
         lowest = 0, True, 0.0
-        for candidate in self._suiting(guest, self._waiting):
-            until = self._held_until(guest, candidate, now)
+        for candidate in self._suiting(seeker, self._waiting):
+            until = self._held_until(seeker, candidate, now)
             if now < until:
-                for held in (guest, candidate):
+                for held in (seeker, candidate):
                     self._held[held] = min(until, self._held.get(held, until))
                 continue
-            met = self.meetings.between(guest.name, candidate.name)
-            rank = met, candidate.home != guest.home, candidate.since
+            met = self.meetings.between(seeker.name, candidate.name)
+            rank = met, candidate.home != seeker.home, candidate.since
             if best is None or rank < lowest:
                 best, lowest = candidate, rank
         return best
 
-    def _suiting(self, guest: Guest, pool: Pool) -> Iterator[Guest]:
-        """Yield partners for `guest` in a pool, the first few of whom it may meet."""
+    def _suiting(self, seeker: Seeker, pool: Pool) -> Iterator[Seeker]:
+        """Yield partners for `seeker` in a pool, the first few of whom it may meet."""
         choice = CHOICE
-        for partner in pool.partners(guest):
-            if self._may_meet(guest, partner):
+        for partner in pool.partners(seeker):
+            if self._may_meet(seeker, partner):
                 yield partner
                 choice -= 1
                 if not choice:
                     return
 
-    def _may_meet(self, one: Guest, two: Guest) -> bool:
+    def _may_meet(self, one: Seeker, two: Seeker) -> bool:
         """Whether nothing stands against two who suit each other by name and wish."""
         if one.name != two.name and _pair(one.name, two.name) in self._busy:
             return False
         return two.asked or not self._is_capped(one, one.name, two.name)
 
-    def _is_capped(self, guest: Guest, one: str, two: str) -> bool:
-        """Whether the two have had their games, where `guest` has not asked for another."""
-        if not self._cap or guest.asked:
+    def _is_capped(self, seeker: Seeker, one: str, two: str) -> bool:
+        """Whether the two have had their games, where `seeker` has not asked for another."""
+        if not self._cap or seeker.asked:
             return False
         return min(self.meetings.ordered(one, two), self.meetings.ordered(two, one)) >= self._cap
 
-    def _held_until(self, one: Guest, two: Guest, now: float) -> float:
+    def _held_until(self, one: Seeker, two: Seeker, now: float) -> float:
         """Return until when two wait for others; a time that is over, if they may meet."""
         apart: float = self.apart.get(_pair(one.home, two.home), now) if self.apart else now
         met = self.meetings.between(one.name, two.name)
@@ -305,37 +305,37 @@ class Lobby:
             return min(hold.until for hold in holds)  # neither is held for longer than its own games take
         return now
 
-    def _hold(self, guest: Guest, now: float) -> Hold:
-        """Return how long a guest is held back, and for whom, which is decided once in each wait."""
-        if guest.hold is None:
+    def _hold(self, seeker: Seeker, now: float) -> Hold:
+        """Return how long a seeker is held back, and for whom, which is decided once in each wait."""
+        if seeker.hold is None:
             least = None
-            own = self._pace.usual(guest.name) or 0.0  # a newcomer is not held
+            own = self._pace.usual(seeker.name) or 0.0  # a newcomer is not held
             longest = min(self._longest_hold, ABOUT * own)
-            for partner in self._suiting(guest, self._playing) if longest else ():
+            for partner in self._suiting(seeker, self._playing) if longest else ():
                 if self._is_soon_free(partner, now, longest, own):
-                    met = self.meetings.between(guest.name, partner.name)
+                    met = self.meetings.between(seeker.name, partner.name)
                     least = met if least is None else min(least, met)
                     if not least:
                         break
-            guest.hold = Hold(now + longest, least)
-        return guest.hold
+            seeker.hold = Hold(now + longest, least)
+        return seeker.hold
 
-    def _is_soon_free(self, guest: Guest, now: float, within: float, otherwise: float) -> bool:
+    def _is_soon_free(self, seeker: Seeker, now: float, within: float, otherwise: float) -> bool:
         """Whether one who plays, usually for as long as `otherwise` if that is not known, soon waits again.
 
         One who should have done so `within` seconds ago is slow this time, or has gone for good.
         """
-        assert guest.paired is not None
-        usual = self._pace.usual(guest.name)
-        return abs(guest.paired + (otherwise if usual is None else usual) - now) <= within
+        assert seeker.paired is not None
+        usual = self._pace.usual(seeker.name)
+        return abs(seeker.paired + (otherwise if usual is None else usual) - now) <= within
 
     def _forget(self, name: str) -> None:
-        """Expect a guest who has gone no more, if there is one of the name."""
-        guest = self._gone.pop(name, None)
-        if guest is not None:
-            self._playing.discard(guest)
+        """Expect a seeker who has gone no more, if there is one of the name."""
+        seeker = self._gone.pop(name, None)
+        if seeker is not None:
+            self._playing.discard(seeker)
 
-    def _in_order(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
+    def _in_order(self, one: Seeker, two: Seeker) -> tuple[Seeker, Seeker]:
         return (one, two) if self._opens(one.name, two.name) else (two, one)
 
     def _opens(self, one: str, two: str) -> bool:

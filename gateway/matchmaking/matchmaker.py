@@ -1,25 +1,25 @@
 """What pairs players: the question and answer between the hub and a matchmaker.
 
 A matchmaker decides who may enter, who plays whom, who opens and how many games. It knows a seat by its
-number, which the hub gives out and never uses again. It hears what happens from the hub, and the hub asks it
-for `answers` whenever something has happened, and at the latest at `next_due`.
+number, which is never used again. It is called for what happens, and asked for `answers` whenever something
+has happened, and at the latest at `next_due`.
 
-An answer may come later than its question. Until a player who asks to enter has its answer, the hub carries
-out nothing else of that player. A pair may be out of date when it comes: a seat may have left, or it may wait
-anew. So a pair names turns, each of which stands for one wait of one seat. The hub starts a pair only if both
-turns are still open and both players can be reached; otherwise it opens a new turn for each seat that still
-waits. A matchmaker may forget a turn once it has named it.
+An answer may come later than its question. Until a player who asks to enter has its answer, nothing else of
+that player is carried out. A pair may be out of date when it comes: a seat may have left, or it may wait
+anew. So a pair names turns, each of which stands for one wait of one seat. A pair is started only if both
+turns are still open and both players can be reached; otherwise it is `finished`, and each seat that still
+waits gets a new turn. A matchmaker may forget a turn once it has named it.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
 from gateway.game.commands import Place
 from gateway.game.events import Objection
 from gateway.game.facts import Obstacle
 from gateway.game.manners import Manners
-from gateway.game.results import Player
+from gateway.matchmaking.tables import Position
 
 
 class Turn(NamedTuple):
@@ -32,7 +32,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """A player whom a house player is to meet."""
+    """A player whom a house player is to play."""
 
     origin: str
     """Where the player's client comes from."""
@@ -93,18 +93,28 @@ class Pair:
     table: str | None = None
     """The name of the table, for those who keep results; None for the lobby."""
 
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns that are over with this match."""
+        return self.first, self.second
+
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class HousePair:
     """A seat that is to play a series against a house player."""
 
-    host: Turn
-    visitor: str
+    turn: Turn
+    house: str
     """The name of the house player."""
     opens: bool
-    """Whether the host opens."""
+    """Whether the seat opens, and not the house player."""
     rounds: int | None = None
     """As in `Pair`."""
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns that are over with this match."""
+        return (self.turn,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,73 +128,24 @@ class Hindered:
     obstacle: Obstacle | None
 
 
-Match: TypeAlias = Pair | Visit
+Match: TypeAlias = Pair | HousePair
 Answer: TypeAlias = Decision | Probe | Match | Hindered
 
 
-@dataclass(frozen=True, slots=True)
-class Hosting:
-    """A seat that is to play a series, held here, against a seat of another node. It opens."""
-
-    turn: Turn
-    node: str
-    guest: Turn
-    """The turn of the other seat, on its node."""
-    player: Player
-    """Who sits there."""
-    origin: str
-    """Where that player's client comes from."""
-    rounds: int | None = None
-    table: str | None = None
-    """Both as in `Pair`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hosted:
-    """A seat whose series another node holds, and has begun."""
-
-    turn: Turn
-    node: str
-    player: Player
-    """Who sits opposite, there."""
-    table: str | None = field(default=None, compare=False)
-    """As in `Pair`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deserted:
-    """A series with another node whose guest is not there: it ends, and its game does not count."""
-
-    match: Hosting
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """A turn whose match came to nothing before the hub heard of it: its seat is to wait in a new one."""
-
-    turn: Turn
-
-
-Elsewhere: TypeAlias = Hosting | Hosted | Deserted | Again
-"""What a node of a cluster answers besides. The hub treats `Hosting` and `Hosted` as it does a `Pair`: it
-starts the series at once and says that it `began`, or lets the seat wait in a new turn."""
-AnyMatch: TypeAlias = Match | Hosting | Hosted
-
-
-class Visitors(Protocol):
+class HousePlayers(Protocol):
     """What a matchmaker may ask about house players."""
 
     def has(self, name: str, opponent: Opponent) -> bool:
-        """Whether the player called `name` can come to `opponent`, and would have the time to think."""
+        """Whether the player called `name` can play `opponent`, and would have the time to think."""
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return the player who is to meet an opponent that nobody else meets, another one each time."""
+        """Return the player for an opponent whom nobody else can play, another one each time."""
 
 
 class Matchmaker(Protocol):
     """Decides who plays whom. Makes no calls, and blocks nobody."""
 
-    def engage(self, visitors: Visitors) -> None:
+    def engage(self, house: HousePlayers) -> None:
         """Use house players from now on. Until then there are none."""
 
     def enter(self, entry: Entry) -> None:
@@ -202,17 +163,95 @@ class Matchmaker(Protocol):
     def alive(self, seat: int) -> None:
         """Note that the client of a seat has answered a `Probe`."""
 
-    def began(self, match: AnyMatch, game: int) -> None:
+    def began(self, match: Match, game: int) -> None:
         """Note that a game of a series began: number 1 is the first. The opening swaps with every game."""
 
-    def finished(self, match: AnyMatch) -> None:
-        """Note that a series is over, even if no game of it has begun."""
+    def finished(self, match: Match) -> None:
+        """Note that a series is over, or that nothing came of its match. It may be called twice."""
 
-    def answers(self, now: float) -> Iterable[Answer | Elsewhere]:
-        """Return the answers there are now. The hub carries out each before it takes the next."""
+    def answers(self, now: float) -> Iterable[Answer]:
+        """Return the answers there are now. Each is carried out before the next is taken."""
 
     def suspect(self) -> int | None:
         """Return, once, the seat that `answers` was about when it raised an exception, if there was one."""
 
     def next_due(self) -> float | None:
         """Return when there may be answers though nothing happens before; None if there will be none."""
+
+    # One that pairs for several servers takes over from an earlier one while players wait and games are on.
+
+    def readmit(self, entry: Entry, sat: tuple[Position, int]) -> None:
+        """Give a place to a player whom an earlier matchmaker has let in, whatever is against it here.
+
+        `sat`: its position at its table, and after how many games. A `Decision` may follow, and is not used.
+        """
+
+    def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
+        """Note a series that is on under these names: at the table of `seat`, or in the lobby.
+
+        An earlier matchmaker may have paired it, and what `match` names may mean nothing here. The name of
+        the first mover of the first game comes first.
+        """
+
+    def learn(self, first: str, second: str, games: int) -> None:
+        """Add games from before this matchmaker: `first` had the first move against `second` in so many.
+
+        A long name is a digest, as `lobby.key` makes it.
+        """
+
+    def seated(self, seat: int) -> Sequence[tuple[int, Position, int]]:
+        """Return who sits at the table of a seat, at which position and after how many games."""
+
+    def keep_apart(self, one: str, other: str, until: float | None) -> None:
+        """Pair nobody of one `Entry.home` with somebody of another before `until`, if that can be.
+
+        They do not reach each other, and nothing comes of their matches. None: they do again.
+        """
+
+
+class SimpleMatchmaker:
+    """The methods of a `Matchmaker` that need not do anything: a base for those that take no notice."""
+
+    def engage(self, house: HousePlayers) -> None:
+        """Use no house players."""
+
+    def rename(self, seat: int, name: str, *, counted: bool) -> None:
+        """Take no notice."""
+
+    def alive(self, seat: int) -> None:
+        """Take no notice: nobody is probed."""
+
+    def began(self, match: Match, game: int) -> None:
+        """Take no notice."""
+
+    def finished(self, match: Match) -> None:
+        """Take no notice."""
+
+    def suspect(self) -> int | None:
+        """Return that no seat is to blame."""
+        return None
+
+    def next_due(self) -> float | None:
+        """Return that nothing happens by itself."""
+        return None
+
+    def enter(self, entry: Entry) -> None:
+        """Answer with a `Decision`."""
+        raise NotImplementedError
+
+    def readmit(self, entry: Entry, sat: tuple[Position, int]) -> None:
+        """Let a player enter like any other."""
+        self.enter(entry)
+
+    def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
+        """Take no notice."""
+
+    def learn(self, first: str, second: str, games: int) -> None:
+        """Take no notice."""
+
+    def seated(self, seat: int) -> Sequence[tuple[int, Position, int]]:
+        """Return nobody: there are no tables."""
+        return ()
+
+    def keep_apart(self, one: str, other: str, until: float | None) -> None:
+        """Take no notice: such a match comes to nothing."""

@@ -9,7 +9,7 @@ from gateway.game.commands import AtTable, InLobby, Place, Wish
 from gateway.game.facts import Obstacle
 from gateway.game.manners import Afterwards
 from gateway.matchmaking.matchmaker import Entry, Opponent, Turn
-from gateway.matchmaking.pool import Guest
+from gateway.matchmaking.pool import Seeker
 from gateway.matchmaking.tables import Table
 
 
@@ -20,7 +20,7 @@ class Member:
     entry: Entry
     name: str
     counted: bool
-    guest: Guest | None = None
+    seeker: Seeker | None = None
     table: Table[int] | None = None
     turn: Turn | None = None
     """The wait that no match has been found for."""
@@ -50,7 +50,7 @@ class Member:
         """Whether the player has its place there."""
         if isinstance(place, AtTable):
             return self.table is not None and self.table.key == place.key
-        return self.guest is not None
+        return self.seeker is not None
 
 
 def house_wish(entry: Entry) -> Wish | None:

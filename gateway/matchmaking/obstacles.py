@@ -119,16 +119,16 @@ class Obstacles:
         """Return what keeps a player waiting now."""
         if player.table is not None and not player.table.is_full:
             return Obstacle(Cause.ALONE, player.table.name)
-        guest, found = player.guest, None
-        if guest is None or house_wish(player.entry) is not None:
+        seeker, found = player.seeker, None
+        if seeker is None or house_wish(player.entry) is not None:
             return None
-        if guest.wish is None:
-            return Obstacle(Cause.NAMESAKE, player.name) if self._lobby.has_namesake(guest) else None
-        if self.names.grant(guest.wish, player.name):
+        if seeker.wish is None:
+            return Obstacle(Cause.NAMESAKE, player.name) if self._lobby.has_namesake(seeker) else None
+        if self.names.grant(seeker.wish, player.name):
             return None
-        if not guest.wish.grants(player.name):
-            alike = self.names.like(guest.wish.name, player.name)
-            found = Obstacle(Cause.ABSENT, guest.wish.name, alike)
+        if not seeker.wish.grants(player.name):
+            alike = self.names.like(seeker.wish.name, player.name)
+            found = Obstacle(Cause.ABSENT, seeker.wish.name, alike)
         elif player.counted:
             found = Obstacle(Cause.NAMESAKE, player.name)
         return found

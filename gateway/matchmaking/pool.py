@@ -1,9 +1,9 @@
-"""Guests of the lobby, filed so that those who may suit each other are found quickly.
+"""Seekers of the lobby, filed so that those who may suit each other are found quickly.
 
-Guests of one kind have the same name, wish and standing: a guest that may meet one of them may meet any. They
-make a queue, and only its head is looked at. Queues are filed by everything that a guest can look for: the
-name that their guests wish for, their own name, or both. So the cost of finding partners grows with the
-number of queues that suit and not with the number of guests. Does not know who has met or who plays.
+Seekers of one kind have the same name, wish and standing: a seeker that may meet one of them may meet any.
+They make a queue, and only its head is looked at. Queues are filed by everything that a seeker can look for:
+the name that their seekers wish for, their own name, or both. So the cost of finding partners grows with the
+number of queues that suit and not with the number of seekers. Does not know who has met or who plays.
 """
 
 from collections import OrderedDict
@@ -20,7 +20,7 @@ own, whom nobody here is, after ``@``. A text, because its hash is kept."""
 
 
 class Kind(NamedTuple):
-    """What interchangeable guests have in common."""
+    """What interchangeable seekers have in common."""
 
     name: str
     wanted: Wanted | None
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """How long a guest that waits is held back from those whom it has met too often."""
+    """How long a seeker that waits is held back from those whom it has met too often."""
 
     until: float
     least: int | None
@@ -37,13 +37,13 @@ class Hold(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Guest:
+class Seeker:
     """Somebody in the lobby, waiting or playing."""
 
     name: str
     wish: Wish | None = None
     asked: bool = True
-    """Whether the guest asked for this game, rather than standing by for any."""
+    """Whether the seeker asked for this game, rather than standing by for any."""
     counted: bool = True
     """Whether its games count; two uncounted players may meet though their names are the same."""
     since: float = 0.0
@@ -59,13 +59,13 @@ class Guest:
     """None before it could have met somebody, in this wait, whom it has met before."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
-    """All that can be wanted by which the guest is found."""
+    """All that can be wanted by which the seeker is found."""
 
     def __post_init__(self) -> None:
         self.rename(self.name, counted=self.counted)
 
     def rename(self, name: str, *, counted: bool) -> None:
-        """Take another name, while the guest is in no pool."""
+        """Take another name, while the seeker is in no pool."""
         self.name, self.counted = name, counted
         wanted = None if self.wish is None else _wanted(self.wish)
         self.kind = Kind(name, wanted, self.asked, counted)
@@ -74,73 +74,73 @@ class Guest:
 
 @dataclass(eq=False, slots=True)
 class _Queue:
-    """All guests of one kind."""
+    """All seekers of one kind."""
 
     kind: Kind
-    guests: OrderedDict[Guest, None] = field(default_factory=OrderedDict)
+    seekers: OrderedDict[Seeker, None] = field(default_factory=OrderedDict)
 
-    def head(self) -> Guest:
-        return next(iter(self.guests))
+    def head(self) -> Seeker:
+        return next(iter(self.seekers))
 
 
 _Shelf: TypeAlias = tuple[Wanted | None, Wanted | None]
-"""What the guests are, or anything; what they want, or nothing."""
+"""What the seekers are, or anything; what they want, or nothing."""
 
 
 class Pool:
-    """Guests in order of arrival."""
+    """Seekers in order of arrival."""
 
     def __init__(self) -> None:
         self._queues: dict[Kind, _Queue] = {}
         self._shelves: dict[_Shelf, dict[_Queue, None]] = {}
 
-    def add(self, guest: Guest, *, ahead: bool = False) -> None:
-        """Let a guest in, behind all others, or ahead of those of its kind."""
-        queue = self._queues.get(guest.kind)
+    def add(self, seeker: Seeker, *, ahead: bool = False) -> None:
+        """Let a seeker in, behind all others, or ahead of those of its kind."""
+        queue = self._queues.get(seeker.kind)
         if queue is None:
-            queue = self._queues[guest.kind] = _Queue(guest.kind)
-            for shelf in _shelves(guest):
+            queue = self._queues[seeker.kind] = _Queue(seeker.kind)
+            for shelf in _shelves(seeker):
                 self._shelves.setdefault(shelf, {})[queue] = None
-        queue.guests[guest] = None
+        queue.seekers[seeker] = None
         if ahead:
-            queue.guests.move_to_end(guest, last=False)
+            queue.seekers.move_to_end(seeker, last=False)
 
-    def discard(self, guest: Guest) -> None:
-        """Let a guest go, if it is here."""
-        queue = self._queues.get(guest.kind)
+    def discard(self, seeker: Seeker) -> None:
+        """Let a seeker go, if it is here."""
+        queue = self._queues.get(seeker.kind)
         if queue is None:
             return
-        queue.guests.pop(guest, None)
-        if not queue.guests:
-            del self._queues[guest.kind]
-            for shelf in _shelves(guest):
+        queue.seekers.pop(seeker, None)
+        if not queue.seekers:
+            del self._queues[seeker.kind]
+            for shelf in _shelves(seeker):
                 del self._shelves[shelf][queue]
                 if not self._shelves[shelf]:
                     del self._shelves[shelf]
 
-    def partners(self, guest: Guest) -> Iterator[Guest]:
-        """Yield whom `guest` wishes for, if they wish for it or for nobody; these come first.
+    def partners(self, seeker: Seeker) -> Iterator[Seeker]:
+        """Yield whom `seeker` wishes for, if they wish for it or for nobody; these come first.
 
-        Of several of a kind it is the first come. One of the guest's own name is its partner only where the
+        Of several of a kind it is the first come. One of the seeker's own name is its partner only where the
         games of neither count.
         """
-        for wanted in (None, *guest.answers):
-            for queue in self._shelves.get((guest.kind.wanted, wanted), ()):
-                if queue.kind.name != guest.name:
+        for wanted in (None, *seeker.answers):
+            for queue in self._shelves.get((seeker.kind.wanted, wanted), ()):
+                if queue.kind.name != seeker.name:
                     yield queue.head()
-                elif not guest.counted and not queue.kind.counted:
-                    yield from islice((other for other in queue.guests if other is not guest), 1)
+                elif not seeker.counted and not queue.kind.counted:
+                    yield from islice((other for other in queue.seekers if other is not seeker), 1)
 
-    def has_namesake(self, guest: Guest) -> bool:
-        """Whether another guest is here that would meet this one, were it not of the same name."""
-        own, folded = guest.answers
+    def has_namesake(self, seeker: Seeker) -> bool:
+        """Whether another seeker is here that would meet this one, were it not of the same name."""
+        own, folded = seeker.answers
         queues = [queue for want in (None, own, folded) for queue in self._shelves.get((own, want), ())]
         return any(
-            (guest.counted or queue.kind.counted) and (len(queue.guests) > 1 or queue.head() is not guest)
+            (seeker.counted or queue.kind.counted) and (len(queue.seekers) > 1 or queue.head() is not seeker)
             for queue in queues
         )
 
-    def bearers(self, name: str, partner: str) -> list[Guest]:
+    def bearers(self, name: str, partner: str) -> list[Seeker]:
         """Return who is called `name`, and may wish for one called `partner`; the longest here first.
 
         Of several of a kind it is the first come.
@@ -148,12 +148,12 @@ class Pool:
         answer, _ = _answers(name)
         wanted = (None, *_answers(partner))
         heads = [queue.head() for want in wanted for queue in self._shelves.get((answer, want), ())]
-        return sorted(heads, key=lambda guest: guest.since)
+        return sorted(heads, key=lambda seeker: seeker.since)
 
 
-def _shelves(guest: Guest) -> tuple[_Shelf, ...]:
-    """Return where guests of this one's kind are looked for."""
-    wanted, (exact, folded) = guest.kind.wanted, guest.answers
+def _shelves(seeker: Seeker) -> tuple[_Shelf, ...]:
+    """Return where seekers of this one's kind are looked for."""
+    wanted, (exact, folded) = seeker.kind.wanted, seeker.answers
     return (None, wanted), (exact, wanted), (folded, wanted)
 
 

@@ -15,20 +15,20 @@ from gateway.game.events import Objection
 from gateway.matchmaking.lobby import Lobby
 from gateway.matchmaking.matchmaker import (
     Answer,
-    AnyMatch,
     Decision,
     Entry,
     Hindered,
+    HousePair,
+    HousePlayers,
+    Match,
     Opponent,
     Pair,
     Probe,
     Turn,
-    Visit,
-    Visitors,
 )
 from gateway.matchmaking.members import Member, house_wish
 from gateway.matchmaking.obstacles import Looks, Obstacles, folded_only
-from gateway.matchmaking.pool import Guest
+from gateway.matchmaking.pool import Seeker
 from gateway.matchmaking.tables import Position, Table, Tables
 
 
@@ -49,19 +49,18 @@ class LobbyAndTables:
         """
         self._games_per_pair = games_per_pair
         self._house_after = house_after
-        self._visitors: Visitors | None = None
+        self._house: HousePlayers | None = None
         self._lobby = Lobby(lot, games_per_pair)
-        self.meetings, self.apart = self._lobby.meetings, self._lobby.apart
         self._obstacles = Obstacles(self._lobby, looks)
         self._tables: Tables[int] = Tables()
         self._players: dict[int, Member] = {}
         self._unique: dict[str, set[int]] = {}
-        """The seats that keep a name from others; several only where this is the heir of several servers."""
+        """The seats that keep a name from others; several only where this took over from several servers."""
         self._claims: dict[int, tuple[Entry, set[int]]] = {}
         """Who asks to enter where others may only seem to be, and the seats of these, by its own seat."""
         self._freed: deque[int] = deque()
         """Those of them to decide about again, as one of the others has left."""
-        self._series: dict[AnyMatch, tuple[tuple[str, str], Table[int] | None]] = {}
+        self._series: dict[Match, tuple[tuple[str, str], Table[int] | None]] = {}
         """The names and the table of each series that is on."""
         self._decisions: deque[Decision | Probe] = deque()
         self._calling: deque[Member] = deque()
@@ -69,14 +68,14 @@ class LobbyAndTables:
         self._lonely: Deadlines[Member] = Deadlines()
         self._stirred: dict[Table[int], None] = {}
         """Tables where somebody has begun to wait."""
-        self._visited: Member | None = None
-        """The player that a house player is looked for, or what keeps it waiting."""
+        self._considered: Member | None = None
+        """The player for whom a house player is looked for, or what keeps it waiting."""
 
-    # What the hub tells.
+    # What happens.
 
-    def engage(self, visitors: Visitors) -> None:
+    def engage(self, house: HousePlayers) -> None:
         """Use house players from now on; without, a wish for one of them is not granted."""
-        self._visitors = visitors
+        self._house = house
 
     def enter(self, entry: Entry) -> None:
         """Decide whether a player may enter, and give it a place then.
@@ -104,8 +103,8 @@ class LobbyAndTables:
         self._obstacles.names.add(name)
         self._obstacles.names.discard(player.name)
         player.name, player.counted = name, counted
-        if player.guest is not None and player.guest.waiting and player.guest.name != name:
-            self._lobby.rename(player.guest, name, counted=counted)
+        if player.seeker is not None and player.seeker.waiting and player.seeker.name != name:
+            self._lobby.rename(player.seeker, name, counted=counted)
 
     def wait(self, turn: Turn, since: float) -> None:
         """Let a player wait, or wait on where the series that was found for it was not started."""
@@ -113,8 +112,8 @@ class LobbyAndTables:
         waits_on, player.turn, player.since = player.since == since, turn, since
         if not waits_on:
             self._obstacles.watch(player, since)
-        if player.guest is not None:
-            self._wait_in_lobby(player, player.guest, since, waits_on=waits_on)
+        if player.seeker is not None:
+            self._wait_in_lobby(player, player.seeker, since, waits_on=waits_on)
         elif player.table is not None:
             self._stirred[player.table] = None
 
@@ -131,16 +130,15 @@ class LobbyAndTables:
         self._obstacles.names.discard(player.name)
         self._obstacles.forget(player)
         self._lonely.cancel(player)
-        if player.guest is not None:
-            self._lobby.remove(player.guest)
+        if player.seeker is not None:
+            self._lobby.remove(player.seeker)
         if player.table is not None:
             self._rise(seat, player.table)
 
-    def began(self, match: AnyMatch, game: int) -> None:
-        """Count a game, and as long as its series is on let the two names not meet elsewhere."""
+    def began(self, match: Match, game: int) -> None:
+        """Count a game."""
         if game == 1:
-            self.found(match)
-            for player in filter(None, (self._players.get(turn.seat) for turn in _turns(match))):
+            for player in filter(None, (self._players.get(turn.seat) for turn in match.turns)):
                 player.since = None
                 self._obstacles.forget(player)
                 self._lonely.cancel(player)
@@ -150,78 +148,75 @@ class LobbyAndTables:
         else:
             self._lobby.meetings.add(*((first, second) if game % 2 else (second, first)))
 
-    def finished(self, match: AnyMatch) -> None:
+    def finished(self, match: Match) -> None:
         """Let two names meet again."""
         if match in self._series:
             names, _ = self._series.pop(match)
             self._lobby.played(*names)
 
-    # What others than the hub tell, where this matchmaker is that of a cluster.
-
-    def __contains__(self, seat: int) -> bool:
-        """Whether a seat was let in."""
-        return seat in self._players
+    # What another matchmaker has done before this one took over.
 
     def readmit(self, entry: Entry, sat: tuple[Position, int]) -> None:
-        """Let in a player whom another matchmaker has let in before, whatever is against it here.
-
-        `sat`: its position at its table, and after how many games.
-        """
+        """Give a place to a player whom another matchmaker has let in, whatever is against it here."""
         self._let_in(entry, sat)
 
-    def found(self, match: AnyMatch) -> None:
-        """Let two names not meet elsewhere, though their series begins later, or only ends (`finished`)."""
-        if match in self._series:
-            return
-        first, *others = (self._players[turn.seat] for turn in _turns(match))
-        if isinstance(match, Visit):
-            names = (first.name, match.visitor) if match.opens else (match.visitor, first.name)
-        else:
-            names = first.name, others[0].name
-        self._note(match, names, first.table)
-
-    def resumed(self, match: AnyMatch, names: tuple[str, str], seat: int | None) -> None:
-        """Note a series that began without this matchmaker: at the table of `seat`, or in the lobby."""
+    def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
+        """Note a series that is on: at the table of `seat`, or in the lobby."""
         player = None if seat is None else self._players.get(seat)
         table = None if player is None else player.table
         if self._series.get(match) != (names, table):
             self.finished(match)
             self._note(match, names, table)
 
+    def learn(self, first: str, second: str, games: int) -> None:
+        """Add games from before, in which `first` had the first move."""
+        self._lobby.meetings.learn(first, second, games)
+
     def seated(self, seat: int) -> list[tuple[int, Position, int]]:
         """Return who sits at the table of a seat, at which position and after how many games."""
         player = self._players.get(seat)
         return player.table.seated() if player is not None and player.table is not None else []
 
+    def keep_apart(self, one: str, other: str, until: float | None) -> None:
+        """Pair nobody in the lobby with somebody of another home before `until`."""
+        homes = (one, other) if one < other else (other, one)
+        if until is None:
+            self._lobby.apart.pop(homes, None)
+        else:
+            self._lobby.apart[homes] = until
+
     # What it answers.
 
     def answers(self, now: float) -> Iterator[Answer]:
-        """Yield decisions and probes, house players, pairs, and then why others still wait."""
+        """Yield decisions and probes, house players, pairs, and then why others still wait.
+
+        Two names of a match do not meet elsewhere from when it is named until it is `finished`.
+        """
         while self._freed:
             claim = self._claims.pop(self._freed.popleft(), None)
             if claim is not None:
                 self.enter(claim[0])
         while self._decisions:
             yield self._decisions.popleft()
-        yield from self._visits(now)
+        yield from self._house_pairs(now)
         for first, second in self._lobby.pair(now):
-            yield Pair(self._taken(first.seat), self._taken(second.seat))
+            yield self._paired(first.seat, second.seat)
         while self._stirred:
             table, _ = self._stirred.popitem()
             seats = table.pair()
             if seats is not None and self._may_play(table, seats):
-                yield Pair(self._taken(seats[0]), self._taken(seats[1]), table=table.name)
+                yield self._paired(*seats, table)
         for player in self._obstacles.due(now):
-            self._visited = player
+            self._considered = player
             if self._obstacles.look(player) and player.turn is not None:
                 yield Hindered(player.turn, player.obstacle)
-        self._visited = None
+        self._considered = None
 
     def suspect(self) -> int | None:
         """Return the seat that an opponent was looked for when `answers` failed."""
-        guest, self._lobby.considered = self._lobby.considered, None
-        player, self._visited = self._visited, None
-        found = player.entry.seat if player is not None else guest.seat if guest is not None else None
+        seeker, self._lobby.considered = self._lobby.considered, None
+        player, self._considered = self._considered, None
+        found = player.entry.seat if player is not None else seeker.seat if seeker is not None else None
         return found if found in self._players else None
 
     def next_due(self) -> float | None:
@@ -271,10 +266,10 @@ class LobbyAndTables:
 
     def _is_missing(self, entry: Entry) -> bool:
         wish = house_wish(entry)
-        if wish is None or self._visitors is None:
+        if wish is None or self._house is None:
             return False
         opponent = Opponent(entry.origin, entry.name, entry.manners.clocked)
-        return not self._visitors.has(wish.name.casefold(), opponent)
+        return not self._house.has(wish.name.casefold(), opponent)
 
     def _let_in(self, entry: Entry, sat: tuple[Position, int] | None = None) -> None:
         """Give a player its place. A seat at a table is kept for a player with the same name."""
@@ -296,7 +291,9 @@ class LobbyAndTables:
                     player.table.resume(entry.seat, *sat)
             case InLobby(wish):
                 asked = wish is not None or not player.stands_by
-                player.guest = Guest(entry.name, wish, asked, entry.counted, seat=entry.seat, home=entry.home)
+                player.seeker = Seeker(
+                    entry.name, wish, asked, entry.counted, seat=entry.seat, home=entry.home
+                )
             case _:
                 assert_never(entry.place)
 
@@ -315,43 +312,51 @@ class LobbyAndTables:
 
     # Waiting.
 
-    def _wait_in_lobby(self, player: Member, guest: Guest, since: float, *, waits_on: bool) -> None:
-        if guest.name != player.name:
-            self._lobby.rename(guest, player.name, counted=player.counted)
+    def _wait_in_lobby(self, player: Member, seeker: Seeker, since: float, *, waits_on: bool) -> None:
+        if seeker.name != player.name:
+            self._lobby.rename(seeker, player.name, counted=player.counted)
         if waits_on:
-            self._lobby.take_back(guest)
+            self._lobby.take_back(seeker)
         else:
-            self._lobby.admit(guest, since)
-        if self._visitors is None:
+            self._lobby.admit(seeker, since)
+        if self._house is None:
             return
         if house_wish(player.entry) is not None:
             self._calling.append(player)
-        elif guest.wish is None and not waits_on:
+        elif seeker.wish is None and not waits_on:
             self._lonely.set(player, since + self._house_after)
 
-    def _visits(self, now: float) -> Iterator[Visit]:
-        """Yield who comes to those who wish for a house player, or have been without an opponent for long."""
+    def _house_pairs(self, now: float) -> Iterator[HousePair]:
+        """Yield house players for those who wish for one, or have been without an opponent for long."""
         while self._calling:
-            player = self._visited = self._calling.popleft()
+            player = self._considered = self._calling.popleft()
             wish = house_wish(player.entry)
             if wish is not None:
-                yield from self._visit(player, wish.name.casefold(), now)
+                yield from self._house_pair(player, wish.name.casefold(), now)
         for player in self._lonely.due(now):
-            assert self._visitors is not None
-            self._visited = player
+            assert self._house is not None
+            self._considered = player
             self._lonely.set(player, now + self._house_after)
-            name = self._visitors.lobby_player(player.as_opponent())
+            name = self._house.lobby_player(player.as_opponent())
             if name is not None:
-                yield from self._visit(player, name, now)
-        self._visited = None
+                yield from self._house_pair(player, name, now)
+        self._considered = None
 
-    def _visit(self, player: Member, name: str, now: float) -> Iterator[Visit]:
-        """Let a house player come, unless the player has gone or the two have had their games."""
-        if player.guest is None or player.turn is None:
+    def _house_pair(self, player: Member, name: str, now: float) -> Iterator[HousePair]:
+        """Yield a house player, unless the player has gone or the two have had their games."""
+        if player.seeker is None or player.turn is None:
             return
-        opens = self._lobby.entertained(player.guest, name, now)
+        opens = self._lobby.pair_with_house(player.seeker, name, now)
         if opens is not None:
-            yield Visit(self._taken(player.entry.seat), name, opens)
+            match = HousePair(self._taken(player.entry.seat), name, opens)
+            self._note(match, (player.name, name) if opens else (name, player.name), None)
+            yield match
+
+    def _paired(self, first: int, second: int, table: Table[int] | None = None) -> Pair:
+        one, other = self._taken(first), self._taken(second)
+        match = Pair(one, other, table=None if table is None else table.name)
+        self._note(match, (self._players[first].name, self._players[second].name), table)
+        return match
 
     def _may_play(self, table: Table[int], seats: tuple[int, int]) -> bool:
         players = [self._players[seat] for seat in seats]
@@ -368,11 +373,6 @@ class LobbyAndTables:
         player.forget_obstacle()  # should it wait on
         return turn
 
-    def _note(self, match: AnyMatch, names: tuple[str, str], table: Table[int] | None) -> None:
+    def _note(self, match: Match, names: tuple[str, str], table: Table[int] | None) -> None:
         self._series[match] = names, table
         self._lobby.playing(*names)
-
-
-def _turns(match: AnyMatch) -> tuple[Turn, ...]:
-    assert isinstance(match, Pair | Visit)  # it knows no other nodes
-    return (match.host,) if isinstance(match, Visit) else (match.first, match.second)

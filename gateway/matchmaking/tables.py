@@ -80,7 +80,7 @@ class Table(Generic[S]):
 
 
 class Tables(Generic[S]):
-    """All tables. There are several of one name only where this is the heir of several servers."""
+    """All tables. There are several of one name only where this took over from several servers."""
 
     def __init__(self) -> None:
         self._named: dict[str, list[Table[S]]] = {}

@@ -19,8 +19,8 @@ from typing import Protocol, TypeAlias
 
 import trio
 
-from gateway.hub.interfaces import HubForTime
-from gateway.hub.seat import Seat
+from gateway.hub.hub import Hub
+from gateway.hub.seats import Seat
 from gateway.runtime.accepting import accept, room_for_connections
 from gateway.runtime.listening import adopted, bound, cannot_listen
 from gateway.runtime.notifying import notify, stopping
@@ -62,7 +62,7 @@ class Patience:
     """Whether the operator has asked for the stop by a command, which then sends the signal."""
 
 
-async def drain(hub: HubForTime, seconds: float, again: Callable[[], Awaitable[object]]) -> None:
+async def drain(hub: Hub, seconds: float, again: Callable[[], Awaitable[object]]) -> None:
     """Return when nobody plays any more, after `seconds`, or when `again` returns."""
     hub.drain()
     with trio.move_on_after(seconds):
@@ -80,7 +80,7 @@ async def _cut_short(again: Callable[[], Awaitable[object]], scope: trio.CancelS
     scope.cancel()
 
 
-async def _until_nobody_is_here(hub: HubForTime) -> None:
+async def _until_nobody_is_here(hub: Hub) -> None:
     while seats := hub.seats():
         for number, seat in enumerate(seats, 1):
             if hub.let_go(seat, trio.current_time()) or number % LOOKED_AT == 0:
@@ -222,7 +222,7 @@ def _say_that_it_stops(number: int, limit: float, *, by_operator: bool = False) 
 
 
 async def run(
-    hub: HubForTime,
+    hub: Hub,
     listening: Sequence[Listening],
     started: Callable[[], None],
     stop: Stop,
@@ -256,7 +256,7 @@ async def run(
     hub.feed.tell_ends(all_of_them=True)
 
 
-async def keep_time(hub: HubForTime) -> None:
+async def keep_time(hub: Hub) -> None:
     """Tick the hub and let flags fall, until cancelled."""
     async with trio.open_nursery() as nursery:
         while True:
@@ -267,7 +267,7 @@ async def keep_time(hub: HubForTime) -> None:
             await trio.sleep_until(now + TICK if alarm is None else min(max(alarm, now + LEAST), now + TICK))
 
 
-async def _let_flag_fall(hub: HubForTime, seat: Seat) -> None:
+async def _let_flag_fall(hub: Hub, seat: Seat) -> None:
     """Flag a seat after everything that its client sent in time has been read."""
     try:
         await seat.mailbox.settle()

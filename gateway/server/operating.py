@@ -16,8 +16,7 @@ import trio
 from gateway.access.accounts import Accounts, bans_beside, reload_players
 from gateway.access.bans import Bans, HubForBans, ban, bans_of, hang_up, is_meant, target, unban
 from gateway.game.commands import AtTable
-from gateway.hub.remote import Away
-from gateway.hub.seat import Seat, Seated, Waiting
+from gateway.hub.seats import PlayingElsewhere, Seat, Seated, Waiting
 from gateway.options.arguments import in_one_line
 from gateway.server.acts import (
     DRAIN,
@@ -149,7 +148,7 @@ class Operator:
         for number, seat in enumerate(self._hub.seats(), 1):
             if number % LOOKED_AT == 0:
                 await trio.lowlevel.checkpoint()
-            if seat.is_gone or seat.is_visiting or seat.manners.house:
+            if seat.is_gone or seat.is_remote or seat.manners.house:
                 continue
             if wanted is not None and not is_meant(wanted, seat):
                 continue
@@ -223,7 +222,7 @@ def described(seat: Seat, now: float) -> Outcome:
     match seat.situation:
         case Waiting():
             doing = "waits"
-        case Seated() | Away() as situation:
+        case Seated() | PlayingElsewhere() as situation:
             doing, against = "plays" if seat.plays else "between games", situation.names[1]
     if seat.name is not None and isinstance(seat.place, AtTable):
         table = seat.place.name

@@ -7,9 +7,9 @@ from typing import NoReturn
 
 import pytest
 from frame_strategies import streams
-from hub_world import Heard
 from hypothesis import given
 from hypothesis import strategies as st
+from worlds.hub import Heard
 
 from conformance.__main__ import main
 from conformance.lab.fuzz import judge, visits

@@ -36,7 +36,7 @@ from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
-from gateway.hub.seat import Seat
+from gateway.hub.seats import Seat
 from gateway.matchmaking.matchmaker import Answer
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.runtime.turns import Turns

@@ -20,9 +20,9 @@ import trio
 
 from adapters.web.live.rows import COMPLETE, begun, written
 from gateway.game.facts import Missed
-from gateway.hub.feed import ALL, Subscription
-from gateway.hub.interfaces import Elsewhere, HubForSubscribers, Told
-from gateway.hub.seat import Seat
+from gateway.hub.feed import ALL, RemoteFact, RemoteSubscription, Subscription
+from gateway.hub.hub import Hub
+from gateway.hub.seats import Seat
 
 PAUSE = 0.05
 """Seconds between two messages."""
@@ -41,7 +41,7 @@ GRACE = 1.0
 class FactSender:
     """Sends facts to one web process."""
 
-    def __init__(self, hub: HubForSubscribers, send: Callable[[Sequence[str]], Awaitable[None]]) -> None:
+    def __init__(self, hub: Hub, send: Callable[[Sequence[str]], Awaitable[None]]) -> None:
         """`send` sends rows, as `Link.tell` does."""
         self._hub = hub
         self._send = send
@@ -58,17 +58,17 @@ class FactSender:
         while True:
             if self._wanted:
                 facts = self._hub.feed.subscribe(self._wake, ALL, LIMIT)
-                elsewhere = _Nowhere() if self._hub.cluster is None else self._hub.cluster.elsewhere
-                elsewhere.watch(self._wake)
+                cluster = self._hub.cluster
+                others = _NoNodes() if cluster is None else cluster.feed.subscribe(self._wake)
                 try:
-                    await self._tell(facts, elsewhere, self._wanted)
+                    await self._tell(facts, others, self._wanted)
                 finally:
                     facts.close()
-                    elsewhere.close()
+                    others.close()
             else:
                 await self._sleep()
 
-    async def _tell(self, facts: Subscription, elsewhere: Elsewhere, number: int) -> None:
+    async def _tell(self, facts: Subscription, others: RemoteSubscription, number: int) -> None:
         """Send the state, then facts, until facts were missed or another request came."""
         await self._send([begun(number)])
         seats = iter(self._hub.seats())
@@ -77,8 +77,8 @@ class FactSender:
                 return
         patience = trio.current_time() + GRACE
         is_complete = was_whole = False
-        while self._wanted == number and await self._pass_on(facts) and await self._pass_on_others(elsewhere):
-            is_whole = elsewhere.is_whole
+        while self._wanted == number and await self._pass_on(facts) and await self._pass_on_others(others):
+            is_whole = others.is_whole
             if is_whole > was_whole or (not is_complete and trio.current_time() >= patience):
                 is_complete = True
                 await self._send([COMPLETE])
@@ -98,9 +98,9 @@ class FactSender:
             await self._send(rows)
         return True
 
-    async def _pass_on_others(self, elsewhere: Elsewhere) -> bool:
+    async def _pass_on_others(self, others: RemoteSubscription) -> bool:
         """Send what other nodes have told; return False if facts were missed."""
-        while taken := elsewhere.take(MOST):
+        while taken := others.take(MOST):
             told = [each for each in taken if not isinstance(each, Missed)]
             if len(told) < len(taken):
                 return False
@@ -122,17 +122,14 @@ class FactSender:
         self._woken = trio.Event()
 
 
-class _Nowhere:
+class _NoNodes:
     """The other nodes of a server that is alone."""
 
     is_whole = True
 
-    def watch(self, wake: Callable[[], None]) -> None:
-        """Do nothing."""
-
     def close(self) -> None:
         """Do nothing."""
 
-    def take(self, most: int) -> Sequence[Told]:
+    def take(self, most: int) -> Sequence[RemoteFact]:
         """Return that there is nothing."""
         return ()

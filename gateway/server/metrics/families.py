@@ -23,7 +23,8 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from gateway import __version__
-from gateway.hub.interfaces import Cluster, HubForMetrics
+from gateway.hub.hub import Hub
+from gateway.hub.remote import Cluster
 from gateway.runtime.histogram import BOUNDS, Histogram
 from gateway.runtime.turns import TimedTurns
 from gateway.server.metrics.requests import Requests
@@ -50,7 +51,7 @@ _ENDS = (*map(str, BOUNDS), "+Inf")
 class Sources:
     """Where the figures are."""
 
-    hub: HubForMetrics
+    hub: Hub
     tally: Tally
     turns: TimedTurns
     dialects: Sequence[str]

@@ -1,16 +1,15 @@
 """A node among others: who pairs, and that what arrives together is carried out in its order."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 import trio
 import trio.testing
-from hub_world import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 from trio.testing import MockClock
+from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, ByName, Client, World
 
 from adapters.cluster.node import ALONE, ClusterNode
-from gateway.cluster.games import AT_ONCE
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.game.commands import LOBBY
@@ -18,8 +17,7 @@ from gateway.game.commands import Place as Where
 from gateway.game.events import Ended, Reason, Started
 from gateway.game.facts import Came
 from gateway.game.manners import Manners
-from gateway.hub.hub import Hub
-from gateway.hub.series import CROSSING
+from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 
 
@@ -44,11 +42,9 @@ class Server(World):
 
     now = property(lambda _: trio.current_time(), lambda _, now: None)  # type: ignore[assignment]
 
-    def __init__(self, net: "Net", name: str, run: int) -> None:
-        super().__init__()
+    def __init__(self, net: "Net", name: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
+        super().__init__(ClusterMatchmaker(name, run, matchmaker))
         self.run = run
-        matchmaker = ClusterMatchmaker(name, run, lambda: LobbyAndTables(random.Random(0)))
-        self.hub = Hub(self.hub._runner._terms, matchmaker, self.hub.results)
         self.links = FakeLinks(net, name)
         self.node = ClusterNode(self.hub, name)
         self.node.links = self.links  # type: ignore[assignment]
@@ -62,8 +58,9 @@ class Server(World):
 class Net:
     """Nodes that reach each other."""
 
-    def __init__(self, *names: str) -> None:
-        self.servers = {name: Server(self, name, run) for run, name in enumerate(names, 1)}
+    def __init__(self, *names: str, matchmaker: Callable[[], Matchmaker] | None = None) -> None:
+        make = matchmaker or (lambda: LobbyAndTables(random.Random(0)))
+        self.servers = {name: Server(self, name, run, make) for run, name in enumerate(names, 1)}
         for name, server in self.servers.items():
             server.links.nodes = [each for each in names if each != name]
 
@@ -116,6 +113,16 @@ async def test_nobody_follows_a_node_that_has_not_said_that_it_pairs(net: Net) -
 async def test_players_of_two_nodes_play(net: Net) -> None:
     net.hold("a", 1)
     ann, bob = net["a"].come("ann"), net["b"].come("bob")
+    net.carry()
+    assert ann.last(Started).names == bob.last(Started).names == ("ann", "bob")
+
+
+async def test_players_of_two_nodes_play_as_a_matchmaker_says_that_knows_of_none(
+    autojump_clock: MockClock,
+) -> None:
+    net = Net("a", "b", matchmaker=ByName)
+    net.hold("a", 1)
+    bob, ann = net["a"].come("bob"), net["b"].come("ann")
     net.carry()
     assert ann.last(Started).names == bob.last(Started).names == ("ann", "bob")
 
@@ -291,15 +298,15 @@ async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
     assert [player.last(Ended).winner for player in (ann, bob)] == [None, None]
     assert net["b"].node.pairs is None
     eve = net["a"].come("eve")
-    await trio.sleep(CROSSING)
+    await trio.sleep(0.5)
     net.carry()
     assert eve.opponent == "ann"
 
 
 async def test_others_have_their_turns_while_the_games_with_a_lost_node_end(net: Net) -> None:
     net.hold("a", 1)
-    ours, portions = net["a"], 4
-    for number in range(portions * AT_ONCE):
+    ours = net["a"]
+    for number in range(32):
         for name in net.servers:
             net[name].come(f"{name}{number}")
             net.carry()
@@ -313,8 +320,8 @@ async def test_others_have_their_turns_while_the_games_with_a_lost_node_end(net:
             turns += 1
             await trio.lowlevel.checkpoint()
         nursery.cancel_scope.cancel()
-    assert len(ours.results) == portions * AT_ONCE
-    assert turns >= portions - 1
+    assert len(ours.results) == 32
+    assert turns >= 3
 
 
 @pytest.mark.parametrize(
@@ -345,12 +352,12 @@ async def test_what_is_on_passes_between_nodes_while_somebody_watches(net: Net) 
     ours = net["a"].hub.cluster
     assert ours is not None
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(net["b"].node.following.run)
-        ours.elsewhere.watch(lambda: None)
+        nursery.start_soon(net["b"].node.feeds.run)
+        facts = ours.feed.subscribe(lambda: None)
         net.carry()
         await trio.testing.wait_all_tasks_blocked()
         net.carry()
-        names = [told.name for told in ours.elsewhere.take(9) if isinstance(told, Came)]
+        names = [fact.name for fact in facts.take(9) if isinstance(fact, Came)]
         assert names == ["ann"]
         net["b"].node.lost("a", trio.current_time())
         assert not net["b"].hub.feed.moves

@@ -15,7 +15,7 @@ import certificates
 import coredis
 import pytest
 import trio
-from hub_world import World
+from worlds.hub import World
 
 from adapters.cluster.links import MOST_STRANGERS
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry

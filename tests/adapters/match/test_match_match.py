@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 import trio
-from hub_world import HANGING_UP, STANDING_BY
 from match_games import played
+from worlds.hub import HANGING_UP, STANDING_BY
 
 from adapters.match import bots, command
 from adapters.match.engines import EngineTable

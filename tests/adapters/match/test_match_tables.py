@@ -1,9 +1,9 @@
 """The matchmaker of a match, in a real hub: a player is known by its port, whatever name it gives."""
 
 import pytest
-from hub_world import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
+from worlds.hub import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
 
-from adapters.match.tables import Door, Series, Tables
+from adapters.match.tables import PortHub, Series, Tables
 from gateway.game.clock import Terms
 from gateway.game.commands import Unreadable
 from gateway.game.ids import GameId
@@ -124,7 +124,7 @@ def test_table_without_a_plan_lets_its_players_wait(world: Match) -> None:
 
 
 def test_door_tells_where_a_player_comes_from_and_what_nobody_could_read(world: Match) -> None:
-    door = Door(world.hub, "one.0", world.one, 0)
+    door = PortHub(world.hub, "one.0", world.one, 0)
     client = world.client(STEPPING_OUT)
     client.latest = "HELLO THERE"  # type: ignore[attr-defined]
     seat = door.open(client, STEPPING_OUT, 0.0, "10.0.0.1")

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 import trio
 import trio.testing
-from hub_world import World
+from worlds.hub import World
 
 from adapters.web import serving
 from adapters.web.link import (

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hub_world import STEPPING_OUT, TABLE, World
 from hypothesis import given
 from hypothesis import strategies as st
+from worlds.hub import STEPPING_OUT, TABLE, World
 
 from gateway.access.accounts import Account, Accounts, Denial, digest_of, reload_players
 from gateway.access.bans import AT_ONCE, Bans, network_in, read_bans, target

@@ -67,11 +67,23 @@ def test_longest_message_can_be_written() -> None:
     assert len(encode(Report(2**63, kind(entry, 2**63, 1e300, 1, 2**63)))) <= LONGEST
 
 
+class Idle:
+    """A hub that carries nothing out."""
+
+    def can_reach(self, seat: int) -> bool:
+        return True
+
+    def do(self, *_: object) -> None:
+        """Do nothing."""
+
+    meet = wait_anew = desert = do
+
+
 @given(st.sampled_from(["a", "b", None]), st.lists(st.tuples(st.sampled_from("bc"), MESSAGES), max_size=40))
 def test_no_message_can_crash_a_node(pairs: str | None, heard: list[tuple[str, Message]]) -> None:
     """Neither the one that pairs nor another, whatever the rest of them say in whatever order."""
     matchmaker = ClusterMatchmaker("a", 1, lambda: LobbyAndTables(random.Random(0)))
-    matchmaker.connect(lambda _, told: encode(told) and None)
+    matchmaker.connect(Idle(), lambda _, message: encode(message) and None)
     matchmaker.attach(pairs, 1, 0.0)
     for seat in (1, 2):
         manners = Manners(Illegal.RETRY, Afterwards.STAND_BY)

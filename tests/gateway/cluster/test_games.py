@@ -3,12 +3,11 @@
 from contextlib import suppress
 
 import pytest
-from hub_world import STANDING_BY, Client
 from hypothesis import given
 from hypothesis import strategies as st
 from two_nodes import TwoNodes
+from worlds.hub import STANDING_BY, Client
 
-from gateway.cluster.games import AT_ONCE
 from gateway.game.commands import Leave
 from gateway.game.encoding import EncodingError
 from gateway.game.events import Reason
@@ -82,14 +81,14 @@ def test_each_node_forgets_a_series_that_is_over() -> None:
 
 @pytest.mark.parametrize("at_host", [True, False])
 def test_games_with_a_lost_node_end_a_few_at_a_time(at_host: bool) -> None:
-    way, _ = lobby(2 * AT_ONCE + 1)
+    way, _ = lobby(17)
     node = way.host if at_host else way.guest
     games = way.games[node]
     games.lose("other")
     over = []
     while not games.is_empty:
         over.append((games.end_lost(node.now), len(node.results)))
-    assert over == [(True, AT_ONCE), (True, 2 * AT_ONCE), (False, 2 * AT_ONCE + 1)]
+    assert over == [(True, 8), (True, 16), (False, 17)]
     assert {result.reason for result in node.results} == {Reason.STOPPED}
 
 

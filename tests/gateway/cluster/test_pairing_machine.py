@@ -3,16 +3,16 @@
 from collections import Counter
 from unittest import mock
 
-from cluster_world import ASKING, STANDING_BY, Client, Ended, Net, Node
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from worlds.cluster import ASKING, STANDING_BY, Client, Ended, Net, Node
 
 from gateway.cluster.messages import Begun, Gone
-from gateway.cluster.proposals import HOLD
 from gateway.game.commands import LOBBY, AtTable, InLobby, Wish
 from gateway.game.manners import Manners
-from gateway.matchmaking.matchmaker import Hosted, Hosting, Pair
+from gateway.hub.seats import Hosted, Hosting
+from gateway.matchmaking.matchmaker import Pair, Turn
 
 NODES = ("a", "b", "c")
 SILENCE = 2.5
@@ -32,6 +32,10 @@ class AnythingHappens(RuleBasedStateMachine):
         self.deaf: set[tuple[str, str]] = set()
         """Which node has not heard of the end of its session with which."""
         self.lease = "a", 0
+        self.pairs: dict[str, tuple[str, int] | None] = {}
+        """Who pairs, as each node has heard."""
+        self.reserved: dict[tuple[int, int, Turn | None], float] = {}
+        """Since when a seat is reserved in a turn, by the run of its node."""
         self.names = 0
 
     # Who is there.
@@ -122,12 +126,18 @@ class AnythingHappens(RuleBasedStateMachine):
     def part(self, one: str, two: str) -> None:
         for link in ((one, two), (two, one)):
             self.net.links.pop(link, None)
+        self.lose(one, two)
+
+    def lose(self, one: str, two: str) -> None:
         self.node(one).lost(two)
+        pairs = self.pairs[one]
+        if pairs is not None and pairs[0] == two:
+            self.pairs[one] = None
 
     def hear_of_the_end(self, one: str, two: str) -> None:
         if self.running(one) and (one, two) in self.deaf:
             self.deaf.discard((one, two))
-            self.node(one).lost(two)
+            self.lose(one, two)
 
     def join(self, one: str, two: str) -> None:
         if one == two or (one, two) in self.net.links or {(one, two), (two, one)} & self.deaf:
@@ -146,6 +156,7 @@ class AnythingHappens(RuleBasedStateMachine):
             if link[1] == name:
                 self.deaf.add((link[0], name))
         self.net.nodes[name] = Node(self.net, name)
+        self.pairs[name] = None
 
     def stop(self, name: str) -> None:
         self.stopped.setdefault(name, self.net.now)
@@ -179,8 +190,10 @@ class AnythingHappens(RuleBasedStateMachine):
                             self.deaf.add((name, other))
 
     def reservations_run_out(self, node: Node) -> None:
-        for each in node.matchmaker._proposals._reserved.values():
-            assert node.now < each.until <= node.now + HOLD
+        for client in node.clients.values():
+            if node.matchmaker.is_reserved(client.seat):
+                since = self.reserved.setdefault((node.run, client.seat, client.turn), node.now)
+                assert node.now - since < 2.0
 
     # Who pairs.
 
@@ -188,6 +201,7 @@ class AnythingHappens(RuleBasedStateMachine):
     def begin(self, name: str, many: int, places: list[InLobby | AtTable]) -> None:
         self.lease = name, 1
         self.net.pair_at(name, 1)
+        self.pairs = dict.fromkeys(NODES, self.lease)
         self.come([(NODES[number % 3], places[number], STANDING_BY) for number in range(many)])
 
     def pass_the_lease(self, name: str) -> None:
@@ -200,19 +214,21 @@ class AnythingHappens(RuleBasedStateMachine):
         """Let a node hear who has the lease. A node that gave it up has it again in another epoch only."""
         if not self.running(name):
             return
-        if name == self.lease[0] and self.node(name).matchmaker._to.pairs != self.lease:
+        if name == self.lease[0] and self.pairs[name] != self.lease:
             self.lease = name, self.lease[1] + 1
         holder, epoch = self.lease
         node = self.node(name)
         if name == holder or (name, holder) in self.net.links:
             others = [other for other in NODES if (name, other) in self.net.links]
             node.matchmaker.attach(holder, epoch, node.now, others if name == holder else ())
+            self.pairs[name] = holder, epoch
             node.settle()
 
     def know_of_nobody(self, name: str) -> None:
         """Let a node hear that nobody has the lease."""
         if self.running(name):
             self.node(name).matchmaker.attach(None, 0, self.node(name).now)
+            self.pairs[name] = None
             self.node(name).settle()
 
     # All that, in turn.
@@ -251,7 +267,7 @@ class AnythingHappens(RuleBasedStateMachine):
                 here = [client.plays for client in node.clients.values()].count(match)
                 assert here == (1 if isinstance(match, Hosting) else 2)
         guests = [
-            (match.node, match.guest)
+            (match.node, match.other)
             for name, node in self.net.nodes.items()
             for match in node.series
             if isinstance(match, Hosting) and (name, match.node) in self.net.links
@@ -271,7 +287,7 @@ class AnythingHappens(RuleBasedStateMachine):
             matches = [
                 match
                 for match in self.node(host).series
-                if isinstance(match, Hosting) and (match.node, match.guest) == (name, guest.plays.turn)
+                if isinstance(match, Hosting) and (match.node, match.other) == (name, guest.plays.turn)
             ]
             assert len(matches) + ends == 1
             assert ends or matches[0].player.name == guest.name
@@ -283,12 +299,12 @@ class AnythingHappens(RuleBasedStateMachine):
                 continue
             match, here, there = host.plays, host.node.name, host.plays.node
             to_guest, to_host = self.net.links[here, there], self.net.links[there, here]
-            guests = [each for each in self.node(there).clients.values() if each.seat == match.guest.seat]
+            guests = [each for each in self.node(there).clients.values() if each.seat == match.other.seat]
             assert (
-                Begun(*match.guest, mock.ANY) in to_guest
-                or Gone(*match.guest) in to_host
+                Begun(*match.other, mock.ANY) in to_guest
+                or Gone(*match.other) in to_host
                 or not guests
-                or guests[0].plays == Hosted(match.guest, here, mock.ANY)
+                or guests[0].plays == Hosted(match.other, here, mock.ANY)
             )
 
     def teardown(self) -> None:
@@ -296,7 +312,7 @@ class AnythingHappens(RuleBasedStateMachine):
         for name in [*self.stopped]:
             self.go_on(name)
         for one, two in sorted(self.deaf):
-            self.node(one).lost(two)
+            self.lose(one, two)
         self.deaf.clear()
         for client in self.clients:
             client.is_absent = False
@@ -304,7 +320,7 @@ class AnythingHappens(RuleBasedStateMachine):
             for two in NODES:
                 if one < two and (one, two) not in self.net.links:
                     self.net.join(one, two)
-        if self.node(self.lease[0]).matchmaker._to.pairs != self.lease:
+        if self.pairs[self.lease[0]] != self.lease:
             self.pass_the_lease("b")
         for name in NODES:
             self.learn(name)
@@ -321,7 +337,7 @@ class AnythingHappens(RuleBasedStateMachine):
 
     def everybody_plays_who_could(self) -> None:
         for node in self.net.nodes.values():
-            assert not node.matchmaker._proposals._reserved
+            assert not any(node.matchmaker.is_reserved(seat) for seat in node.clients)
         self.two_nodes_agree_on_who_plays()
         self.host_s_guest_plays_or_is_about_to()
         assert not [client for client in self.clients if client.asks]

@@ -1,20 +1,15 @@
 """Whoever follows all nodes knows what is on on each of them, and costs them nothing while nobody does."""
 
-from collections.abc import Iterator
-from unittest import mock
-
 import pytest
-from hub_world import FIRST_WINS, Client, wishing
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from watching_world import Cluster, Node
+from worlds.cluster import LIMIT, WatchedCluster, WatchedNode
+from worlds.hub import FIRST_WINS, Client, wishing
 
-from gateway.cluster import remote_feed
 from gateway.cluster.fact_codec import SEATS
 from gateway.game.commands import LOBBY, AtTable, Leave
 from gateway.game.facts import Cause, Obstacle
-from gateway.matchmaking.obstacles import PERIOD
 
 NODES = ("b", "c")
 PLACES = st.sampled_from([LOBBY, AtTable("x"), AtTable("y")])
@@ -24,10 +19,10 @@ ANY = st.integers(0, 999)
 class AnythingHappens(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.cluster = Cluster(*NODES)
+        self.cluster = WatchedCluster(*NODES, followers=2)
         self.names = 0
 
-    def clients(self) -> list[tuple[Node, Client]]:
+    def clients(self) -> list[tuple[WatchedNode, Client]]:
         nodes = self.cluster.nodes.values()
         return [(node, each) for node in nodes for each in node.clients if not each.gone]
 
@@ -61,31 +56,33 @@ class AnythingHappens(RuleBasedStateMachine):
         else:
             self.cluster.link(name)
 
-    @rule()
-    def someone_watches(self) -> None:
-        self.cluster.watch()
+    @rule(which=st.integers(0, 1))
+    def someone_watches(self, which: int) -> None:
+        self.cluster.followers[which].watch()
 
     @rule()
     def nobody_watches(self) -> None:
-        self.cluster.stop()
+        for each in self.cluster.followers:
+            each.stop()
         self.cluster.settle()
         assert not any(node.hub.feed.moves for node in self.cluster.nodes.values())
 
     @rule(name=st.sampled_from(NODES), most=st.integers(1, 20))
     def some_of_it_arrives(self, name: str, most: int) -> None:
-        self.cluster.nodes[name].tell()
+        self.cluster.nodes[name].publish()
         self.cluster.carry(name, most)
 
-    @rule()
-    def some_of_it_is_taken(self) -> None:
-        self.cluster.take()
+    @rule(which=st.integers(0, 1))
+    def some_of_it_is_taken(self, which: int) -> None:
+        self.cluster.followers[which].take()
 
     @rule()
     def all_of_it_arrives(self) -> None:
         self.cluster.settle()
-        if self.cluster.is_watched:
-            assert self.cluster.watching.is_whole
-            assert self.cluster.shown.everything() == self.cluster.true()
+        for each in self.cluster.followers:
+            if each.facts is not None:
+                assert each.facts.is_whole
+                assert each.shown.everything() == self.cluster.true()
         assert not self.cluster.refused
 
     def teardown(self) -> None:
@@ -93,19 +90,51 @@ class AnythingHappens(RuleBasedStateMachine):
         self.all_of_it_arrives()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_at_once() -> Iterator[None]:
-    few = {"PART": 2, "PIECE": 3, "LIMIT": 12}
-    with mock.patch.multiple(remote_feed, **few):
-        yield
-
-
 TestAnythingHappens = AnythingHappens.TestCase
 TestAnythingHappens.settings = settings(stateful_step_count=40)
 
 
+def test_subscriber_that_falls_behind_asks_anew_and_another_misses_nothing() -> None:
+    cluster = WatchedCluster(*NODES, followers=2)
+    node = cluster.nodes["b"]
+    one, other = cluster.followers
+    for each in cluster.followers:
+        each.watch()
+    cluster.settle()
+    for number in range(2 * LIMIT):
+        node.arena(f"p{number}", AtTable(str(number)))
+        cluster.settle(one)
+    assert (other.missed, other.shown.everything()) == (0, cluster.true())
+    cluster.settle()
+    assert (one.missed, other.missed) == (1, 0)
+    assert one.shown.everything() == other.shown.everything() == cluster.true()
+
+
+def test_subscription_that_is_closed_costs_another_nothing() -> None:
+    cluster = WatchedCluster(*NODES, followers=2)
+    one, other = cluster.followers
+    for each in cluster.followers:
+        each.watch()
+    cluster.settle()
+    one.stop()
+    cluster.nodes["b"].arena("ann")
+    cluster.settle()
+    assert other.shown.everything() == cluster.true()
+    assert one.shown.players == {}
+
+
+def test_node_that_opens_too_many_streams_is_not_understood() -> None:
+    node = WatchedNode(0)
+    for number in range(1, 33):
+        node.publisher.receive("a", b"w %d" % number)
+    with pytest.raises(ValueError, match="too many"):
+        node.publisher.receive("a", b"w 33")
+    with pytest.raises(ValueError, match="no frame"):
+        node.publisher.receive("a", b"x 1")
+
+
 def test_two_nodes_whose_seats_have_the_same_numbers_are_told_apart() -> None:
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     for node in cluster.nodes.values():
         node.arena("ann")
     cluster.watch()
@@ -115,71 +144,66 @@ def test_two_nodes_whose_seats_have_the_same_numbers_are_told_apart() -> None:
 
 
 def test_why_a_player_waits_is_told_by_its_node() -> None:
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     before, after = cluster.nodes.values()
     before.arena("ann", wishing("Ada"))
-    before.wait(2 * PERIOD + 0.1)
+    before.wait(5.1)
     cluster.watch()
     cluster.settle()
     after.arena("bob", wishing("Ada"))
-    after.wait(2 * PERIOD + 0.1)
+    after.wait(5.1)
     cluster.settle()
     assert [*cluster.shown.why.values()] == [Obstacle(Cause.ABSENT, "Ada")] * 2
     assert cluster.shown.everything() == cluster.true()
 
 
 def test_lost_node_vanishes_at_once_and_the_others_stay() -> None:
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     for name, node in cluster.nodes.items():
         node.play("01", (node.arena(f"ann of {name}"), node.arena(f"bob of {name}")))
     cluster.watch()
     cluster.settle()
     assert len(cluster.shown.games) == 2
     cluster.cut("b")
-    cluster.take()
+    cluster.followers[0].take()
     assert [{*started.names} for started, _ in cluster.shown.games.values()] == [{"ann of c", "bob of c"}]
     assert cluster.shown.everything() == cluster.true()
 
 
 def test_watcher_that_takes_nothing_gets_one_batch_and_then_all_anew() -> None:
-    cluster = Cluster("b")
+    cluster = WatchedCluster("b")
     node = cluster.nodes["b"]
     cluster.watch()
     cluster.settle()
     for table in map(AtTable, "abc"):
         players = node.droidcon("ann", table), node.droidcon("bob", table)
         for column in FIRST_WINS:
-            node.tell()
+            node.publish()
             node.play(column, players)
     assert node.down.count(b"e") == 1
     node.arena("late")
     cluster.settle()
-    assert cluster.missed == 1
+    assert cluster.followers[0].missed == 1
     assert cluster.shown.everything() == cluster.true()
 
 
 @pytest.mark.parametrize("flood", [[b"s"] * 11, [b"e"] * 11, [b"v" * 600] * 2, [b"s" * 1001]])
-def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(
-    flood: list[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remote_feed, "MOST", 10)
-    monkeypatch.setattr(remote_feed, "MOST_BYTES", 1000)
-    cluster = Cluster(*NODES)
+def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(flood: list[bytes]) -> None:
+    cluster = WatchedCluster(*NODES, most=10, most_bytes=1000)
     for node in cluster.nodes.values():
         node.arena("ann")
     cluster.watch()
     cluster.settle()
     for frame in flood:
-        cluster.watching.receive("b", frame)
+        cluster.feed.receive("b", frame)
     cluster.settle()
     assert cluster.refused == [("b", "more facts than were asked for")]
     assert len(cluster.shown.players) == 1
     assert not cluster.nodes["b"].hub.feed.moves
 
 
-def test_what_was_taken_is_not_counted_against_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_feed, "MOST_BYTES", 1000)
-    cluster = Cluster("b")
+def test_what_was_taken_is_not_counted_against_a_node() -> None:
+    cluster = WatchedCluster("b", most_bytes=1000)
     cluster.watch()
     for number in range(50):
         cluster.nodes["b"].arena(f"p{number}")
@@ -188,12 +212,12 @@ def test_what_was_taken_is_not_counted_against_a_node(monkeypatch: pytest.Monkey
 
 
 def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:
-    cluster = Cluster("b")
+    cluster = WatchedCluster("b")
     node = cluster.nodes["b"]
     players = node.arena("ann"), node.arena("bob")
     cluster.watch()
-    node.telling.receive("a", node.up.popleft())
-    node.tell()
+    node.publisher.receive("a", node.up.popleft())
+    node.publish()
     assert any(b"GameStarted" in frame for frame in node.down)
     cluster.watch()
     node.play(FIRST_WINS, players)
@@ -203,13 +227,13 @@ def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:
 
 
 def test_watcher_that_is_told_to_ask_anew_costs_nothing_until_it_does() -> None:
-    cluster = Cluster("b")
+    cluster = WatchedCluster("b")
     node = cluster.nodes["b"]
     cluster.watch()
     cluster.settle()
-    for number in range(remote_feed.LIMIT):
+    for number in range(LIMIT):
         node.arena(f"p{number}", AtTable(str(number)))
-    node.tell()
+    node.publish()
     assert [*node.down] == [b"x"]
     assert not node.hub.feed.moves
 
@@ -234,13 +258,13 @@ def test_watcher_that_is_told_to_ask_anew_costs_nothing_until_it_does() -> None:
     ],
 )
 def test_facts_that_cannot_be_read_cost_their_node_its_watcher_alone(frame: bytes) -> None:
-    cluster = Cluster(*NODES)
+    cluster = WatchedCluster(*NODES)
     for node in cluster.nodes.values():
         node.arena("ann")
     cluster.watch()
     cluster.settle()
-    cluster.watching.receive("b", frame)
-    cluster.watching.receive("b", b"e")
+    cluster.feed.receive("b", frame)
+    cluster.feed.receive("b", b"e")
     cluster.settle()
     assert [node for node, _ in cluster.refused] == ["b"]
     assert len(cluster.shown.players) == 1

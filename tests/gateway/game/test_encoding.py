@@ -6,10 +6,10 @@ from operator import or_
 from typing import get_args
 
 import pytest
-from hub_world import DRAWN, FIRST_WINS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trials import FEW
+from worlds.hub import DRAWN, FIRST_WINS
 
 from gateway.game.board import FIRST, Board
 from gateway.game.commands import (

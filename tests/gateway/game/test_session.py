@@ -1,9 +1,9 @@
 from itertools import pairwise
 
 import pytest
-from hub_world import DRAWN, FIRST_WINS, HANGING_UP, SECOND_WINS, STANDING_BY, STEPPING_OUT
 from hypothesis import given
 from hypothesis import strategies as st
+from worlds.hub import DRAWN, FIRST_WINS, HANGING_UP, SECOND_WINS, STANDING_BY, STEPPING_OUT
 
 from gateway.game.board import FIRST, SECOND, Board, other
 from gateway.game.clock import GRACE, Terms

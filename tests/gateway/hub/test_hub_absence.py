@@ -3,12 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from hub_world import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, World, wishing
 from test_hub_house import FakeHouse
+from worlds.hub import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, World, wishing
 
 from gateway.game.commands import Introduce, Place
 from gateway.game.events import Ended, Reason
-from gateway.hub.hub import ABSENCE
 
 Coming = Callable[[World, str, Place], Client]
 
@@ -23,7 +22,7 @@ def test_player_who_cannot_be_reached_gets_no_game(come: Coming, place: Place) -
     ann = come(world, "ann", place)
     ann.is_reachable = False
     bob = come(world, "bob", place)
-    world.wait(10 * ABSENCE)
+    world.wait(10)
     assert (ann.games, bob.games) == (0, 0)
 
 
@@ -36,7 +35,7 @@ def test_player_who_can_be_reached_again_plays_within_a_second(come: Coming, pla
     bob = come(world, "bob", place)
     world.wait(3.5)
     ann.is_reachable = True
-    world.wait(ABSENCE + 0.1)
+    world.wait(1.1)
     assert (ann.games, bob.games) == (1, 1)
 
 
@@ -51,7 +50,7 @@ def test_two_who_cannot_be_reached_are_both_looked_for(place: Place) -> None:
     world.wait(2.5)
     assert ann.games == 0
     bob.is_reachable = True
-    world.wait(2 * ABSENCE + 0.1)
+    world.wait(2.1)
     assert ann.games == bob.games == 1
 
 
@@ -83,7 +82,7 @@ def test_one_who_was_not_there_keeps_its_place() -> None:
     dan = world.arena("dan")
     world.wait(1.5)
     ann.is_reachable = bob.is_reachable = True
-    world.wait(2 * ABSENCE)
+    world.wait(2)
     assert dan.opponent == "ann"
 
 
@@ -110,7 +109,7 @@ def test_house_player_comes_to_nobody_who_cannot_be_reached() -> None:
     world.wait(2.5)
     assert house.players == []
     ann.is_reachable = True
-    world.wait(ABSENCE + 0.1)
+    world.wait(1.1)
     assert ann.opponent == "random"
 
 

@@ -1,5 +1,5 @@
 import pytest
-from hub_world import FIRST_WINS, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, World
+from worlds.hub import FIRST_WINS, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, World
 
 from gateway.game.commands import Ask, Enter, Leave, Play
 from gateway.game.events import Dismissed, Ended, Reason, ToMove, Why

@@ -1,7 +1,7 @@
 """A name that a player may not bear is refused, after a while."""
 
 import pytest
-from hub_world import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, World
+from worlds.hub import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, World
 
 from gateway.game.commands import Denied, Enter, Introduce, Leave, Play
 from gateway.game.events import Dismissed, Ended, Entered, Introduced, Objection, Refused, ToMove, Why

@@ -1,7 +1,7 @@
 """A hub that lets the games that are on be finished, and begins no other."""
 
 import pytest
-from hub_world import (
+from worlds.hub import (
     FIRST_WINS,
     HANGING_UP,
     LOBBY,
@@ -16,7 +16,7 @@ from hub_world import (
 from gateway.game.commands import Enter, Play
 from gateway.game.events import Dismissed, Ended, Entered, Reason, Refused, Started, Why
 from gateway.game.manners import Manners
-from gateway.hub.seat import Seat
+from gateway.hub.seats import Seat
 from gateway.matchmaking.matchmaker import Opponent
 
 ALL = (STANDING_BY, STEPPING_OUT, HANGING_UP)

@@ -1,7 +1,7 @@
 import dataclasses
 
 import pytest
-from hub_world import (
+from worlds.hub import (
     FIRST_WINS,
     HANGING_UP,
     LOBBY,

@@ -1,7 +1,7 @@
 """A name, or a seat at a table, that somebody has who may be the very player that asks for it."""
 
 import pytest
-from hub_world import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World
+from worlds.hub import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
 from gateway.game.commands import AtTable, Enter, Introduce, Place
 from gateway.game.events import Dismissed, Ended, Entered, Event, Objection, Reason, Refused, Why

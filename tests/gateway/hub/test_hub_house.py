@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from hub_world import (
+from worlds.hub import (
     FIRST_WINS,
     HANGING_UP,
     LOBBY,
@@ -17,7 +17,7 @@ from hub_world import (
 from gateway.game.commands import Introduce
 from gateway.game.events import Dismissed, Ended, Entered, Objection, Refused, Started, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.hub.seat import Seat
+from gateway.hub.seats import Seat
 from gateway.matchmaking.matchmaker import Opponent
 
 MANNERS = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)

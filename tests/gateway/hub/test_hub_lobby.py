@@ -1,5 +1,5 @@
 import pytest
-from hub_world import (
+from worlds.hub import (
     FIRST_WINS,
     LOBBY,
     Client,

@@ -1,11 +1,13 @@
 """Any players of the three manners say anything at any time."""
 
+from collections import Counter
+from itertools import combinations
 from typing import TypeVar
 
-from hub_world import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from worlds.hub import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
 
 from gateway.game.commands import (
     Ask,
@@ -21,8 +23,9 @@ from gateway.game.commands import (
     Unreadable,
 )
 from gateway.game.events import Dismissed, Ended, Objection
+from gateway.game.facts import GameStarted
 from gateway.game.manners import Afterwards, Manners
-from gateway.hub.seat import Seat, Seated, Series
+from gateway.hub.seats import Seat, Seated, Series
 
 T = TypeVar("T")
 
@@ -58,6 +61,11 @@ class AnythingGoes(RuleBasedStateMachine):
         self.clients: list[Client] = []
         self.named: list[Seat] = []
         """Seats whose flag was named, and has not fallen yet."""
+        self.could_meet: dict[frozenset[tuple[int, float]], float] = {}
+        """Since when two who wait could meet."""
+        self.opened: Counter[tuple[str, str]] = Counter()
+        """In how many games of the lobby a name had the first move against another."""
+        self.facts = self.world.hub.feed.subscribe(lambda: None, [GameStarted], 100_000)
 
     @property
     def here(self) -> list[Client]:
@@ -150,7 +158,7 @@ class AnythingGoes(RuleBasedStateMachine):
                 assert named == []
                 assert before == [len(client.heard) for client in self.clients]
             self.named += named
-        self.nobody_waits_for_long()
+            self.nobody_waits_for_long(2.1 + 2 * step)
 
     @precondition(lambda self: self.here)
     @rule(number=ANY)
@@ -174,11 +182,11 @@ class AnythingGoes(RuleBasedStateMachine):
     # What is always so.
 
     def say(self, client: Client, command: Command) -> None:
-        was_gone, owed = client.gone, client.seat.owed
+        was_gone, pending = client.gone, client.seat.pending
         heard = client.say(command)
         if was_gone:
             assert heard == []
-        elif owed is None or not isinstance(command, Play):
+        elif pending is None or not isinstance(command, Play):
             assert heard or client.held, "neither carried out nor refused, nor to be refused later"
 
     @invariant()
@@ -204,22 +212,22 @@ class AnythingGoes(RuleBasedStateMachine):
         assert all(client.plays for client in self.asked)
         assert len(self.asked) * 2 == sum(client.plays for client in self.clients)
 
-    def nobody_waits_for_long(self) -> None:
-        # A second counts from when there was somebody to meet, who may have played a namesake before.
-        lobby = self.world.hub.matchmaker._lobby
-        held = {guest.seat for guest, until in lobby._held.items() if self.world.now < until}
+    def nobody_waits_for_long(self, limit: float) -> None:
+        """Let nobody wait for longer beside somebody to meet than who was absent, or is held back."""
+        for fact in self.facts.take():
+            if isinstance(fact, GameStarted) and fact.table is None:
+                self.opened[fact.names] += 1
         waiting = [
-            client.seat
+            (client.seat, client.seat.situation.since)
             for client in self.here
-            if client.seat.waits
-            and client.is_reachable
-            and isinstance(client.seat.place, InLobby)
-            and client.seat.situation.since < self.world.now - 1.001
-            and client.seat.number not in held
+            if client.seat.waits and client.is_reachable and isinstance(client.seat.place, InLobby)
         ]
-        for number, one in enumerate(waiting):
-            for two in waiting[number + 1 :]:
-                assert not self.may_meet(one, two), "they wait for nothing"
+        before, self.could_meet = self.could_meet, {}
+        for (one, since), (two, other_since) in combinations(waiting, 2):
+            if self.may_meet(one, two):
+                pair = frozenset(((one.number, since), (two.number, other_since)))
+                self.could_meet[pair] = before.get(pair, self.world.now)
+                assert self.world.now - self.could_meet[pair] < limit, "they wait for nothing"
 
     def may_meet(self, one: Seat, two: Seat) -> bool:
         assert one.name is not None
@@ -234,8 +242,7 @@ class AnythingGoes(RuleBasedStateMachine):
         playing = [{player.name for player in each.session.players} for each in series]
         if one.name != two.name and {one.name, two.name} in playing:
             return False
-        ordered = self.world.hub.matchmaker._lobby.meetings.ordered
-        capped = min(ordered(one.name, two.name), ordered(two.name, one.name)) >= CAP
+        capped = min(self.opened[one.name, two.name], self.opened[two.name, one.name]) >= CAP
         asked = any(
             seat.manners.afterwards is not Afterwards.STAND_BY or seat.place != LOBBY for seat in (one, two)
         )
@@ -256,8 +263,7 @@ class AnythingGoes(RuleBasedStateMachine):
         assert [client.games for client in self.clients] == games
 
     def teardown(self) -> None:
-        hub, matchmaker = self.world.hub, self.world.hub.matchmaker
-        lobby = matchmaker._lobby
+        hub = self.world.hub
         self.flags_fall()
         if len(self.clients) % 3 == 0:
             self.finish_games()
@@ -266,36 +272,23 @@ class AnythingGoes(RuleBasedStateMachine):
         for client in self.clients:
             client.leave()
             assert len(client.all(Dismissed)) == 1
-        self.world.wait(1)
-        assert len(hub) == 0
-        for leftover in (
-            hub._actions.pairing.decisions,
-            matchmaker._unique,
-            matchmaker._claims,
-            matchmaker._freed,
-            matchmaker._tables.values(),
-            matchmaker._players,
-            matchmaker._stirred,
-            matchmaker._decisions,
-            matchmaker._calling,
-            matchmaker._lonely._when,
-        ):
-            assert not leftover
-        assert not lobby._held
-        assert not lobby._unsettled
-        for later in (0, 2):  # who left its game is expected back for a second
-            assert not [*lobby.pair(self.world.now + later)]
-        for pool in (lobby._waiting, lobby._playing):
-            assert not pool._queues
-            assert not pool._shelves
-        for deadlines in hub._timers._all():
-            assert not deadlines._when
-        assert not hub._timers.flags._deadlines._when
-        if not len(self.clients) % 2:
-            assert not lobby._busy
-            assert not matchmaker._series
-            assert all(client.games == len(client.all(Ended)) for client in self.clients)
         assert len(self.world.results) * 2 == sum(client.games for client in self.clients)
+        assert len(hub) == 0
+        if not len(self.clients) % 2:
+            assert self.world.is_empty()
+            assert all(client.games == len(client.all(Ended)) for client in self.clients)
+        if not hub.is_closed:
+            self.names_are_free()
+
+    def names_are_free(self) -> None:
+        """Let each two names of those who were here meet: at a table first, then in the lobby."""
+        for place in (TABLE, LOBBY):
+            for one, two in combinations(("ann", "bob", "cid", "dan"), 2):
+                pair = self.world.arena(one, place), self.world.arena(two, place)
+                assert all(client.plays for client in pair)
+                for client in pair:
+                    client.leave()
+                self.world.wait(0.1)
 
 
 def series_of(client: Client) -> Series | None:

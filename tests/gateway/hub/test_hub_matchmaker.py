@@ -2,63 +2,32 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
 
 import pytest
-from hub_world import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
+from worlds.hub import (
+    FIRST_WINS,
+    HANGING_UP,
+    LOBBY,
+    STANDING_BY,
+    STEPPING_OUT,
+    TABLE,
+    ByName,
+    Client,
+    World,
+)
 
-from gateway.game.clock import Terms
 from gateway.game.commands import Ask, Introduce, Play
 from gateway.game.events import Dismissed, Entered, Objection, Refused, Why
 from gateway.game.manners import Manners
-from gateway.hub.hub import Hub
-from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Pair, Turn
-
-
-class ByName:
-    """Pairs the first two by the alphabet, for three games each. Lets no name in twice."""
-
-    def __init__(self) -> None:
-        self.entries: dict[int, Entry] = {}
-        self.waiting: dict[str, Turn] = {}
-        self.answer: list[Answer] = []
-        self.late: type[Answer] | tuple[()] = ()
-
-    def engage(self, *_: object, **__: object) -> None:
-        """Hear of something that makes no difference."""
-
-    rename = began = finished = suspect = next_due = engage
-
-    def enter(self, entry: Entry) -> None:
-        taken = entry.name in (each.name for each in self.entries.values())
-        against = entry.against | (Objection.NAME_TAKEN if taken else Objection(0))
-        if not against:
-            self.entries[entry.seat] = entry
-        self.answer.append(Decision(entry.seat, against))
-
-    def wait(self, turn: Turn, since: float) -> None:
-        self.waiting[self.entries[turn.seat].name] = turn
-        while len(self.waiting) > 1:
-            one, two = sorted(self.waiting)[:2]
-            self.answer.append(Pair(self.waiting.pop(one), self.waiting.pop(two), rounds=3))
-
-    def leave(self, seat: int) -> None:
-        entry = self.entries.pop(seat, None)
-        if entry is not None:
-            self.waiting.pop(entry.name, None)
-
-    def answers(self, now: float) -> Iterator[Answer]:
-        while self.answer and not isinstance(self.answer[0], self.late):
-            yield self.answer.pop(0)
+from gateway.matchmaking.matchmaker import Decision, Pair
 
 
 class Late(World):
     """A hub with that matchmaker, which answers when the test says so."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.matchmaker = ByName()
-        self.hub = Hub(Terms(idle=10.0), self.matchmaker, Heard(self.results.append))  # type: ignore[arg-type]
+        super().__init__(self.matchmaker, idle=10.0)
 
     def think(self) -> None:
         """Let whoever asks to enter wait for the answer."""

@@ -4,19 +4,16 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hub_world import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, Heard, World, wishing
+from worlds.hub import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, World, wishing
 
 from gateway.access.lookalikes import looks_of
-from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, InLobby, Introduce, Place
 from gateway.game.facts import Cause, Hindered, Obstacle
-from gateway.hub.hub import Hub
-from gateway.matchmaking.obstacles import AT_ONCE, PERIOD
 from gateway.matchmaking.standard import LobbyAndTables
 
-LATER = 2 * PERIOD + 0.1
+LATER = 5.1
 """Seconds after which it is known why a player waits."""
-SOON = PERIOD + 0.1
+SOON = 2.6
 """Seconds after which it is known that somebody has come."""
 ABSENT = Obstacle(Cause.ABSENT, "Ada")
 ADA_IS = Obstacle(Cause.ABSENT, "Ada", "ada")
@@ -26,9 +23,7 @@ class Watched(World):
     """A world in which names that look alike are found, and what is told of obstacles is kept."""
 
     def __init__(self) -> None:
-        super().__init__()
-        matchmaker = LobbyAndTables(random.Random(0), looks=looks_of)
-        self.hub = Hub(Terms(), matchmaker, Heard(self.results.append))
+        super().__init__(LobbyAndTables(random.Random(0), looks=looks_of))
         self.told: list[Hindered] = []
         self._subscription = self.hub.feed.subscribe(self._take, [Hindered])
 
@@ -62,7 +57,7 @@ def test_nobody_is_looked_at_who_has_left(world: Watched) -> None:
     for player in players:
         player.leave()
     world.wait(LATER)
-    assert (world.hub.next_alarm() or 60.0) >= world.now + 2 * PERIOD
+    assert (world.hub.next_alarm() or 60.0) >= world.now + 5.0
 
 
 @pytest.mark.parametrize("table", [False, True])
@@ -81,7 +76,7 @@ def test_who_only_waits_for_the_end_of_a_pause_is_said_to_lack_nobody(world: Wat
 def test_wish_for_a_name_that_is_not_here_is_told_once(world: Watched, come: Come) -> None:
     bob = come(world, "bob", wishing("Ada"))
     world.arena("carol", TABLE)
-    world.wait(2 * PERIOD - 0.1)
+    world.wait(4.9)
     assert world.obstacles(bob) == []
     world.wait(60)
     assert world.obstacles(bob) == [ABSENT]
@@ -122,7 +117,7 @@ def test_who_is_away_for_a_moment_is_not_missed(world: Watched) -> None:
     ada = world.arena("Ada", wishing("dan"))
     bob = world.arena("bob", wishing("Ada"))
     for _ in range(20):
-        world.wait(PERIOD - 0.06)
+        world.wait(2.44)
         ada.leave()
         world.wait(0.05)
         ada = world.arena("Ada", wishing("dan"))
@@ -132,7 +127,7 @@ def test_who_is_away_for_a_moment_is_not_missed(world: Watched) -> None:
 def test_opponent_who_comes_in_a_moment_makes_no_noise(world: Watched) -> None:
     world.arena("bob", wishing("Ada"))
     world.arena("dan", TABLE)
-    world.wait(2 * PERIOD - 0.1)
+    world.wait(4.9)
     world.arena("Ada", wishing("bob"))
     world.arena("eve", TABLE)
     world.wait(60)
@@ -241,12 +236,12 @@ def test_new_name_counts_at_once(world: Watched) -> None:
 
 
 def test_players_are_looked_at_a_few_at_a_time(world: Watched) -> None:
-    waiting = [world.arena(f"p{number}", wishing("Ada")) for number in range(2 * AT_ONCE)]
-    world.now = 2 * PERIOD
-    world.hub.tick(PERIOD)
-    world.hub.tick(PERIOD)
+    waiting = [world.arena(f"p{number}", wishing("Ada")) for number in range(20)]
+    world.now = 5.0
+    world.hub.tick(2.5)
+    world.hub.tick(2.5)
     world.hub.tick(world.now)
-    assert len(world.told) == AT_ONCE
+    assert len(world.told) == 10
     assert world.hub.next_alarm() == world.now
     world.hub.tick(world.now)
     assert [fact.player for fact in world.told] == [player.seat.number for player in waiting]
@@ -261,10 +256,8 @@ def test_mistake_in_a_look_costs_the_player_that_is_looked_at() -> None:
             raise ZeroDivisionError
         return {name}
 
-    world = World()
     faults: list[object] = []
-    matchmaker = LobbyAndTables(random.Random(0), looks=looks)
-    world.hub = Hub(Terms(), matchmaker, Heard(world.results.append), faults.append)
+    world = World(LobbyAndTables(random.Random(0), looks=looks), on_fault=faults.append)
     ann, bob = world.client(STEPPING_OUT), world.arena("bob", TABLE)
     ann.enter(wishing("wanted"), "ann")
     world.wait(60)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 
 import pytest
-from hub_world import (
+from worlds.hub import (
     FIRST_WINS,
     HANGING_UP,
     LOBBY,

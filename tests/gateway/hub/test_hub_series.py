@@ -1,7 +1,7 @@
 """A series of four rounds with a player who hangs up, against each of the three manners."""
 
 import pytest
-from hub_world import (
+from worlds.hub import (
     DRAWN,
     FIRST_WINS,
     HANGING_UP,

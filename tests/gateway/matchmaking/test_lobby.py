@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.game.commands import Wish
 from gateway.matchmaking.lobby import ABOUT, CHOICE, LONGEST_HOLD, LONGEST_KEY, Lobby, Meetings, Pace, key
-from gateway.matchmaking.pool import Guest
+from gateway.matchmaking.pool import Seeker
 
 Names = tuple[str, str]
 
@@ -19,24 +19,24 @@ class Pool:
 
     def __init__(self, cap: int = 10, seed: int = 0) -> None:
         self.lobby = Lobby(random.Random(seed), cap)
-        self.paired: list[Guest] = []
+        self.paired: list[Seeker] = []
 
-    def come(self, name: str, now: float = 0.0, *, wish: Wish | None = None, asked: bool = True) -> Guest:
-        guest = Guest(name, wish, asked)
-        self.lobby.admit(guest, now)
-        return guest
+    def come(self, name: str, now: float = 0.0, *, wish: Wish | None = None, asked: bool = True) -> Seeker:
+        seeker = Seeker(name, wish, asked)
+        self.lobby.admit(seeker, now)
+        return seeker
 
-    def come_as_tester(self, name: str, now: float = 0.0) -> Guest:
-        guest = Guest(name, counted=False)
-        self.lobby.admit(guest, now)
-        return guest
+    def come_as_tester(self, name: str, now: float = 0.0) -> Seeker:
+        seeker = Seeker(name, counted=False)
+        self.lobby.admit(seeker, now)
+        return seeker
 
     def met(self, first: str, second: str, times: int = 1) -> None:
         """Let the two have met before, `first` with the first move."""
         for _ in range(times):
             self.lobby.meetings.add(first, second)
 
-    def pairs(self, now: float = 0.0) -> list[tuple[Guest, Guest]]:
+    def pairs(self, now: float = 0.0) -> list[tuple[Seeker, Seeker]]:
         pairs = []
         for first, second in self.lobby.pair(now):
             self.lobby.meetings.add(first.name, second.name)
@@ -49,7 +49,7 @@ class Pool:
         """Return who is paired, by name and whoever has the first move."""
         return [{first.name, second.name} for first, second in self.pairs(now)]
 
-    def over(self, one: Guest, two: Guest, now: float) -> None:
+    def over(self, one: Seeker, two: Seeker, now: float) -> None:
         """Let the game of the two be over, and both wait again."""
         self.lobby.played(one.name, two.name)
         self.lobby.admit(one, now)
@@ -178,7 +178,7 @@ def test_who_wishes_for_its_own_name_meets_nobody(pool: Pool) -> None:
 
 def test_a_tester_who_wishes_for_its_own_name_meets_another_tester(pool: Pool) -> None:
     for _ in range(2):
-        pool.lobby.admit(Guest("TEST", Wish("test", any_case=True), counted=False), 0)
+        pool.lobby.admit(Seeker("TEST", Wish("test", any_case=True), counted=False), 0)
     assert pool.names() == [{"TEST"}]
 
 
@@ -190,16 +190,16 @@ def test_a_wish_for_a_house_player_is_never_satisfied_by_another_of_its_name(poo
     assert pool.names() == []
 
 
-def test_guest_who_plays_a_visitor_waits_no_longer_and_moves_first_in_turn(pool: Pool) -> None:
+def test_seeker_who_plays_a_visitor_waits_no_longer_and_moves_first_in_turn(pool: Pool) -> None:
     ann = pool.come("ann")
     pool.lobby.meetings.add("ann", "random")
-    assert pool.lobby.entertained(ann, "random", 0) is False
+    assert pool.lobby.pair_with_house(ann, "random", 0) is False
     pool.come("bob")
     assert pool.names() == []
     pool.lobby.meetings.add("random", "ann")
     pool.lobby.meetings.add("random", "ann")
     pool.lobby.admit(ann, 0)
-    assert pool.lobby.entertained(ann, "random", 0) is True
+    assert pool.lobby.pair_with_house(ann, "random", 0) is True
 
 
 def test_who_bears_a_house_players_name_meets_those_without_a_wish(pool: Pool) -> None:
@@ -262,9 +262,9 @@ def test_of_several_pairs_the_one_that_met_least_is_paired(pool: Pool) -> None:
 def test_a_new_name_keeps_the_time_of_waiting(pool: Pool) -> None:
     pool.met("ann", "x")
     pool.lobby.playing("bob", "cid")
-    guest = pool.come("ann", 0, wish=Wish("zoe"))
+    seeker = pool.come("ann", 0, wish=Wish("zoe"))
     pool.come("bob", 1, wish=Wish("zoe"))
-    pool.lobby.rename(guest, "cid", counted=True)
+    pool.lobby.rename(seeker, "cid", counted=True)
     assert pool.names(2) == []
     pool.come("zoe", 2)
     assert pool.names(2) == [{"cid", "zoe"}]
@@ -272,9 +272,9 @@ def test_a_new_name_keeps_the_time_of_waiting(pool: Pool) -> None:
 
 def test_a_new_name_is_looked_at_at_once(pool: Pool) -> None:
     pool.come("ann")
-    guest = pool.come("ann")
+    seeker = pool.come("ann")
     assert pool.names() == []
-    pool.lobby.rename(guest, "bob", counted=True)
+    pool.lobby.rename(seeker, "bob", counted=True)
     assert pool.names() == [{"ann", "bob"}]
 
 
@@ -291,9 +291,9 @@ def test_who_takes_a_new_name_while_it_plays_waits_for_nobody(pool: Pool) -> Non
     assert not bob.waiting
 
 
-def test_a_guest_with_a_wish_may_take_a_new_name(pool: Pool) -> None:
-    guest = pool.come("ann", wish=Wish("bob"))
-    pool.lobby.rename(guest, "cid", counted=True)
+def test_a_seeker_with_a_wish_may_take_a_new_name(pool: Pool) -> None:
+    seeker = pool.come("ann", wish=Wish("bob"))
+    pool.lobby.rename(seeker, "cid", counted=True)
     pool.come("bob", wish=Wish("cid"))
     assert pool.names() == [{"bob", "cid"}]
 
@@ -301,7 +301,7 @@ def test_a_guest_with_a_wish_may_take_a_new_name(pool: Pool) -> None:
 # Those who are held back.
 
 
-def meet(pool: Pool, until: float = 5.0) -> tuple[Guest, Guest]:
+def meet(pool: Pool, until: float = 5.0) -> tuple[Seeker, Seeker]:
     """Let ann and bob play for the first time, so long, while cid and dan have begun a second later."""
     pool.come("ann")
     pool.come("bob")
@@ -314,8 +314,8 @@ def meet(pool: Pool, until: float = 5.0) -> tuple[Guest, Guest]:
     return ann, bob
 
 
-def playing(pool: Pool, name: str) -> Guest:
-    return next(guest for guest in pool.paired if guest.name == name and not guest.waiting)
+def playing(pool: Pool, name: str) -> Seeker:
+    return next(seeker for seeker in pool.paired if seeker.name == name and not seeker.waiting)
 
 
 def test_two_alone_meet_again_at_once(pool: Pool) -> None:
@@ -415,8 +415,8 @@ def test_who_is_soon_free_shows_in_how_long_it_has_taken_before(
 def test_who_leaves_after_each_series_is_waited_for_while_it_may_be_back(pool: Pool) -> None:
     meet(pool)
     cid, dan = playing(pool, "cid"), playing(pool, "dan")
-    for guest in (cid, dan):
-        pool.lobby.remove(guest)
+    for seeker in (cid, dan):
+        pool.lobby.remove(seeker)
     pool.lobby.played("cid", "dan")
     assert pool.names(5) == []
     pool.come("cid", 5.25)
@@ -438,11 +438,11 @@ def test_who_has_gone_for_good_is_waited_for_no_more(pool: Pool) -> None:
 def test_who_comes_back_under_another_name_is_no_longer_taken_to_play(pool: Pool) -> None:
     ann, bob = meet(pool)
     pool.lobby.remove(playing(pool, "cid"))
-    guest = Guest("eve")
-    pool.lobby.rename(guest, "cid", counted=True)
-    pool.lobby.admit(guest, 5)
+    seeker = Seeker("eve")
+    pool.lobby.rename(seeker, "cid", counted=True)
+    pool.lobby.admit(seeker, 5)
     assert {"ann", "bob"} not in pool.names(5)
-    assert [one.waiting for one in (ann, bob, guest)].count(True) == 1
+    assert [one.waiting for one in (ann, bob, seeker)].count(True) == 1
 
 
 def test_a_newcomer_is_not_held_back(pool: Pool) -> None:
@@ -565,11 +565,11 @@ class Naive:
     """The rules of pairing, looking through everybody each time."""
 
     cap: int
-    present: list[Guest] = field(default_factory=list)
+    present: list[Seeker] = field(default_factory=list)
     games: Counter[Names] = field(default_factory=Counter)
     playing: list[Names] = field(default_factory=list)
 
-    def met(self, one: Guest, two: Guest) -> int:
+    def met(self, one: Seeker, two: Seeker) -> int:
         names = one.name, two.name
         return self.games[names] + self.games[names[::-1]]
 
@@ -577,18 +577,18 @@ class Naive:
         self.games[names] += 1
         self.playing.append(names)
 
-    def may_meet(self, one: Guest, two: Guest) -> bool:
+    def may_meet(self, one: Seeker, two: Seeker) -> bool:
         if one is two or (one.name == two.name and (one.counted or two.counted)):
             return False
         names = one.name, two.name
         if one.name != two.name and (names in self.playing or names[::-1] in self.playing):
             return False
-        if any(guest.wish and not guest.wish.grants(of.name) for guest, of in ((one, two), (two, one))):
+        if any(seeker.wish and not seeker.wish.grants(of.name) for seeker, of in ((one, two), (two, one))):
             return False
         return one.asked or two.asked or min(self.games[names], self.games[names[::-1]]) < self.cap
 
-    def pairs(self) -> list[tuple[Guest, Guest]]:
-        waiting = [guest for guest in self.present if guest.waiting]
+    def pairs(self) -> list[tuple[Seeker, Seeker]]:
+        waiting = [seeker for seeker in self.present if seeker.waiting]
         return [
             (one, two)
             for number, one in enumerate(waiting)
@@ -596,9 +596,9 @@ class Naive:
             if self.may_meet(one, two)
         ]
 
-    def is_best(self, first: Guest, second: Guest, pairs: list[tuple[Guest, Guest]]) -> bool:
+    def is_best(self, first: Seeker, second: Seeker, pairs: list[tuple[Seeker, Seeker]]) -> bool:
         """Whether of the pairs the two met least, and of these waited longest."""
-        ranks = [(self.met(*pair), min(guest.since for guest in pair)) for pair in pairs]
+        ranks = [(self.met(*pair), min(seeker.since for seeker in pair)) for pair in pairs]
         return (self.met(first, second), min(first.since, second.since)) <= min(ranks)
 
 
@@ -620,16 +620,16 @@ STEPS = st.lists(
 def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list, hold: float) -> None:
     lobby = Lobby(random.Random(seed), cap, hold)
     naive = Naive(cap)
-    held: dict[tuple[Guest, float, Guest, float], float] = {}
-    on: list[tuple[Guest, Guest, Names]] = []
+    held: dict[tuple[Seeker, float, Seeker, float], float] = {}
+    on: list[tuple[Seeker, Seeker, Names]] = []
     now = 0.0
     for kind, name, wish, asked, number in steps:
         now += 0.125
         freed: set[str] = set()
         if kind == "come":
-            guest = Guest(name, wish, asked, name != "TEST")
-            naive.present.append(guest)
-            lobby.admit(guest, now)
+            seeker = Seeker(name, wish, asked, name != "TEST")
+            naive.present.append(seeker)
+            lobby.admit(seeker, now)
         elif kind == "wait":
             now += number / 16
         elif kind == "over" and on:
@@ -637,23 +637,23 @@ def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list
             lobby.played(*names)
             naive.playing.remove(names)
             freed = set(names)
-            for guest in (one, two):
-                lobby.admit(guest, now)
+            for seeker in (one, two):
+                lobby.admit(seeker, now)
         elif kind in ("leave", "rename") and naive.present:
-            guest = naive.present[number % len(naive.present)]
-            if not any(guest in game for game in on):
+            seeker = naive.present[number % len(naive.present)]
+            if not any(seeker in game for game in on):
                 if kind == "rename" and not any(other.name == name for other in naive.present):
-                    lobby.rename(guest, name, counted=name != "TEST")
+                    lobby.rename(seeker, name, counted=name != "TEST")
                 elif kind == "leave":
-                    lobby.remove(guest)
-                    naive.present.remove(guest)
-        waiting = {guest for guest in naive.present if guest.waiting}
+                    lobby.remove(seeker)
+                    naive.present.remove(seeker)
+        waiting = {seeker for seeker in naive.present if seeker.waiting}
         candidates = naive.pairs()
         for first, second in lobby.pair(now):
             assert {first, second} <= waiting
             assert (first, second) in candidates or (second, first) in candidates
             # Two who waited while namesakes of theirs played each other come after those who come back.
-            fresh = [pair for pair in candidates if {guest.name for guest in pair} != freed]
+            fresh = [pair for pair in candidates if {seeker.name for seeker in pair} != freed]
             assert hold or not fresh or naive.is_best(first, second, fresh)
             assert naive.games[first.name, second.name] <= naive.games[second.name, first.name]
             waiting -= {first, second}
@@ -663,7 +663,7 @@ def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list
             lobby.playing(*names)
             on.append((first, second, names))
             candidates = naive.pairs()
-        assert waiting == {guest for guest in naive.present if guest.waiting}
+        assert waiting == {seeker for seeker in naive.present if seeker.waiting}
         waits = [(one, one.since, two, two.since) for one, two in naive.pairs()]
         held = {wait: held.get(wait, now) for wait in waits}
         retry = lobby.next_retry()
@@ -679,19 +679,19 @@ class Counting(Lobby):
 
     asked = 0
 
-    def _may_meet(self, one: Guest, two: Guest) -> bool:
+    def _may_meet(self, one: Seeker, two: Seeker) -> bool:
         self.asked += 1
         return super()._may_meet(one, two)
 
 
 CROWDS = {
-    "namesakes": lambda number: Guest("ann"),
-    "who wish for somebody absent": lambda number: Guest(f"w{number}", Wish(f"absent{number}")),
-    "namesakes who do": lambda number: Guest("zed", Wish(f"absent{number}")),
-    "who wish for another spelling": lambda number: Guest(f"w{number}", Wish("ZED")),
-    "who wish for a house player": lambda number: Guest(f"w{number}", Wish("random")),
-    "who wish for one of the two": lambda number: Guest(f"w{number}", Wish("zed", any_case=True)),
-    "who play": lambda number: Guest(f"w{number}"),
+    "namesakes": lambda number: Seeker("ann"),
+    "who wish for somebody absent": lambda number: Seeker(f"w{number}", Wish(f"absent{number}")),
+    "namesakes who do": lambda number: Seeker("zed", Wish(f"absent{number}")),
+    "who wish for another spelling": lambda number: Seeker(f"w{number}", Wish("ZED")),
+    "who wish for a house player": lambda number: Seeker(f"w{number}", Wish("random")),
+    "who wish for one of the two": lambda number: Seeker(f"w{number}", Wish("zed", any_case=True)),
+    "who play": lambda number: Seeker(f"w{number}"),
 }
 
 
@@ -699,24 +699,24 @@ def looks(crowd: str, size: int) -> int:
     """Return what it takes to let two play three games, beside a crowd."""
     lobby = Counting(random.Random(0), 10)
     for number in range(size):
-        guest = CROWDS[crowd](number)
-        lobby.admit(guest, 0.0)
+        seeker = CROWDS[crowd](number)
+        lobby.admit(seeker, 0.0)
         if crowd == "who play":
-            lobby._unseat(guest, 0.0)
+            lobby._unseat(seeker, 0.0)
     for _ in lobby.pair(0.0):
         pass
     lobby.asked = 0
     now = 1.0
-    pair = Guest("zed"), Guest("joe")
+    pair = Seeker("zed"), Seeker("joe")
     for _ in range(3):
-        for guest in pair:
-            lobby.admit(guest, now)
+        for seeker in pair:
+            lobby.admit(seeker, now)
             for first, second in lobby.pair(now):
                 lobby.meetings.add(first.name, second.name)
                 lobby.playing(first.name, second.name)
                 lobby.played(first.name, second.name)
-        for guest in pair:
-            lobby.remove(guest)
+        for seeker in pair:
+            lobby.remove(seeker)
         now += 2.0
     return lobby.asked
 
@@ -784,8 +784,8 @@ def test_long_names_are_told_apart_and_not_kept() -> None:
 # Several nodes.
 
 
-def at_home(name: str, home: str) -> Guest:
-    return Guest(name, home=home)
+def at_home(name: str, home: str) -> Seeker:
+    return Seeker(name, home=home)
 
 
 def test_among_those_met_equally_often_one_of_the_same_node_comes_before_the_longest_waiting(
@@ -793,8 +793,8 @@ def test_among_those_met_equally_often_one_of_the_same_node_comes_before_the_lon
 ) -> None:
     far, near, one = at_home("ann", "a"), at_home("bob", "b"), at_home("cid", "b")
     pool.lobby.playing("ann", "bob")
-    for when, guest in enumerate((far, near)):
-        pool.lobby.admit(guest, when)
+    for when, seeker in enumerate((far, near)):
+        pool.lobby.admit(seeker, when)
         assert pool.names(when) == []
     pool.lobby.admit(one, 2.0)
     assert pool.names(2.0) == [{"bob", "cid"}]
@@ -804,8 +804,8 @@ def test_one_met_less_often_comes_before_one_of_the_same_node(pool: Pool) -> Non
     far, near, one = at_home("ann", "a"), at_home("bob", "b"), at_home("cid", "b")
     pool.lobby.playing("ann", "bob")
     pool.met("bob", "cid")
-    for guest in (far, near, one):
-        pool.lobby.admit(guest, 0.0)
+    for seeker in (far, near, one):
+        pool.lobby.admit(seeker, 0.0)
     assert pool.names() == [{"ann", "cid"}]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.matchmaking.lobby import LONGEST_HOLD, Lobby
-from gateway.matchmaking.pool import Guest
+from gateway.matchmaking.pool import Seeker
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Simulation:
     seed: int
     longest_hold: float = LONGEST_HOLD
     met: Counter[frozenset[str]] = field(default_factory=Counter)
-    held: Counter[Guest] = field(default_factory=Counter)
+    held: Counter[Seeker] = field(default_factory=Counter)
     """How long each has not been paired, in its latest wait, though somebody else waited, too."""
 
     def run(self, games: int) -> Iterator[Counter[frozenset[str]]]:
@@ -45,16 +45,16 @@ class Simulation:
         self.met.update(dict.fromkeys(map(frozenset, combinations([one.name for one in self.players], 2)), 0))
         coming = sorted((lot.random() * self.length / 10, number) for number in range(len(self.players)))
         over: list[tuple[float, int, int]] = []
-        guests = [Guest(player.name) for player in self.players]
+        seekers = [Seeker(player.name) for player in self.players]
         numbers = {player.name: number for number, player in enumerate(self.players)}
         self.now = 0.0
         while self.met.total() < games:
-            before, waiting = self.now, [guest for guest in guests if guest.waiting]
+            before, waiting = self.now, [seeker for seeker in seekers if seeker.waiting]
             retry = lobby.next_retry()
             self.now = min([when for when, *_ in (*coming, *over)] + ([] if retry is None else [retry]))
             if len(waiting) > 1:
-                for guest in waiting:
-                    self.held[guest] += self.now - before
+                for seeker in waiting:
+                    self.held[seeker] += self.now - before
             while over and over[0][0] <= self.now:
                 _, *both = heappop(over)
                 lobby.played(*(self.players[number].name for number in both))
@@ -63,22 +63,22 @@ class Simulation:
                     if player.away is None:
                         heappush(coming, (self.now, number))
                     else:
-                        lobby.remove(guests[number])
-                        guests[number] = Guest(player.name)
+                        lobby.remove(seekers[number])
+                        seekers[number] = Seeker(player.name)
                         heappush(
                             coming, (self.now + player.away * self.length * lot.uniform(0.5, 1.5), number)
                         )
             while coming and coming[0][0] <= self.now:
                 number = heappop(coming)[1]
-                self.held[guests[number]] = 0.0
-                lobby.admit(guests[number], self.now)
+                self.held[seekers[number]] = 0.0
+                lobby.admit(seekers[number], self.now)
             for pair in lobby.pair(self.now):
-                one, two = (numbers[guest.name] for guest in pair)
-                lobby.meetings.add(*(guest.name for guest in pair))
-                lobby.playing(*(guest.name for guest in pair))
+                one, two = (numbers[seeker.name] for seeker in pair)
+                lobby.meetings.add(*(seeker.name for seeker in pair))
+                lobby.playing(*(seeker.name for seeker in pair))
                 pace = (self.players[one].thinks + self.players[two].thinks) / 2
                 heappush(over, (self.now + self.length * pace * lot.uniform(0.9, 1.1), one, two))
-                self.met[frozenset(guest.name for guest in pair)] += 1
+                self.met[frozenset(seeker.name for seeker in pair)] += 1
                 yield self.met
 
 

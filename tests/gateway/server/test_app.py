@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 import trio
 import trio.testing
-from hub_world import Heard
+from worlds.hub import Heard
 
 import adapters.arena.server
 import adapters.droidcon.server
@@ -30,7 +30,7 @@ from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
-from gateway.hub.seat import Seat
+from gateway.hub.seats import Seat
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.runtime.turns import Turns
 from gateway.server.app import FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for

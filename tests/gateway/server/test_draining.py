@@ -14,7 +14,7 @@ from gateway.game.commands import AtTable, Enter, Leave
 from gateway.game.events import Dismissed, Event, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.hub.hub import Hub
-from gateway.hub.seat import Seat
+from gateway.hub.seats import Seat
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import LOOKED_AT, drain
 

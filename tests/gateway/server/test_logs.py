@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hub_world import FIRST_WINS, World
+from worlds.hub import FIRST_WINS, World
 
 from gateway.game.board import FIRST, SECOND, Board
 from gateway.game.commands import AtTable, InLobby, Place, Wish

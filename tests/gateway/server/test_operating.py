@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
-from hub_world import STANDING_BY, STEPPING_OUT, TABLE, World
+from worlds.hub import STANDING_BY, STEPPING_OUT, TABLE, World
 
 from gateway.access.accounts import Accounts
 from gateway.game.events import Dismissed, Ended, Reason, Why

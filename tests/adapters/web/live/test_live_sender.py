@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 import trio
 import trio.testing
-from hub_world import FIRST_WINS, World
+from worlds.hub import FIRST_WINS, World
 
 from adapters.web.live import sender
 from adapters.web.live.model import Model
@@ -225,8 +225,8 @@ async def test_what_happens_while_all_is_told_in_parts_is_not_missed(
             assert shown(heard(link.told)) == shown(true(world))
 
 
-class Elsewhere:
-    """What other nodes tell."""
+class Others:
+    """The facts of other nodes, and the only subscription to them."""
 
     def __init__(self) -> None:
         self.is_whole = False
@@ -234,8 +234,9 @@ class Elsewhere:
         self.wakes: list[Callable[[], None]] = []
         self.closed = 0
 
-    def watch(self, wake: Callable[[], None]) -> None:
+    def subscribe(self, wake: Callable[[], None]) -> "Others":
         self.wakes.append(wake)
+        return self
 
     def close(self) -> None:
         self.closed += 1
@@ -253,7 +254,7 @@ class Cluster:
     """A cluster of which the world is a node."""
 
     def __init__(self, world: World) -> None:
-        self.elsewhere = Elsewhere()
+        self.feed = Others()
         world.hub.cluster = self
 
     def condition(self) -> dict[str, object]:
@@ -266,46 +267,46 @@ THERE = 1 << 36
 async def test_state_is_complete_when_other_nodes_have_told_theirs(autojump_clock: Clock) -> None:
     world = World()
     world.arena("ann")
-    elsewhere = Cluster(world).elsewhere
+    others = Cluster(world).feed
     async with told(world) as (facts, link):
         facts.want(1)
         await trio.testing.wait_all_tasks_blocked()
         assert link.all(Complete) == []
-        elsewhere.is_whole = True
-        elsewhere.tell(Came(THERE, "bob", "two"))
+        others.is_whole = True
+        others.tell(Came(THERE, "bob", "two"))
         await trio.sleep(sender.PAUSE)
         assert link.told[-2:] == [Came(THERE, "bob", "two"), Complete()]
-        elsewhere.tell(Left(THERE))
+        others.tell(Left(THERE))
         await a_while()
         assert link.told[-1] == Left(THERE)
         facts.want(0)
         await a_while()
-        assert elsewhere.closed == 1
+        assert others.closed == 1
 
 
 async def test_state_waits_for_a_silent_node_no_longer_than_its_grace(autojump_clock: Clock) -> None:
     world = World()
-    elsewhere = Cluster(world).elsewhere
+    others = Cluster(world).feed
     async with told(world) as (facts, link):
         facts.want(1)
         await trio.sleep(sender.GRACE - 0.1)
         assert link.all(Complete) == []
         await trio.sleep(0.2)
         assert link.all(Complete) == [Complete()]
-        elsewhere.is_whole = True
-        elsewhere.tell(Came(THERE, "bob", "two"))
+        others.is_whole = True
+        others.tell(Came(THERE, "bob", "two"))
         await a_while()
         assert link.told[-2:] == [Came(THERE, "bob", "two"), Complete()]
 
 
 async def test_all_is_told_again_if_facts_of_another_node_were_missed(autojump_clock: Clock) -> None:
     world = World()
-    elsewhere = Cluster(world).elsewhere
-    elsewhere.is_whole = True
+    others = Cluster(world).feed
+    others.is_whole = True
     async with told(world) as (facts, link):
         facts.want(1)
         await a_while()
-        elsewhere.tell(Missed(1))
+        others.tell(Missed(1))
         await a_while()
         assert link.all(Begun) == [Begun(1), Begun(1)]
-        assert len(elsewhere.wakes) == 2
+        assert len(others.wakes) == 2

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hub_world import World
+from worlds.hub import World
 
 from gateway.game.board import Board, Side
 from gateway.game.events import Reason

@@ -1,7 +1,7 @@
 """When flags are looked at: seldom, and never too late."""
 
 import pytest
-from hub_world import DRAWN, FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
+from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
 from gateway.game.manners import Manners
 
@@ -37,16 +37,6 @@ def test_a_flag_is_due_at_its_own_deadline_however_many_were_before_it(manners: 
     assert due(world) == []
 
 
-def test_moves_make_the_queue_of_flags_no_longer() -> None:
-    world = World(idle=10.0)
-    players = seated(world, STEPPING_OUT)
-    for ply, column in enumerate(DRAWN[:-1]):
-        players[ply % 2].hand()
-        players[ply % 2].play(int(column))
-        world.now += 0.1
-        assert len(world.hub._timers.flags._deadlines._queue) == 1
-
-
 def test_flags_are_due_earliest_first_though_looked_at_in_another_order() -> None:
     world = World(idle=10.0)
     early, late = seated(world, STEPPING_OUT), [world.arena(name) for name in ("cid", "dan")]
@@ -73,11 +63,3 @@ def test_every_round_of_a_series_has_its_flags() -> None:
     assert due(world) == []
     world.now += 0.2
     assert due(world) == [one]
-
-
-def test_a_series_that_is_over_is_forgotten_at_once() -> None:
-    world = World(idle=10.0)
-    one, two = seated(world, STEPPING_OUT)
-    one.hand()
-    two.leave()
-    assert not world.hub._timers.flags._deadlines._when

@@ -5,24 +5,22 @@ Each test makes one in the middle of thirty games. What was hit is hung up on, a
 
 import random
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from hub_world import (
+from worlds.hub import (
     FIRST_WINS,
     HANGING_UP,
     LOBBY,
     STANDING_BY,
     STEPPING_OUT,
     Client,
-    Heard,
     World,
     wishing,
 )
 
-from gateway.game.clock import Terms
-from gateway.game.commands import Ask, AtTable, Introduce
+from gateway.game.commands import Ask, AtTable, Introduce, Play
 from gateway.game.events import (
     Dismissed,
     Ended,
@@ -37,8 +35,8 @@ from gateway.game.events import (
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
-from gateway.hub.seat import Gone, Seat, Seated
-from gateway.matchmaking.matchmaker import Opponent
+from gateway.hub.seats import Gone, Seat, Seated
+from gateway.matchmaking.matchmaker import Answer, Match, Opponent
 from gateway.matchmaking.standard import LobbyAndTables
 
 GAMES = 30
@@ -89,14 +87,48 @@ class Fragile(Client):
         raise Mistake("settle")
 
 
+class Faulty(LobbyAndTables):
+    """A matchmaker that makes a mistake where a test says so."""
+
+    def __init__(self, lot: random.Random) -> None:
+        super().__init__(lot)
+        self.fails_at = ""
+        self.fails_for: int | None = None
+        """The seat that it cannot forget."""
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        if self.fails_at == "answers":
+            self.fails_at = ""
+            raise Mistake("answers")
+        yield from super().answers(now)
+
+    def finished(self, match: Match) -> None:
+        if self.fails_at == "finished":
+            raise Mistake("finished")
+        super().finished(match)
+
+    def leave(self, seat: int) -> None:
+        super().leave(seat)
+        if seat == self.fails_for:
+            raise Mistake("leave")
+
+
+class Poison(int):
+    """A column that cannot be compared."""
+
+    def __ge__(self, other: object) -> bool:
+        raise Mistake("column")
+
+    __gt__ = __le__ = __lt__ = __ge__
+
+
 class Field(World):
-    """A hub, games at tables of their own, and the faults that were told of."""
+    """A hub, games at tables of their own, and the faults that were reported."""
 
     def __init__(self, lot: random.Random | None = None) -> None:
-        super().__init__()
+        self.matchmaker = Faulty(lot or random.Random(0))
+        super().__init__(self.matchmaker, on_fault=self.on_fault, clock=10.0, idle=10.0)
         self.faults: list[tuple[list[str | None], str]] = []
-        terms, matchmaker = Terms(clock=10.0, idle=10.0), LobbyAndTables(lot or random.Random(0))
-        self.hub = Hub(terms, matchmaker, Heard(self.keep), self.on_fault)
         self.games: list[tuple[Fragile, Fragile]] = []
         self.unkeepable = ""
 
@@ -106,7 +138,7 @@ class Field(World):
     def keep(self, finished: Finished) -> None:
         if finished.players[0].name == self.unkeepable:
             raise Mistake("keep")
-        self.results.append(finished)
+        super().keep(finished)
 
     def client(self, manners: Manners) -> Fragile:
         return Fragile(self, manners)
@@ -157,34 +189,14 @@ class Field(World):
         self.assert_nothing_is_left_of(*self.hit)
 
     def assert_nothing_is_left_of(self, *clients: Client) -> None:
-        hub = self.hub
-        seats = {client.seat for client in clients}
-        numbers = {seat.number for seat in seats}
-        assert not numbers & {*hub._seats}
-        assert not numbers & {*hub.matchmaker._players}
-        assert not any(numbers & {*table._seats} for table in hub.matchmaker._tables.values())
-        for deadlines in hub._timers._all():
-            assert not seats & {*deadlines._when}
-        for series in hub._timers.flags._deadlines._when:
-            assert not seats & {*series.seats}
+        assert not {client.seat for client in clients} & {*self.hub.seats()}
 
     def assert_all_can_go(self) -> None:
         """Let everybody leave; then nothing is left at all."""
         for pair in self.games:
             for client in pair:
                 client.leave()
-        hub, matchmaker = self.hub, self.hub.matchmaker
-        self.wait(1)
-        assert len(hub) == 0
-        for leftover in (
-            matchmaker._tables.values(),
-            matchmaker._players,
-            matchmaker._unique,
-            matchmaker._series,
-            matchmaker._lobby._busy,
-            matchmaker._lobby._unsettled,
-        ):
-            assert not leftover
+        assert self.is_empty()
 
 
 @pytest.fixture
@@ -254,11 +266,9 @@ def test_game_that_was_cut_off_is_reported_without_a_winner(field: Field) -> Non
     assert result.board.moves == (3, 3)
 
 
-def test_mistake_in_a_board_costs_its_game(field: Field) -> None:
+def test_mistake_in_a_move_costs_its_game(field: Field) -> None:
     field.sit()
-    situation = field.hit[0].seat.situation
-    assert isinstance(situation, Seated)
-    situation.series.session._board = Broken(situation.series.session._board, "drop")  # type: ignore[assignment]
+    field.hit[0].say(Play(Poison(3)))
     field.play_all(FIRST_WINS)
     field.assert_only_one_game_was_hit()
     assert [result.reason for result in field.results].count(Reason.FOUR) == GAMES - 1
@@ -373,23 +383,24 @@ def test_mistake_in_one_good_bye_keeps_nobody_from_theirs(field: Field) -> None:
 def test_mistake_in_keeping_a_seat_costs_that_seat(field: Field) -> None:
     field.sit()
     field.play_all(FIRST_WINS)
-    player = field.hub.matchmaker._players[field.hit[0].seat.number]
-    player.table = Broken(player.table, "rise")  # type: ignore[assignment]
+    field.matchmaker.fails_for = field.hit[0].seat.number
     field.wait(11)
     assert field.hit[0].heard[-1] == CUT_OFF
     assert not any(client.gone for pair in field.others for client in pair)
-    assert [key for key in field.hub.matchmaker._tables._named if key != str(HIT)] == []
+    field.assert_all_can_go()
 
 
 def test_player_that_a_mistake_hits_on_its_way_elsewhere_is_let_in_nowhere(field: Field) -> None:
     ann, bob = field.arena("ann"), field.droidcon("bob")
     field.play(FIRST_WINS, (ann, bob) if ann.moves_first else (bob, ann))
     assert isinstance(ann.seat.situation, Seated)
-    field.hub._runner._matchmaker = Broken(field.hub.matchmaker, "finished")  # type: ignore[assignment]
+    field.matchmaker.fails_at = "finished"
     ann.enter(AtTable("elsewhere"), "ann")
     assert ann.heard[-1] == CUT_OFF
     assert isinstance(ann.seat.situation, Gone)
-    assert not field.hub.matchmaker._tables.values()
+    field.matchmaker.fails_at = ""
+    cid, dan = (field.arena(name, AtTable("elsewhere")) for name in ("cid", "dan"))
+    assert (cid.opponent, dan.opponent) == ("dan", "cid")
 
 
 def test_mistake_behind_a_rest_costs_its_game(field: Field) -> None:
@@ -451,7 +462,7 @@ def test_pairing_that_always_fails_ends_all_the_same() -> None:
 
 def test_pairing_that_fails_for_nobody_in_particular_is_said_and_no_more(field: Field) -> None:
     field.sit()
-    field.hub.matchmaker._stirred = {None: None}  # type: ignore[dict-item]
+    field.matchmaker.fails_at = "answers"
     field.hub.tick(field.now)
     assert [names for names, _ in field.faults] == [[]]
     assert not any(client.gone for pair in field.games for client in pair)
@@ -516,7 +527,6 @@ def test_mistake_in_the_stop_keeps_nobody_from_its_good_bye(field: Field) -> Non
 
 def test_without_anybody_to_tell_a_mistake_is_raised() -> None:
     world = World()
-    world.hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
     ann = Client(world, STEPPING_OUT)
     ann.seat.mailbox = Broken(ann, "deliver")  # type: ignore[assignment]
     with pytest.raises(Mistake):

@@ -4,16 +4,20 @@ The three manners are those of a player who stands by, one who steps out and one
 stands still unless a test lets it pass.
 """
 
+import gc
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType, ModuleType
 from typing import TypeVar
 
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
-from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Moved, Objection, Started, ToMove
+from gateway.game.ids import game_ids
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
-from gateway.hub.hub import Hub
+from gateway.hub.hub import Hub, OnFault, reraise
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, SimpleMatchmaker, Turn
 from gateway.matchmaking.standard import LobbyAndTables
 
 E = TypeVar("E")
@@ -43,6 +47,30 @@ DRAWN = "436014551160150155104632660465204242223333"
 def wishing(name: str, *, any_case: bool = False) -> InLobby:
     """Return the lobby for a player who will meet nobody but `name`."""
     return InLobby(Wish(name, any_case))
+
+
+def remains(hub: Hub) -> set[str]:
+    """Return what a hub and its matchmaker still refer to of players: the names of the classes."""
+    known, found, queue = set[int](), set[str](), list[object]([hub, hub.matchmaker])
+    while queue:
+        each = queue.pop()
+        if id(each) in known or isinstance(each, type | ModuleType | FunctionType | World | Client):
+            continue
+        known.add(id(each))
+        queue += gc.get_referents(each)
+        found.add(type(each).__name__)
+    return found & {
+        "Seat",
+        "Series",
+        "Session",
+        "Entry",
+        "Turn",
+        "Pair",
+        "Member",
+        "Seeker",
+        "Table",
+        "Decision",
+    }
 
 
 class Client:
@@ -158,14 +186,65 @@ class Heard(NoResults):
         self._heard(finished)
 
 
+class ByName(SimpleMatchmaker):
+    """Pairs the first two by the alphabet, for three games each. Lets no name in twice."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, Entry] = {}
+        self.waiting: dict[str, Turn] = {}
+        self.answer: list[Answer] = []
+        self.late: type[Answer] | tuple[()] = ()
+        """What is not answered yet."""
+
+    def enter(self, entry: Entry) -> None:
+        taken = entry.name in (each.name for each in self.entries.values())
+        against = entry.against | (Objection.NAME_TAKEN if taken else Objection(0))
+        if not against:
+            self.entries[entry.seat] = entry
+        self.answer.append(Decision(entry.seat, against))
+
+    def wait(self, turn: Turn, since: float) -> None:
+        self.waiting[self.entries[turn.seat].name] = turn
+        while len(self.waiting) > 1:
+            one, two = sorted(self.waiting)[:2]
+            self.answer.append(Pair(self.waiting.pop(one), self.waiting.pop(two), rounds=3))
+
+    def leave(self, seat: int) -> None:
+        entry = self.entries.pop(seat, None)
+        if entry is not None:
+            self.waiting.pop(entry.name, None)
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        while self.answer and not isinstance(self.answer[0], self.late):
+            yield self.answer.pop(0)
+
+
 class World:
     """A hub, its players and the time."""
 
-    def __init__(self, *, seed: int = 0, games_per_pair: int = 10, **terms: float) -> None:
+    def __init__(
+        self,
+        matchmaker: Matchmaker | None = None,
+        *,
+        on_fault: OnFault = reraise,
+        run: int = 0,
+        seed: int = 0,
+        games_per_pair: int = 10,
+        **terms: float,
+    ) -> None:
         self.now = 0.0
         self.results: list[Finished] = []
-        matchmaker = LobbyAndTables(random.Random(seed), games_per_pair)
-        self.hub = Hub(Terms(**terms), matchmaker, Heard(self.results.append))
+        self.hub = Hub(
+            Terms(**terms),
+            matchmaker or LobbyAndTables(random.Random(seed), games_per_pair),
+            Heard(self.keep),
+            on_fault,
+            game_ids(run),
+        )
+
+    def keep(self, finished: Finished) -> None:
+        """Take in a game that is over."""
+        self.results.append(finished)
 
     def client(self, manners: Manners, origin: str = "") -> Client:
         """Return a player who has not entered yet."""
@@ -204,3 +283,11 @@ class World:
             self.now = min(until, self.now + 0.05)
             for seat in self.hub.tick(self.now):
                 self.hub.flag(seat, self.now)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is left of anybody, a while after all have gone."""
+        self.wait(1.0)
+        for _ in range(2):
+            self.now += 1000.0
+            self.hub.tick(self.now)
+        return (len(self.hub), self.hub.next_alarm(), remains(self.hub)) == (0, None, set())

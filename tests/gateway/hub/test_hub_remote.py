@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hub_world import (
+from hypothesis import given
+from hypothesis import strategies as st
+from two_nodes import TwoNodes, turn_of
+from worlds.hub import (
     DRAWN,
     FIRST_WINS,
     HANGING_UP,
@@ -14,9 +17,6 @@ from hub_world import (
     Client,
     World,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from two_nodes import TwoNodes, turn_of
 
 from gateway.game.commands import LOBBY, Ask, AtTable, Enter, InLobby, Place, Unfit, Unreadable
 from gateway.game.events import (
@@ -33,10 +33,8 @@ from gateway.game.events import (
 )
 from gateway.game.facts import Came, Waits
 from gateway.game.manners import Manners
-from gateway.hub.remote import Away
-from gateway.hub.seat import Waiting
-from gateway.hub.series import CROSSING
-from gateway.matchmaking.matchmaker import Again, Decision, Deserted
+from gateway.hub.seats import PlayingElsewhere, Waiting
+from gateway.matchmaking.matchmaker import Decision
 
 MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
 ALL = pytest.mark.parametrize("guest", MANNERS.values(), ids=MANNERS)
@@ -269,10 +267,17 @@ def test_player_that_has_left_its_game_on_another_node_is_told_nothing_more() ->
     assert not story.guest.all(Ended)
 
 
+def desert(story: Story) -> None:
+    """Let the host hear that its guest is not there."""
+    node = story.way.host
+    node.hub.desert(story.match)
+    node.hub.settle(node.now)
+
+
 def test_series_whose_guest_is_not_there_ends_without_a_result() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3])
-    story.way.host.answer(Deserted(story.match))
+    desert(story)
     assert (story.host.last(Ended).reason, story.host.last(Ended).winner) == (Reason.STOPPED, None)
     assert isinstance(story.host.seat.situation, Waiting)
 
@@ -280,7 +285,7 @@ def test_series_whose_guest_is_not_there_ends_without_a_result() -> None:
 def test_deserted_series_that_is_over_already_changes_nothing() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.host.leave()
-    story.way.host.answer(Deserted(story.match))
+    desert(story)
     assert len(story.way.host.results) == 1
 
 
@@ -288,7 +293,7 @@ def test_player_whose_match_came_to_nothing_waits_in_another_turn() -> None:
     node = TwoNodes().host
     player = entered(node, STANDING_BY, "ann")
     turn, since = turn_of(player), player.seat.situation.since
-    node.answer(Again(turn))
+    node.hub.wait_anew(turn, node.now)
     assert turn_of(player) != turn
     assert player.seat.situation.since == since
 
@@ -298,7 +303,7 @@ def test_where_no_game_begins_any_more_nobody_waits_again() -> None:
     player = entered(node, STANDING_BY, "ann")
     turn = turn_of(player)
     node.hub.drain()
-    node.answer(Again(turn))
+    node.hub.wait_anew(turn, node.now)
     assert turn_of(player) == turn
 
 
@@ -396,7 +401,7 @@ def test_guest_of_a_node_that_stops_between_two_rounds_keeps_its_seat() -> None:
     story.way.host.hub.close(story.way.host.now)
     story.carry()
     assert not story.guest.all(Dismissed)
-    assert not isinstance(story.guest.seat.situation, Away)
+    assert not isinstance(story.guest.seat.situation, PlayingElsewhere)
 
 
 def test_guest_at_a_table_asks_for_the_next_round_as_at_home() -> None:
@@ -409,21 +414,21 @@ def test_guest_at_a_table_asks_for_the_next_round_as_at_home() -> None:
 def test_matchmaker_of_the_guest_hears_that_its_series_is_over() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     away = story.guest.seat.situation
-    assert isinstance(away, Away)
+    assert isinstance(away, PlayingElsewhere)
     story.play([3, 4, 3, 4, 3, 4, 3])
-    assert story.way.guest.told.over == [away.match]
+    assert story.way.guest.silent.over == [away.match]
 
 
 def test_who_follows_a_node_hears_that_a_player_has_gone_to_another_and_has_come_back() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     facts = story.way.guest.hub.feed.subscribe(lambda: None)
     story.play([3, 4, 3, 4, 3, 4, 3])
-    story.wait(CROSSING)
+    story.wait(0.6)
     assert [type(fact) for fact in facts.take()] == [Came, Waits]
 
 
 def test_matchmaker_that_lets_in_who_has_gone_hears_that_it_has_left() -> None:
     node = TwoNodes().host
-    node.answer(Decision(7, NOTHING))
-    node.answer(Decision(8, Objection.NAME_TAKEN))
-    assert node.told.left == [7]
+    node.silent.late += Decision(7, NOTHING), Decision(8, Objection.NAME_TAKEN)
+    node.hub.tick(node.now)
+    assert node.silent.left == [7]

@@ -1,53 +1,72 @@
-"""Nodes with hubs that do what the pairing asks of a hub and no more, and a network between them.
+"""A cluster in memory.
 
-The links are as those between real nodes: reliable and in order as long as a session lasts. When it ends,
-what is under way is lost, and each side hears of it once, in its own time.
+`Net` has nodes whose hubs do what the pairing asks of a hub and no more, and a network between them. The
+links are as those between real nodes: reliable and in order as long as a session lasts. When it ends, what is
+under way is lost, and each side hears of it once, in its own time.
+
+`WatchedCluster` has real hubs, and a node that follows what happens on all of them.
 """
 
 import random
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
 
+from gateway.cluster.fact_codec import SEATS, decode_fact, encode_fact
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.messages import Message, decode, encode
+from gateway.cluster.remote_feed import FeedPublisher, RemoteFeed
 from gateway.game.commands import LOBBY, LONGEST_NAME, Place
 from gateway.game.events import NOTHING, Objection
-from gateway.game.facts import Obstacle
+from gateway.game.facts import (
+    Came,
+    GameStarted,
+    Left,
+    Missed,
+    MoveMade,
+    Obstacle,
+    Snapshot,
+    Vanished,
+    Waits,
+)
+from gateway.game.facts import Hindered as HinderedFact
 from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import Finished
+from gateway.hub.feed import RemoteFact, RemoteSubscription
+from gateway.hub.seats import Hosted, Hosting
 from gateway.matchmaking.matchmaker import (
-    Again,
     Decision,
-    Deserted,
     Entry,
     Hindered,
-    Hosted,
-    Hosting,
+    HousePair,
+    Matchmaker,
     Opponent,
     Pair,
     Probe,
     Turn,
-    Visit,
 )
 from gateway.matchmaking.standard import LobbyAndTables
+from worlds.hub import Client as HubClient
+from worlds.hub import World
 
 STANDING_BY = Manners(Illegal.PENALTY, Afterwards.STAND_BY, unique_name=True)
 ASKING = Manners(Illegal.RETRY, Afterwards.STEP_OUT)
 
-Match: TypeAlias = Pair | Visit | Hosting
+Match: TypeAlias = Pair | HousePair | Hosting
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A message of a hub: the series of a guest's turn is over."""
+    """A message of a hub: the series of a turn is over."""
 
     turn: Turn
 
 
 @dataclass(frozen=True)
 class Quit:
-    """A message of a hub: the guest of a turn has left."""
+    """A message of a hub: the player of a turn has left."""
 
     turn: Turn
 
@@ -90,7 +109,7 @@ class Client:
 
     def finish(self) -> None:
         """End its series, which its own node holds, and wait again."""
-        assert isinstance(self.plays, Pair | Visit | Hosting)
+        assert isinstance(self.plays, Pair | HousePair | Hosting)
         self.node.end(self.plays)
         self.node.settle()
 
@@ -103,8 +122,8 @@ class Client:
                 return self.node.clients[other.seat].name
             case Hosting():
                 return self.plays.player.name
-            case Visit():
-                return self.plays.visitor
+            case HousePair():
+                return self.plays.house
             case Hosted(turn, node, _):
                 return self.node.net.host_of(self.node, turn, node)
             case None:
@@ -114,7 +133,7 @@ class Client:
 class Node:
     """A hub without games: its series begin, last as long as a test says, and end."""
 
-    def __init__(self, net: "Net", name: str, cap: int = 0, house: "House | None" = None) -> None:
+    def __init__(self, net: "Net", name: str, house: "House | None" = None) -> None:
         self.net = net
         self.name = name
         self.run = next(net.runs)
@@ -123,15 +142,14 @@ class Node:
         """The series that are held here, and how many games of each have begun."""
         self.absent: dict[int, float] = {}
         self.deserted = 0
-        """How many series ended because their guest was not there."""
+        """How many series ended because their other player was not there."""
         self.is_draining = False
         self._seats = count(1)
         self._turns = count(1)
         self._decisions: deque[Decision] = deque()
         self._probes: deque[Probe] = deque()
-        self.matchmaker = ClusterMatchmaker(name, self.run, lambda: LobbyAndTables(random.Random(0), cap))
-        self.matchmaker.connect(lambda to, message: net.send(name, to, message))
-        self.matchmaker.reach(lambda seat: not self.clients[seat].is_absent)
+        self.matchmaker = ClusterMatchmaker(name, self.run, net.matchmaker)
+        self.matchmaker.connect(self, lambda to, message: net.send(name, to, message))
         if house is not None:
             self.matchmaker.engage(house)
 
@@ -154,7 +172,7 @@ class Node:
         match client.plays:
             case Hosted(turn, node, _):
                 self.net.send(self.name, node, Quit(turn))
-            case Pair() | Visit() | Hosting():
+            case Pair() | HousePair() | Hosting():
                 self.end(client.plays)
         client.plays = None
         self.matchmaker.leave(client.seat)
@@ -177,7 +195,7 @@ class Node:
         del self.series[match]
         self.matchmaker.finished(match)
         if isinstance(match, Hosting):
-            self.net.send(self.name, match.node, Ended(match.guest))
+            self.net.send(self.name, match.node, Ended(match.other))
         self.part(match)
 
     def part(self, match: Match | Hosted) -> None:
@@ -207,8 +225,8 @@ class Node:
                 return self.clients[first.seat].name, self.clients[second.seat].name
             case Hosting(turn):
                 return self.clients[turn.seat].name, match.player.name
-            case Visit(host, visitor, opens):
-                names = self.clients[host.seat].name, visitor
+            case HousePair(turn, house, opens):
+                names = self.clients[turn.seat].name, house
                 return names if opens else names[::-1]
 
     def wait(self, client: Client, since: float) -> None:
@@ -231,20 +249,12 @@ class Node:
                     self._decisions.append(answer)
                 case Probe():
                     self._probes.append(answer)
-                case Pair(first, second):
-                    self._start(answer, first, second)
-                case Visit(turn) | Hosting(turn) | Hosted(turn):
-                    self._start(answer, turn)
-                case Deserted(match):
-                    self.deserted += 1
-                    self.end(match)
+                case Pair() | HousePair():
+                    self.meet(answer, self.now)
                 case Hindered(turn, obstacle):
                     for client in self._waiting(turn):
                         if obstacle != (client.obstacles or [None])[-1]:
                             client.obstacles.append(obstacle)
-                case Again(turn):
-                    for client in self._waiting(turn):
-                        self.wait_on(client)
         while self._decisions:
             self._decide(self._decisions.popleft())
         while self._probes:
@@ -272,12 +282,29 @@ class Node:
     def _waiting(self, *turns: Turn) -> list[Client]:
         return [client for client in self.clients.values() if client.turn in turns]
 
-    def _start(self, match: Match | Hosted, *turns: Turn) -> None:
+    # What the pairing asks.
+
+    def can_reach(self, seat: int) -> bool:
+        """Whether nothing says that a client has vanished."""
+        return not self.clients[seat].is_absent
+
+    def wait_anew(self, turn: Turn, now: float) -> None:
+        """Let a client wait in a new turn."""
+        for client in self._waiting(turn):
+            self.wait_on(client)
+
+    def desert(self, match: Hosting) -> None:
+        """End a series whose other player never came."""
+        self.deserted += 1
+        self.end(match)
+
+    def meet(self, match: Match | Hosted, now: float) -> None:
+        """Start a series, if its players can play."""
         if self.is_draining and not isinstance(match, Hosted):
             return
-        waiting = self._waiting(*turns)
+        waiting = self._waiting(*match.turns)
         present = [client for client in waiting if not client.is_absent]
-        if len(present) < len(turns):
+        if len(present) < len(match.turns):
             for client in waiting:
                 self.wait_on(client)
             return
@@ -317,7 +344,7 @@ class Node:
                         self.part(match)
             case Quit(turn):
                 for match in [each for each in self.series if isinstance(each, Hosting)]:
-                    if (match.node, match.guest) == (node, turn):
+                    if (match.node, match.other) == (node, turn):
                         self.end(match)
             case _:
                 self.matchmaker.receive(node, decode(encode(message)), self.now)
@@ -333,6 +360,33 @@ class Node:
                 self.matchmaker.finished(client.plays)
                 self.part(client.plays)
         self.settle()
+
+
+class Recording(LobbyAndTables):
+    """A matchmaker that writes down who has left, and the games that it knows of, by first movers."""
+
+    def __init__(self) -> None:
+        super().__init__(random.Random(0))
+        self.left: list[int] = []
+        self.games: Counter[tuple[str, str]] = Counter()
+        self._names: dict[object, tuple[str, str]] = {}
+
+    def leave(self, seat: int) -> None:
+        self.left.append(seat)
+        super().leave(seat)
+
+    def learn(self, first: str, second: str, games: int) -> None:
+        self.games[first, second] += games
+        super().learn(first, second, games)
+
+    def resume(self, match: object, names: tuple[str, str], seat: int | None) -> None:
+        self._names[match] = names
+        super().resume(match, names, seat)  # type: ignore[arg-type]
+
+    def began(self, match: object, game: int) -> None:
+        first, second = self._names[match]
+        self.games[(first, second) if game % 2 else (second, first)] += 1
+        super().began(match, game)  # type: ignore[arg-type]
 
 
 class House:
@@ -353,11 +407,17 @@ class House:
 class Net:
     """All nodes, and the links between each two."""
 
-    def __init__(self, *names: str, cap: int = 0, house: House | None = None) -> None:
+    def __init__(
+        self,
+        *names: str,
+        cap: int = 0,
+        house: House | None = None,
+        matchmaker: Callable[[], Matchmaker] | None = None,
+    ) -> None:
         self.now = 100.0
         self.runs = count(1)
-        self.cap = cap
-        self.nodes = {name: Node(self, name, cap, house) for name in names}
+        self.matchmaker = matchmaker or (lambda: LobbyAndTables(random.Random(0), cap))
+        self.nodes = {name: Node(self, name, house) for name in names}
         self.links: dict[tuple[str, str], deque[object]] = {
             (one, two): deque() for one in names for two in names if one != two
         }
@@ -424,10 +484,210 @@ class Net:
             each.settle()
         self.run()
 
-    def host_of(self, guest: Node, turn: Turn, host: str) -> str | None:
-        """Return the name of the player that hosts a guest, if its node knows of that."""
+    def host_of(self, other: Node, turn: Turn, host: str) -> str | None:
+        """Return the name of the player that a series elsewhere is against, if its node knows of that."""
         node = self.nodes.get(host)
         for match in node.series if node is not None else ():
-            if isinstance(match, Hosting) and (match.node, match.guest) == (guest.name, turn):
+            if isinstance(match, Hosting) and (match.node, match.other) == (other.name, turn):
                 return self.nodes[host].clients[match.turn.seat].name
         return None
+
+
+# Nodes that are watched, with real hubs. A test carries the frames between them and the one that watches.
+
+
+LIMIT = 12
+"""Facts that may wait for a subscriber."""
+
+
+@dataclass
+class Shown:
+    """What is on, by what was heard."""
+
+    players: dict[int, tuple[str, str]] = field(default_factory=dict)
+    waiting: dict[int, str | None] = field(default_factory=dict)
+    why: dict[int, Obstacle | None] = field(default_factory=dict)
+    """Why each of these waits."""
+    games: dict[str, tuple[GameStarted, str]] = field(default_factory=dict)
+
+    def hear(self, fact: RemoteFact) -> None:
+        match fact:
+            case Came(player, name, kind):
+                self.players[player] = name, kind
+            case Waits(player, table):
+                self.waiting[player], self.why[player] = table, None
+            case HinderedFact(player, _, obstacle):
+                self.why[player] = obstacle
+            case Left(player):
+                self.players.pop(player, None)
+                self.waiting.pop(player, None)
+            case GameStarted(game, (one, other)):
+                self.games[game] = fact, ""
+                self.waiting.pop(one, None)
+                self.waiting.pop(other, None)
+            case MoveMade(game, _, column):
+                started, moves = self.games.get(game, (None, ""))
+                if started is not None:
+                    self.games[game] = started, f"{moves}{column}"
+            case Finished(game):
+                self.games.pop(game, None)
+            case Vanished(first, last):
+                lost = range(first, last + 1)
+                self.players = {each: told for each, told in self.players.items() if each not in lost}
+                self.waiting = {each: told for each, told in self.waiting.items() if each not in lost}
+                self.games = {
+                    game: each for game, each in self.games.items() if each[0].players[0] not in lost
+                }
+            case (started, standing):
+                self.games[started.game] = started, "".join(map(str, standing.moves))
+
+    def everything(self) -> object:
+        """Return it without the numbers, which differ from node to node."""
+        return (
+            Counter(self.players.values()),
+            Counter((self.players[each], table, self.why[each]) for each, table in self.waiting.items()),
+            {
+                game: (started.names, [self.players.get(each) for each in started.players], moves)
+                for game, (started, moves) in self.games.items()
+            },
+        )
+
+
+def shown(*snapshots: Snapshot) -> object:
+    """Return what whoever knows all of it has been told."""
+    found = Shown()
+    for number, each in enumerate(snapshots):
+        for told in (*each.players, *each.waiting, *each.hindered, *each.games):
+            found.hear(decode_fact(encode_fact(told), number * SEATS))
+    return found.everything()
+
+
+class WatchedNode(World):
+    """A node whose facts others follow, and both ways to it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(run=number)
+        self.up, self.down = deque[bytes](), deque[bytes]()
+        self.is_linked = self.is_woken = False
+        self.publisher = FeedPublisher(
+            self.hub, lambda _, frame: self.down.append(frame), self.wake, limit=LIMIT, part=2, piece=3
+        )
+        self.clients: list[HubClient] = []
+
+    def wake(self) -> None:
+        self.is_woken = True
+
+    def publish(self) -> bool:
+        """Do what its task does once it is woken."""
+        is_woken, self.is_woken = self.is_woken, False
+        while is_woken and self.publisher.publish(self.now):
+            pass
+        return is_woken
+
+
+class Follower:
+    """A subscriber to the facts of all other nodes."""
+
+    def __init__(self, feed: RemoteFeed) -> None:
+        self._feed = feed
+        self._is_woken = False
+        self.shown = Shown()
+        self.missed = 0
+        self.facts: RemoteSubscription | None = None
+
+    def _wake(self) -> None:
+        self._is_woken = True
+
+    def watch(self) -> None:
+        """Subscribe, anew if it has a subscription already."""
+        self.stop()
+        self.shown = Shown()
+        self.facts = self._feed.subscribe(self._wake)
+
+    def stop(self) -> None:
+        if self.facts is not None:
+            self.facts.close()
+            self.facts = None
+
+    def take(self) -> bool:
+        """Do what a subscriber does once it is woken."""
+        is_woken, self._is_woken = self._is_woken, False
+        while is_woken and self.facts is not None and (taken := self.facts.take(3)):
+            for fact in taken:
+                if isinstance(fact, Missed):
+                    self.missed += 1
+                    self.watch()
+                    return True
+                self.shown.hear(fact)
+        return is_woken
+
+
+class WatchedCluster:
+    """Nodes, and one on which there are subscribers to the facts of all of them."""
+
+    def __init__(
+        self, *names: str, followers: int = 1, most: int = 4 * LIMIT, most_bytes: int = 10_000
+    ) -> None:
+        self.nodes = {name: WatchedNode(number) for number, name in enumerate(names)}
+        self.refused: list[tuple[str, str]] = []
+        self.feed = RemoteFeed(
+            self._send,
+            lambda: [name for name, node in self.nodes.items() if node.is_linked],
+            lambda node, why: self.refused.append((node, why)),
+            most=most,
+            most_bytes=most_bytes,
+        )
+        self.followers = [Follower(self.feed) for _ in range(followers)]
+        for name in names:
+            self.link(name)
+
+    def _send(self, node: str, frame: bytes) -> None:
+        if self.nodes[node].is_linked:
+            self.nodes[node].up.append(frame)
+
+    @property
+    def shown(self) -> Shown:
+        """What the first subscriber knows."""
+        return self.followers[0].shown
+
+    def watch(self) -> None:
+        """Let the first subscriber subscribe."""
+        self.followers[0].watch()
+
+    def link(self, name: str) -> None:
+        self.nodes[name].is_linked = True
+        self.feed.joined(name)
+
+    def cut(self, name: str) -> None:
+        node = self.nodes[name]
+        node.is_linked = False
+        node.up.clear()
+        node.down.clear()
+        node.publisher.lost("a")
+        self.feed.lost(name)
+
+    def carry(self, name: str, most: int) -> bool:
+        """Let so many frames arrive in each direction."""
+        node = self.nodes[name]
+        up, down = min(most, len(node.up)), min(most, len(node.down))
+        for _ in range(up):
+            node.publisher.receive("a", node.up.popleft())
+        for _ in range(down):
+            self.feed.receive(name, node.down.popleft())
+        return bool(up or down)
+
+    def settle(self, *asleep: Follower) -> None:
+        """Let all that is to happen happen, but for subscribers who are asleep."""
+        happens = True
+        while happens:
+            happens = False
+            for each in self.followers:
+                happens |= each not in asleep and each.take()
+            for name, node in self.nodes.items():
+                happens |= node.publish()
+                happens |= self.carry(name, 1000)
+
+    def true(self) -> object:
+        """Return what there is to know."""
+        linked = [node for node in self.nodes.values() if node.is_linked]
+        return shown(*(node.hub.snapshot(node.now) for node in linked))
