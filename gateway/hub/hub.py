@@ -237,8 +237,11 @@ class Hub:
             if isinstance(situation, PlayingElsewhere):
                 self._remote.handed(seat, situation, request, now)
             return
+        series = situation.series
         try:
-            self._runner.handed(situation.series, request, now)
+            deadline = series.session.handed(request.game, request.number, now)
+            if deadline is not None and deadline < series.watched:
+                self._runner.watch(series, deadline)
         except Exception:
             self._cut_off(seat, now)
 
