@@ -440,7 +440,7 @@ class Hub:
 
     def _stop_waiting_for_move(self, seat: Seat, pending: Pending | None, now: float) -> None:
         """Begin the next game, or let the seat be paired, if only a pending move held it back."""
-        if not seat.expect_move(pending):
+        if not seat.stop_awaiting(pending):
             return
         self._runner.pending.cancel(seat)
         match seat.situation:

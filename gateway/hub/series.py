@@ -241,7 +241,7 @@ class SeriesRunner:
         moved, request = outcome
         asked = series.seats[1 - number]
         if asked.pending is not None:
-            asked.expect_move(None)
+            asked.stop_awaiting(None)
         if mover.manners.hears_itself:
             mover.mailbox.deliver(moved)
         mailbox = asked.mailbox
@@ -379,7 +379,7 @@ def _deliver(series: Series, notes: Sequence[Note]) -> None:
     for number, event in notes:
         seat = series.seats[number]
         if isinstance(event, ToMove):
-            seat.expect_move(None)
+            seat.stop_awaiting(None)
         seat.deliver(event)
 
 
