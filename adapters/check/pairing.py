@@ -15,7 +15,7 @@ from gateway.game.events import Objection, ToMove
 from gateway.game.manners import Manners
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Seat
-from gateway.matchmaking.matchmaker import Answer, Decision, Entry, HousePair, SimpleMatchmaker, Turn
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, HousePair, Matchmaker, Turn
 from gateway.matchmaking.matchmaker import Opponent as Host
 
 _FAR = 1e9
@@ -71,7 +71,7 @@ class House:
         return Opponent(self._waiter, self._hub, self._waiter.manners).seat
 
 
-class OneBot(SimpleMatchmaker):
+class OneBot(Matchmaker):
     """The matchmaker of a hub with one bot."""
 
     def __init__(self, waiter: Waiter) -> None:

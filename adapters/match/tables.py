@@ -16,7 +16,7 @@ from gateway.game.results import Results
 from gateway.hub.feed import Feed
 from gateway.hub.hub import HubForPlayers
 from gateway.hub.seats import Mailbox, Outgoing, Seat
-from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Pair, SimpleMatchmaker, Turn
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, Turn
 
 
 class Series(NamedTuple):
@@ -46,7 +46,7 @@ class Table(Protocol):
         """Note that a player sent a text that is no message of its dialect."""
 
 
-class Tables(SimpleMatchmaker):
+class Tables(Matchmaker):
     """A `Matchmaker`."""
 
     def __init__(self) -> None:

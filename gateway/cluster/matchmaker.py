@@ -23,13 +23,12 @@ from gateway.matchmaking.matchmaker import (
     HousePlayers,
     Matchmaker,
     Opponent,
-    SimpleMatchmaker,
     Turn,
 )
 from gateway.matchmaking.members import house_wish
 
 
-class ClusterMatchmaker(SimpleMatchmaker):
+class ClusterMatchmaker(Matchmaker):
     """Decides who plays whom, together with those of other nodes."""
 
     def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:

@@ -237,8 +237,11 @@ class Hub:
             if isinstance(situation, PlayingElsewhere):
                 self._remote.handed(seat, situation, request, now)
             return
+        series = situation.series
         try:
-            self._runner.handed(situation.series, request, now)
+            deadline = series.session.handed(request.game, request.number, now)
+            if deadline is not None and deadline < series.watched:
+                self._runner.watch(series, deadline)
         except Exception:
             self._cut_off(seat, now)
 
@@ -437,7 +440,7 @@ class Hub:
 
     def _stop_waiting_for_move(self, seat: Seat, pending: Pending | None, now: float) -> None:
         """Begin the next game, or let the seat be paired, if only a pending move held it back."""
-        if not seat.expect_move(pending):
+        if not seat.stop_awaiting(pending):
             return
         self._runner.pending.cancel(seat)
         match seat.situation:

@@ -104,11 +104,11 @@ class RemotePlayers:
                 there.board = board
             case ToMove():
                 there.request, there.handed, there.board = event, None, event.board
-                seat.expect_move(None)
+                seat.stop_awaiting(None)
             case Entered():
                 there.ready, there.asked = True, None
             case Overlooked():
-                seat.expect_move(None)
+                seat.stop_awaiting(None)
             case Ended():
                 self._end(seat, there, event, now)
                 return None

@@ -457,7 +457,7 @@ class Seat:
         """Get no game before the move for a game that is over has come, or has been waited for."""
         self.pending, self.pending_game = Pending.AWAITED, game
 
-    def expect_move(self, pending: Pending | None) -> bool:
+    def stop_awaiting(self, pending: Pending | None) -> bool:
         """Wait no longer for a pending move; return whether it has kept the player from a game."""
         was_kept, self.pending = self.pending is Pending.AWAITED, pending
         return was_kept

@@ -241,7 +241,7 @@ class SeriesRunner:
         moved, request = outcome
         asked = series.seats[1 - number]
         if asked.pending is not None:
-            asked.expect_move(None)
+            asked.stop_awaiting(None)
         if mover.manners.hears_itself:
             mover.mailbox.deliver(moved)
         mailbox = asked.mailbox
@@ -278,17 +278,15 @@ class SeriesRunner:
 
     # Time.
 
-    def handed(self, series: Series, request: ToMove, now: float) -> None:
-        """Start the clock: a request to move has left for its client.
+    def watch(self, series: Series, deadline: float) -> None:
+        """Look at a clock when its flag falls, or before that.
 
-        Every move brings another deadline, and hardly a flag ever falls. So a series stands in the queue
-        with the earliest deadline that it had, and is asked for its present one when that has come. A move
-        costs no more than a comparison.
+        Every move brings another deadline, and hardly a flag ever falls. So a series stands in the queue with
+        the earliest deadline that it had, and is asked for its present one when that has come. A move costs
+        no more than a comparison with `Series.watched`.
         """
-        deadline = series.session.handed(request.game, request.number, now)
-        if deadline is not None and deadline < series.watched:
-            series.watched = deadline
-            self._flags.set(series, deadline)
+        series.watched = deadline
+        self._flags.set(series, deadline)
 
     def due_flags(self, now: float) -> Iterator[Series]:
         """Yield the series in which the time of a seat may be up, for `late`; the earliest first."""
@@ -301,8 +299,7 @@ class SeriesRunner:
         if deadline is None or number is None:
             return ()
         if deadline > looked_for:
-            series.watched = deadline
-            self._flags.set(series, deadline)
+            self.watch(series, deadline)
             return ()
         return (series.seats[number],)
 
@@ -382,7 +379,7 @@ def _deliver(series: Series, notes: Sequence[Note]) -> None:
     for number, event in notes:
         seat = series.seats[number]
         if isinstance(event, ToMove):
-            seat.expect_move(None)
+            seat.stop_awaiting(None)
         seat.deliver(event)
 
 

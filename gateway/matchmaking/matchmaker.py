@@ -142,23 +142,32 @@ class HousePlayers(Protocol):
         """Return the player for an opponent whom nobody else can play, another one each time."""
 
 
-class Matchmaker(Protocol):
-    """Decides who plays whom. Makes no calls, and blocks nobody."""
+class Matchmaker:
+    """Decides who plays whom. Makes no calls, and blocks nobody. A subclass needs the first four methods."""
+
+    def enter(self, entry: Entry) -> None:
+        """Answer with a `Decision`, sooner or later. From then on a seat that was let in has its place."""
+        raise NotImplementedError
+
+    def wait(self, turn: Turn, since: float) -> None:
+        """Find an opponent for a seat that has entered. It has waited `since` then: not always since now."""
+        raise NotImplementedError
+
+    def leave(self, seat: int) -> None:
+        """Forget a seat: it has no place any more, or is gone."""
+        raise NotImplementedError
+
+    def answers(self, now: float) -> Iterable[Answer]:
+        """Return the answers there are now. Each is carried out before the next is taken."""
+        raise NotImplementedError
+
+    # What not every matchmaker has to know. By default it is ignored.
 
     def engage(self, house: HousePlayers) -> None:
         """Use house players from now on. Until then there are none."""
 
-    def enter(self, entry: Entry) -> None:
-        """Answer with a `Decision`, sooner or later. From then on a seat that was let in has its place."""
-
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
         """Note the name of a seat that has entered. It holds for the series to come."""
-
-    def wait(self, turn: Turn, since: float) -> None:
-        """Find an opponent for a seat that has entered. It has waited `since` then: not always since now."""
-
-    def leave(self, seat: int) -> None:
-        """Forget a seat: it has no place any more, or is gone."""
 
     def alive(self, seat: int) -> None:
         """Note that the client of a seat has answered a `Probe`."""
@@ -169,14 +178,13 @@ class Matchmaker(Protocol):
     def finished(self, match: Match) -> None:
         """Note that a series is over, or that nothing came of its match. It may be called twice."""
 
-    def answers(self, now: float) -> Iterable[Answer]:
-        """Return the answers there are now. Each is carried out before the next is taken."""
-
     def suspect(self) -> int | None:
         """Return, once, the seat that `answers` was about when it raised an exception, if there was one."""
+        return None
 
     def next_due(self) -> float | None:
         """Return when there may be answers though nothing happens before; None if there will be none."""
+        return None
 
     # One that pairs for several servers takes over from an earlier one while players wait and games are on.
 
@@ -184,7 +192,9 @@ class Matchmaker(Protocol):
         """Give a place to a player whom an earlier matchmaker has let in, whatever is against it here.
 
         `sat`: its position at its table, and after how many games. A `Decision` may follow, and is not used.
+        By default the player enters like any other.
         """
+        self.enter(entry)
 
     def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
         """Note a series that is on under these names: at the table of `seat`, or in the lobby.
@@ -201,57 +211,10 @@ class Matchmaker(Protocol):
 
     def seated(self, seat: int) -> Sequence[tuple[int, Position, int]]:
         """Return who sits at the table of a seat, at which position and after how many games."""
+        return ()
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
         """Pair nobody of one `Entry.home` with somebody of another before `until`, if that can be.
 
         They do not reach each other, and nothing comes of their matches. None: they do again.
         """
-
-
-class SimpleMatchmaker:
-    """The methods of a `Matchmaker` that need not do anything: a base for those that take no notice."""
-
-    def engage(self, house: HousePlayers) -> None:
-        """Use no house players."""
-
-    def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Take no notice."""
-
-    def alive(self, seat: int) -> None:
-        """Take no notice: nobody is probed."""
-
-    def began(self, match: Match, game: int) -> None:
-        """Take no notice."""
-
-    def finished(self, match: Match) -> None:
-        """Take no notice."""
-
-    def suspect(self) -> int | None:
-        """Return that no seat is to blame."""
-        return None
-
-    def next_due(self) -> float | None:
-        """Return that nothing happens by itself."""
-        return None
-
-    def enter(self, entry: Entry) -> None:
-        """Answer with a `Decision`."""
-        raise NotImplementedError
-
-    def readmit(self, entry: Entry, sat: tuple[Position, int]) -> None:
-        """Let a player enter like any other."""
-        self.enter(entry)
-
-    def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
-        """Take no notice."""
-
-    def learn(self, first: str, second: str, games: int) -> None:
-        """Take no notice."""
-
-    def seated(self, seat: int) -> Sequence[tuple[int, Position, int]]:
-        """Return nobody: there are no tables."""
-        return ()
-
-    def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Take no notice: such a match comes to nothing."""

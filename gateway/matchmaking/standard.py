@@ -21,6 +21,7 @@ from gateway.matchmaking.matchmaker import (
     HousePair,
     HousePlayers,
     Match,
+    Matchmaker,
     Opponent,
     Pair,
     Probe,
@@ -32,7 +33,7 @@ from gateway.matchmaking.pool import Seeker
 from gateway.matchmaking.tables import Position, Table, Tables
 
 
-class LobbyAndTables:
+class LobbyAndTables(Matchmaker):
     """The matchmaker of a server that has no other."""
 
     def __init__(

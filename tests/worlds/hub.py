@@ -17,7 +17,7 @@ from gateway.game.ids import game_ids
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
 from gateway.hub.hub import Hub, OnFault, reraise
-from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, SimpleMatchmaker, Turn
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, Turn
 from gateway.matchmaking.standard import LobbyAndTables
 
 E = TypeVar("E")
@@ -186,7 +186,7 @@ class Heard(NoResults):
         self._heard(finished)
 
 
-class ByName(SimpleMatchmaker):
+class ByName(Matchmaker):
     """Pairs the first two by the alphabet, for three games each. Lets no name in twice."""
 
     def __init__(self) -> None:

@@ -17,9 +17,9 @@ from gateway.matchmaking.matchmaker import (
     Hindered,
     HousePair,
     Match,
+    Matchmaker,
     Pair,
     Probe,
-    SimpleMatchmaker,
     Turn,
 )
 
@@ -81,7 +81,7 @@ def test_node_that_is_lost_takes_its_players_along(net: Net) -> None:
     assert (one.opponent, two.opponent) == ("bob", "ann")
 
 
-class Stale(SimpleMatchmaker):
+class Stale(Matchmaker):
     """Lets everybody in, and answers besides what a test says."""
 
     def __init__(self) -> None:

@@ -285,10 +285,10 @@ class AnythingGoes(RuleBasedStateMachine):
         for place in (TABLE, LOBBY):
             for one, two in combinations(("ann", "bob", "cid", "dan"), 2):
                 pair = self.world.arena(one, place), self.world.arena(two, place)
+                self.world.wait(1.1)  # those who have met are held back for others who may come back
                 assert all(client.plays for client in pair)
                 for client in pair:
                     client.leave()
-                self.world.wait(0.1)
 
 
 def series_of(client: Client) -> Series | None:
