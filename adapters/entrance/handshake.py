@@ -184,9 +184,7 @@ async def _answer(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainReques
             begun += data
             http.receive_data(data)
     except h11.RemoteProtocolError as error:
-        error.__traceback__ = (
-            None  # a frame of h11's in it refers to the error: a cycle
-        )
+        error.__traceback__ = None  # a frame of h11's in it refers to the error: a cycle
         return _response(http, error.error_status_hint, f"{error}\n")
     if not isinstance(event, h11.Request):
         return b""
