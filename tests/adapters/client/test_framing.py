@@ -536,11 +536,16 @@ def test_bytes_that_come_while_others_are_not_digested_are_behind_them() -> None
     assert found == texts
 
 
-def test_pings_without_end_are_answered_a_few_in_each_call() -> None:
-    framing = WebSocket()
-    framing.feed(frame(BINARY) + frame(PING) * 1000)
-    assert framing.has_more
-    assert 0 < len(framing.replies) <= 64
+@pytest.mark.parametrize("begin", [b"", frame(TEXT, "a"), frame(BINARY)], ids=["pings", "text", "binary"])
+def test_pings_without_end_are_answered_a_few_in_each_call(begin: bytes) -> None:
+    framing, data = WebSocket(), begin + frame(PING) * 1000
+    answered = 0
+    while data or framing.has_more:
+        framing.feed(data)
+        assert 0 < len(framing.replies) <= 64 * len(framing.ping())
+        answered += len(framing.replies) // len(framing.ping())
+        data = framing.replies = b""
+    assert answered == 1000
 
 
 @pytest.mark.parametrize("more", [frame(CLOSE, _BYE), server_frame(TEXT)], ids=["close", "error"])

@@ -150,14 +150,14 @@ async def test_no_turn_carries_out_much_where_many_clients_send_a_few_texts_at_o
         assert [answered(each.texts) for each in crowd] == [[*"abcd"]] * 40
 
 
-async def test_no_turn_of_the_loop_answers_many_pings() -> None:
+async def test_no_turn_of_the_loop_answers_many_pings_of_any_client() -> None:
     async with connections() as world:
         crowd = [await world.connect("websocket") for _ in range(10)]
         with added_each_turn(Told(*crowd, frames=True)) as steps:
             for each in crowd:
                 each.send(frame(PING) * 1000)
             await world.quiet()
-        assert max(steps) <= 10 + 16
+        assert max(steps) <= 10 * 64
         assert sum(steps) == 10_000
 
 
