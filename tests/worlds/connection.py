@@ -49,6 +49,7 @@ HERE = "192.0.2.1"
 """Where a client is unless a test says otherwise."""
 PAGE = "Connect with a websocket client.\n"
 """What the websocket port says to those who ask for no websocket."""
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 HANDSHAKE = (
     b"GET /?table=x HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
@@ -368,12 +369,14 @@ class World:
         proxy_protocol: bool = False,
         certificate: Certificate | None = None,
         tls_only: bool = False,
+        silence: float | None = None,
         passes_on: bool = False,
         turns: Turns | None = None,
     ) -> None:
         """`keeps_wire` keeps evidence, `passes_on` requests for no websocket, `turns` are installed already.
 
-        The others are options; 0 is no limit.
+        A client that may begin TLS may say nothing for `silence` seconds. The others are options; 0 is no
+        limit.
         """
         self.turns = turns
         self.results = Results(takes_evidence=keeps_wire)
@@ -381,6 +384,7 @@ class World:
         self.hub = Hub(Terms(idle=idle), self.matchmaker, self.results)
         self.page, self.passes_on, self.allow_origin = page, passes_on, allow_origin
         self.certificate, self.tls_only = certificate, tls_only
+        self.silence = {} if silence is None else {"silence": silence}
         self.options = cast(
             "Options",
             SimpleNamespace(
@@ -513,7 +517,8 @@ class Stack:
 
     async def serve(self, client: ClientSocket, framing: Framing, receive: Receive) -> None:
         refusal = FULL if framing == "lines" else b""
-        entrance = Entrance("toy", receive, self._open, self._admission, self._preamble, refusal)
+        world, common = self._world, (self._admission, self._preamble)
+        entrance = Entrance("toy", receive, self._open, *common, refusal, **world.silence)
         await entrance.serve(cast("trio.SocketStream", client))
 
     def _open(self, stream: trio.SocketStream) -> Socket:

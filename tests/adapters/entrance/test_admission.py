@@ -143,12 +143,11 @@ async def test_client_that_leaves_while_it_waits_counts_no_more(
         ("", "127.0.0.1", 600),
         ("--connects-per-second 0", HERE, 512),
         ("--max-connections 7", HERE, 7),
-        ("--max-connections 0", HERE, 600),
         ("--max-per-address 7", HERE, 7),
         ("--max-per-address 7", "127.0.0.1", 7),
         ("--connects-per-second 1", HERE, 7),
         ("--connects-per-second 1", "127.0.0.1", 7),
-        ("--max-per-address 0 --connects-per-second 0", HERE, 600),
+        ("--max-connections 0 --max-per-address 0 --connects-per-second 0", HERE, 600),
     ],
 )
 def test_options_say_how_many_connections_there_may_be(arguments: str, origin: str, let_in: int) -> None:

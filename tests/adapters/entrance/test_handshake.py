@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import pytest
 import trio
 import trio.testing
-from worlds.connection import HANDSHAKE, HERE, PAGE, TEXT, Client, answered, connections, frame
+from worlds.connection import GET, HANDSHAKE, HERE, PAGE, TEXT, Client, answered, connections, frame
 
-GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 ACCEPT = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 """What RFC 6455 1.3 answers to the handshake's key."""
 HELLO = frame(TEXT, "hello")
