@@ -15,7 +15,7 @@ import trio
 import trio.testing
 import trio_websocket
 from hub_world import Heard
-from wires import MemoryClient, serve
+from worlds.memory_client import MemoryClient, serve
 
 import adapters.arena.server
 import adapters.droidcon.server

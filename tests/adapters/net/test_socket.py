@@ -14,7 +14,7 @@ import certificates
 import pytest
 import trio
 import trio.testing
-from wires import MemoryClient, socket_of
+from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.net.epoll import EpollPoller, Poller
 from adapters.net.socket import Backlogs, Socket, is_answered, origin_at, taken

@@ -1,4 +1,4 @@
-"""Clients of a server in memory: each has a stream, and the server the socket at its other end."""
+"""A client in memory for what needs a stream of trio's: the server has the socket at its other end."""
 
 import socket
 from collections import Counter
@@ -39,8 +39,6 @@ class MemoryClient(trio.abc.HalfCloseableStream):
     def __init__(self) -> None:
         self.socket = _Noticed()
         """The server's end, as the system has it."""
-        self.is_mute = False
-        """Whether nothing arrives of what the client sends."""
 
     def reset(self) -> None:
         """Vanish without a word."""
@@ -58,8 +56,7 @@ class MemoryClient(trio.abc.HalfCloseableStream):
         await trio.lowlevel.checkpoint()
         if self.socket.is_closed or self.socket.is_reset:
             raise trio.BrokenResourceError
-        if not self.is_mute:
-            self.socket.arrives(bytes(data))
+        self.socket.arrives(bytes(data))
 
     async def wait_send_all_might_not_block(self) -> None:
         """Return at once."""
