@@ -39,6 +39,8 @@ class MemoryClient(trio.abc.HalfCloseableStream):
     def __init__(self) -> None:
         self.socket = _Noticed()
         """The server's end, as the system has it."""
+        self.is_mute = False
+        """Whether nothing arrives of what the client sends."""
 
     def reset(self) -> None:
         """Vanish without a word."""
@@ -56,7 +58,8 @@ class MemoryClient(trio.abc.HalfCloseableStream):
         await trio.lowlevel.checkpoint()
         if self.socket.is_closed or self.socket.is_reset:
             raise trio.BrokenResourceError
-        self.socket.arrives(bytes(data))
+        if not self.is_mute:
+            self.socket.arrives(bytes(data))
 
     async def wait_send_all_might_not_block(self) -> None:
         """Return at once."""
