@@ -14,8 +14,8 @@ from functools import partial
 import trio
 import trio.testing
 import trio_websocket
-from wires import MemoryClient, serve
 from worlds.hub import Heard
+from worlds.memory_client import MemoryClient, serve
 
 import adapters.arena.server
 import adapters.droidcon.server

@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 from browsing import LOOKS, PROJECTOR, STILL, Windows, chromium, program
 from scripted_clients import DroidconClient, connected
-from served import EVERY_PORT, Served, served
 from showcase import HOSTILE, Match, fill, history, matches, play_illegal
+from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from urllib.parse import quote
 
 import websockets.sync.client
-from served import PATIENCE, Served
+from worlds.server import PATIENCE, Served
 
 
 class Client(ABC):

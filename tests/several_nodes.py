@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from served import EVERY_PORT, PATIENCE, Served, begun
+from worlds.server import EVERY_PORT, PATIENCE, Served, begun
 
 from gateway.server import local_redis
 

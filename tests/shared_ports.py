@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 import certificates
 import websocket as websocket_client
-from served import PATIENCE, Served, begun, everything
+from worlds.server import PATIENCE, Served, begun, everything
 
 MOVES = (3, 0, 3, 0, 3, 0, 3)
 """The first mover wins."""

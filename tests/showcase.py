@@ -13,7 +13,7 @@ from pathlib import Path
 
 from game_records import game, numbered
 from scripted_clients import KINDS, Client, connected
-from served import Served
+from worlds.server import Served
 
 from gateway.game.board import COLUMNS, Board
 from gateway.game.events import Reason

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import certificates
 import pytest
-from served import EVERY_PORT, Served, served
+from worlds.server import EVERY_PORT, Served, served
 
 from adapters.bot.__main__ import main
 from gateway.access.accounts import Account, digest_of, new_token

@@ -15,7 +15,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, ran, served, until
+from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, ran, served, until
 
 from conformance.lab.meters import children_of, has_proc
 from gateway import __version__

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pytest
 import trio
-from served import EVERY_PORT, PATIENCE, Served, served
+from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 import adapters.arena.client
 import adapters.droidcon.client

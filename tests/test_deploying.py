@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import certificates
 import pytest
 import yaml
-from served import PATIENCE, ROOT, Served, begun
+from worlds.server import PATIENCE, ROOT, Served, begun
 
 from adapters.dialects import DIALECTS
 from gateway.options.options import WEB_PORT, parse

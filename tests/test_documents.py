@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from served import ROOT
+from worlds.server import ROOT
 
 from adapters.dialects import DIALECTS
 from gateway.game.events import Objection

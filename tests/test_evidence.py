@@ -16,7 +16,7 @@ from typing import TypeAlias
 import pytest
 import websockets.exceptions
 import websockets.sync.client
-from served import EVERY_PORT, PATIENCE, Served, served
+from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 from gateway.__main__ import main
 from gateway.store import commands

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import certificates
 import pytest
 import websocket as websocket_client
-from served import EVERY_PORT, PATIENCE, Served, everything, served
 from shared_ports import dialled, got_from, on_one_port, stopped
 from test_metrics import scraped
+from worlds.server import EVERY_PORT, PATIENCE, Served, everything, served
 
 EVIL = "http://evil.example"
 KNOWN = "https://c4.example"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import certificates
 import pytest
-from served import PATIENCE, ROOT, begun, ran, until
+from worlds.server import PATIENCE, ROOT, begun, ran, until
 
 from gateway.runtime.listening import own_addresses, reachable
 

@@ -20,9 +20,9 @@ import certificates
 import pytest
 import websocket as websocket_client
 import websockets.sync.client
-from served import EVERY_PORT, PATIENCE, Served, served
 from several_nodes import HAS_REGISTRY, two_nodes
 from websockets.sync.client import ClientConnection
+from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 from adapters.client.contract import PROBE_LIMIT
 from gateway.access.accounts import Account, digest_of, new_token

@@ -15,7 +15,7 @@ import pytest
 import trio
 import trio.testing
 from players import DIALECTS, Player, entered, gateway
-from wires import MemoryClient, serve
+from worlds.memory_client import MemoryClient, serve
 from wsproto.frame_protocol import FrameDecoder
 
 from adapters.client.accepted import Accepted

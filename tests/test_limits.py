@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from served import EVERY_PORT, PATIENCE, Served, begun, served
+from worlds.server import EVERY_PORT, PATIENCE, Served, begun, served
 
 pytestmark = pytest.mark.operation
 

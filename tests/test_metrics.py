@@ -15,8 +15,8 @@ import certificates
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected, play_out
-from served import EVERY_PORT, PATIENCE, Served, ran, served
 from several_nodes import HAS_REGISTRY, node, registry_in
+from worlds.server import EVERY_PORT, PATIENCE, Served, ran, served
 
 from conformance.lab.meters import has_proc
 from gateway import __version__

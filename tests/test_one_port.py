@@ -9,8 +9,8 @@ from contextlib import closing
 import certificates
 import pytest
 from scripted_clients import KINDS, connected, play_out
-from served import PATIENCE, Served, everything, served, until
 from shared_ports import MOVES, asked, dialled, got, got_from, on_one_port, opened, stopped
+from worlds.server import PATIENCE, Served, everything, served, until
 
 from conformance.lab.meters import children_of, has_proc
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import certificates
 import pytest
-from served import PATIENCE, everything, until
 from shared_ports import dialled, got_from, on_one_port, stopped
+from worlds.server import PATIENCE, everything, until
 
 from adapters.entrance.web_handoff import MOST_RELAYS
 

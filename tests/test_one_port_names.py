@@ -5,8 +5,8 @@ from pathlib import Path
 
 import certificates
 import pytest
-from served import ran, until
 from shared_ports import dialled, on_one_port, opened, stopped
+from worlds.server import ran, until
 
 pytestmark = pytest.mark.operation
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from served import PATIENCE, Served, everything, until
 from several_nodes import HAS_REGISTRY, await_log, node, registry
+from worlds.server import PATIENCE, Served, everything, until
 
 from gateway.__main__ import main
 from gateway.options.command_names import TOKEN_FILE as FILE

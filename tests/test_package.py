@@ -11,7 +11,7 @@ from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
-from served import ROOT
+from worlds.server import ROOT
 
 from gateway import __version__
 

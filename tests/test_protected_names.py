@@ -14,7 +14,7 @@ import pytest
 import websocket as websocket_client
 import websockets.exceptions
 import websockets.sync.client
-from served import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
+from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
 
 from gateway.access.accounts import Account, digest_of, new_token
 

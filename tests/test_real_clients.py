@@ -11,7 +11,7 @@ import pytest
 import websocket as websocket_client
 import websockets.exceptions
 import websockets.sync.client
-from served import EVERY_PORT, PATIENCE, Served, served
+from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
 import pytest
-from served import PATIENCE, Served, begun
+from worlds.server import PATIENCE, Served, begun
 
 from gateway.__main__ import main
 from gateway.server.local_redis import PROGRAMS

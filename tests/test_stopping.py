@@ -17,9 +17,9 @@ from pathlib import Path
 import certificates
 import pytest
 import websocket
-from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, served
 from shared_ports import got, on_one_port
 from shared_ports import opened as asked
+from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, served
 
 from conformance.lab.meters import children_of, has_proc
 from gateway.access.accounts import Account, digest_of, new_token

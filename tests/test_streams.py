@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 from forking import PATIENCE, ROOT
-from served import EVERY_PORT, begun, until
 from several_nodes import HAS_REGISTRY
 from test_several_workers import wait_for_end
+from worlds.server import EVERY_PORT, begun, until
 
 from conformance.lab.meters import children_of, has_proc
 from gateway.server import local_redis

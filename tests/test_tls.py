@@ -11,8 +11,8 @@ import certificates
 import pytest
 import websocket as websocket_client
 from scripted_clients import KINDS, connected, play_out
-from served import PATIENCE, Served, everything, ran, served, until
 from shared_ports import MOVES, dialled, got, got_from, on_one_port, stopped
+from worlds.server import PATIENCE, Served, everything, ran, served, until
 
 pytestmark = [certificates.needs_openssl, pytest.mark.operation]
 

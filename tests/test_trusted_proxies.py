@@ -5,9 +5,9 @@ import time
 from contextlib import ExitStack
 
 import pytest
-from served import EVERY_PORT, PATIENCE, Served, served
 from shared_ports import on_one_port, stopped
 from test_limits import Client, is_told_soon, let_in, one_of_many_is_told, paged
+from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 pytestmark = pytest.mark.operation
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from scripted_clients import KINDS, Client, connected, play_out
-from served import PATIENCE, Served
 from several_nodes import HAS_REGISTRY, await_log, node, registry, two_nodes
 from shared_ports import MOVES, got
+from worlds.server import PATIENCE, Served
 
 POSTGRES = os.environ.get("C4TEST_POSTGRES")
 pytestmark = [

@@ -271,7 +271,9 @@ class Connection(Generic[C, S]):
                 try:
                     await self._socket.listen(self._ready)
                 except _BROKEN:
-                    raise PeerGone(STOPPED_READING if self._socket.is_given_up else "") from None
+                    if self._socket.is_given_up:
+                        words = STOPPED_READING
+                    raise PeerGone(words) from None
                 await self._carry_out_later()
             words = self._framing.ended
             # All that it said before its good-bye was answered, and nothing is said behind ours.

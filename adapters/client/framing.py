@@ -152,8 +152,6 @@ FRAME_LIMIT = 1024
 
 _AT_ONCE = 32
 """Frames that the library decodes before others have their turn: some 150 us."""
-_MUCH = 64
-"""Bytes of pings and pongs that are taken from one read at once; those behind them take their turns."""
 _PARTS = 64
 """Pieces in which an unfinished message may lie; beyond that they are put together."""
 _TEXT = 0x81
@@ -354,11 +352,11 @@ def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
     """Take the short, whole, masked text, ping and pong frames that `data` begins with.
 
     Return the payloads of the text frames, the ping and pong frames unchanged, and the rest of `data`: from
-    the first frame that is of another kind, not whole, or a ping or pong behind several.
+    the first frame that is of another kind or not whole, or behind `_AT_ONCE` pings and pongs.
     """
     texts: list[str] = []
     controls = b""
-    at, size = 0, len(data)
+    at, size, left = 0, len(data), _AT_ONCE
     while size - at >= _HEAD:
         kind = data[at]
         payload = at + _HEAD
@@ -370,8 +368,9 @@ def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
                 texts.append(_unmasked(data[payload - 4 : payload], data[payload:end]).decode())
             except UnicodeDecodeError:
                 break
-        elif kind in (_PING, _PONG) and len(controls) < _MUCH:
+        elif kind in (_PING, _PONG) and left:  # nothing else limits how many are answered at once
             controls += data[at:end]
+            left -= 1
         else:
             break
         at = end

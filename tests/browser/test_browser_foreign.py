@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from served import EVERY_PORT, Served, served
 from shared_ports import on_one_port, stopped
+from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

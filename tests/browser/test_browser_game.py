@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from browsing import PHONE, Windows, expect
 from scripted_clients import ArenaClient, DroidconClient, connected
-from served import EVERY_PORT, Served, served
 from showcase import ILLEGAL_GAME, play_illegal
+from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

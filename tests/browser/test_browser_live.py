@@ -11,7 +11,7 @@ import pytest
 from browsing import Windows, expect
 from relay import relayed
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected
-from served import Served
+from worlds.server import Served
 
 from conformance.lab.meters import children_of
 

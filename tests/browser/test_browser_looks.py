@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 from browsing import LOOKS, PHONE, Windows, expect
 from scripted_clients import DroidconClient, connected
-from served import EVERY_PORT, Served, served
 from showcase import HOSTILE, fill, history, matches, play_illegal
+from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Request

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from browsing import PHONE, Windows, expect
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected, play_out
-from served import EVERY_PORT, Served, served
+from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from browsing import Windows, expect
 from scripted_clients import ArenaClient, DroidconClient, Nac4Client, connected
-from served import Served
 from several_nodes import HAS_REGISTRY, two_nodes
+from worlds.server import Served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browsing import PHONE, Windows, expect
-from served import EVERY_PORT, Served, served
+from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import certificates
 import pytest
 from browsing import Windows, expect
-from served import Served
 from shared_ports import on_one_port, stopped
+from worlds.server import Served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from browsing import PHONE, Windows, expect
 from scripted_clients import DroidconClient, connected
-from served import Served
+from worlds.server import Served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 from browsing import Windows, expect
-from served import EVERY_PORT, Served, served
 from showcase import CAST, fill, history
+from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -10,7 +10,7 @@ import trio
 import trio.lowlevel
 import trio_websocket
 from runner_fakes import tcp_server, websocket_server
-from served import EVERY_PORT, Served, served
+from worlds.server import EVERY_PORT, Served, served
 
 from conformance.__main__ import main
 from conformance.lab.jobs import LoadError, as_words

@@ -6,28 +6,29 @@ What a test sees names no class between them: the last part of this file alone d
 
 import random
 import socket
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from ipaddress import ip_network
 from math import inf
+from types import SimpleNamespace
 from typing import Literal, TypeAlias, cast
 
 import trio
 import trio.testing
 
 from adapters.client.accepted import Accepted
-from adapters.client.boundary import guarded
 from adapters.client.connection import Connection
 from adapters.client.contract import Farewell, WireError
-from adapters.client.rate_limit import ClientLimits
-from adapters.entrance.admission import Entry, without_limits
+from adapters.entrance.admission import Entry, admission
+from adapters.entrance.entrance import Entrance
 from adapters.entrance.handshake import HttpPort, PlainRequest, Websites
-from adapters.entrance.one_port import receive_lines, receive_request
+from adapters.entrance.one_port import Receive, receive_lines, receive_request
+from adapters.entrance.preamble import Preamble
 from adapters.net.socket import Backlogs, Socket
 from conformance.lab.fuzz.memory import MemoryPoller, MemorySocket
+from gateway.access.certificates import Certificate
 from gateway.game.board import Side
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, Play, Unfit
@@ -39,6 +40,7 @@ from gateway.hub.hub import Hub
 from gateway.hub.seats import Seat
 from gateway.matchmaking.matchmaker import Answer
 from gateway.matchmaking.standard import LobbyAndTables
+from gateway.options.arguments import Options
 from gateway.runtime.turns import Turns
 from gateway.server.app import keep_time
 
@@ -47,10 +49,13 @@ HERE = "192.0.2.1"
 """Where a client is unless a test says otherwise."""
 PAGE = "Connect with a websocket client.\n"
 """What the websocket port says to those who ask for no websocket."""
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 HANDSHAKE = (
     b"GET /?table=x HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
+FULL = b"Error FULL\n"
+"""What a client that writes lines hears where it is not let in."""
 IDLE = 30.0
 """Seconds that a player has for a move unless a test says otherwise."""
 
@@ -352,44 +357,70 @@ class World:
         *,
         keeps_wire: bool = False,
         idle: float = IDLE,
-        rate: float = inf,
-        burst: int = sys.maxsize,
-        request_seconds: float = 60.0,
+        rate: float = 0,
+        burst: int = 1,
+        max_connections: int = 0,
+        max_per_address: int = 0,
+        connects_per_second: int = 0,
+        request_seconds: float | None = None,
         page: int | None = None,
         allow_origin: Sequence[str] = (),
         trusted_proxy: Sequence[str] = (),
+        proxy_protocol: bool = False,
+        certificate: Certificate | None = None,
         tls_only: bool = False,
+        silence: float | None = None,
         passes_on: bool = False,
         turns: Turns | None = None,
     ) -> None:
         """`keeps_wire` keeps evidence, `passes_on` requests for no websocket, `turns` are installed already.
 
-        The others are options.
+        A client that may begin TLS may say nothing for `silence` seconds. The others are options; 0 is no
+        limit.
         """
         self.turns = turns
         self.results = Results(takes_evidence=keeps_wire)
         self.matchmaker = Matchmaker(random.Random(0))
         self.hub = Hub(Terms(idle=idle), self.matchmaker, self.results)
-        self.rate, self.burst, self.request_seconds = rate, burst, request_seconds
-        self.page, self.tls_only, self.passes_on = page, tls_only, passes_on
-        self.allow_origin, self.trusted = allow_origin, [ip_network(each) for each in trusted_proxy]
+        self.page, self.passes_on, self.allow_origin = page, passes_on, allow_origin
+        self.certificate, self.tls_only = certificate, tls_only
+        self.silence = {} if silence is None else {"silence": silence}
+        self.options = cast(
+            "Options",
+            SimpleNamespace(
+                max_connections=max_connections,
+                max_per_address=max_per_address,
+                connects_per_second=connects_per_second,
+                messages_per_second=rate,
+                message_burst=burst,
+                request_seconds=request_seconds,
+                trusted_proxy=[ip_network(each) for each in trusted_proxy],
+                proxy_protocol=proxy_protocol,
+            ),
+        )
         self.is_stopping = False
         """Whether no websocket is opened any more."""
-        self.reached: list[tuple[str, str]] = []
-        """Which limit of a client was reached, and where that is."""
-        self.refused: Counter[tuple[str, str]] = Counter()
-        """How many pages of other websites were."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """How often a limit was reached, as ``limit_`` with its option, and a client not let in."""
         self.opened: list[tuple[str, str | None]] = []
         """Of each websocket: the target of its request, and the token in its header."""
         self.passed_on: list[tuple[bytes, bool, bool]] = []
         """Of each such request: what was read, whether its client uses HTTPS, and whether a proxy sent it."""
 
     def dial(
-        self, framing: Framing = "websocket", origin: str = HERE, translator: ToyTranslator | None = None
+        self,
+        framing: Framing = "websocket",
+        origin: str = HERE,
+        translator: ToyTranslator | None = None,
+        receive: Receive | None = None,
     ) -> Client:
-        """Return a client who has a connection and has sent nothing."""
+        """Return a client who has a connection and has sent nothing.
+
+        Behind the preamble `receive` serves it, by default with the toy dialect.
+        """
         client = Client(framing, origin)
-        self.nursery.start_soon(self.stack.serve, client.socket, framing, translator or ToyTranslator())
+        receive = receive or self.stack.receiving(framing, translator or ToyTranslator())
+        self.nursery.start_soon(self.stack.serve, client.socket, framing, receive)
         return client
 
     async def connect(
@@ -452,14 +483,19 @@ class Stack:
         self._world = world
         self._poller = MemoryPoller()
         self._backlogs = Backlogs()
-        self._limits = ClientLimits(world.rate, world.burst, world.request_seconds, self._reached)
+        self._admission = admission(world.options, world.counts)
+        trusted, proxied = world.options.trusted_proxy, world.options.proxy_protocol
+        self._preamble = Preamble(
+            world.certificate, world.counts, tls_only=world.tls_only, proxied=proxied, trusted=trusted
+        )
         self._http = HttpPort(
             PAGE,
             world.page,
-            world.trusted,
-            Websites(world.allow_origin, world.refused),
+            trusted,
+            Websites(world.allow_origin, world.counts),
             self._pass_on if world.passes_on else None,
             lambda: world.is_stopping,
+            has_hsts=world.tls_only,
         )
 
     @contextmanager
@@ -473,18 +509,20 @@ class Stack:
         finally:
             trio.lowlevel.remove_instrument(self._turns)
 
-    async def serve(self, client: ClientSocket, framing: Framing, translator: ToyTranslator) -> None:
-        sock = Socket(cast("socket.socket", client), self._poller, self._turns, self._backlogs)
-        entry = Entry(without_limits(), "toy", sock.origin, self._limits, counts=False)
+    def receiving(self, framing: Framing, translator: ToyTranslator) -> Receive:
         serve = partial(self._serve, translator)
         if framing == "lines":
-            receive = partial(receive_lines, serve)
-        else:
-            receive = partial(receive_request, serve, self._http)
-        try:
-            await guarded("toy", partial(receive, sock, entry))
-        finally:
-            sock.close()
+            return partial(receive_lines, serve)
+        return partial(receive_request, serve, self._http)
+
+    async def serve(self, client: ClientSocket, framing: Framing, receive: Receive) -> None:
+        refusal = FULL if framing == "lines" else b""
+        world, common = self._world, (self._admission, self._preamble)
+        entrance = Entrance("toy", receive, self._open, *common, refusal, **world.silence)
+        await entrance.serve(cast("trio.SocketStream", client))
+
+    def _open(self, stream: trio.SocketStream) -> Socket:
+        return Socket(cast("socket.socket", stream), self._poller, self._turns, self._backlogs)
 
     async def _serve(self, translator: ToyTranslator, client: Accepted) -> None:
         if client.target:
@@ -493,6 +531,3 @@ class Stack:
 
     async def _pass_on(self, _: Socket, __: Entry, request: PlainRequest) -> None:
         self._world.passed_on.append((request.begun, request.is_secure, request.is_single))
-
-    def _reached(self, option: str, origin: str) -> None:
-        self._world.reached.append((option, origin))

@@ -17,7 +17,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 
 import pytest
 import websockets.sync.client
-from served import EVERY_PORT, PATIENCE, ROOT, Served, served
+from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, served
 
 from adapters.bot.__main__ import main
 from gateway.engines.catalogue import engine_named

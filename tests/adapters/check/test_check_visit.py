@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 import trio.testing
-from wires import MemoryClient, socket_of
+from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.check.checkup import Checkup, Task
 from adapters.check.play import Play

@@ -2,7 +2,7 @@
 
 import pytest
 import trio
-from wires import MemoryClient, socket_of
+from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.check.scenarios import Pace
 from adapters.check.wire import CheckedSocket, frame_end, line_end

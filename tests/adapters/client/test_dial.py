@@ -8,7 +8,7 @@ import trio
 import trio.testing
 from foreign_servers import serving, serving_websockets
 from trio_websocket import ConnectionClosed, WebSocketConnection
-from wires import MemoryClient, socket_of
+from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.client.contract import PeerGone, WireError
 from adapters.client.dial import Client, TcpLine, open_lines, open_websocket

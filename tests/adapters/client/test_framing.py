@@ -254,7 +254,7 @@ def breaks(*texts: str, code: int = 1002, pongs: Iterable[bytes] = ()) -> Outcom
 def hangs_up(*texts: str, echo: bytes = b"", pongs: Iterable[bytes] = ()) -> Outcome:
     """The connection ends with the client's close frame, which is sent back."""
     before = goes_on(*texts, pongs=pongs)
-    return Outcome(before.texts, before.replies, "hung up", server_frame(CLOSE, echo))
+    return replace(before, ended="hung up", goodbye=server_frame(CLOSE, echo))
 
 
 Cases = dict[str, tuple[bytes, Outcome]]
@@ -537,11 +537,16 @@ def test_bytes_that_come_while_others_are_not_digested_are_behind_them() -> None
     assert found == texts
 
 
-def test_pings_without_end_are_answered_a_few_in_each_call() -> None:
-    framing = WebSocket()
-    framing.feed(frame(BINARY) + frame(PING) * 1000)
-    assert framing.has_more
-    assert 0 < len(framing.replies) <= 64
+@pytest.mark.parametrize("begin", [b"", frame(TEXT, "a"), frame(BINARY)], ids=["pings", "text", "binary"])
+def test_pings_without_end_are_answered_a_few_in_each_call(begin: bytes) -> None:
+    framing, data = WebSocket(), begin + frame(PING) * 1000
+    answered = 0
+    while data or framing.has_more:
+        framing.feed(data)
+        assert 0 < len(framing.replies) <= 64 * len(framing.ping())
+        answered += len(framing.replies) // len(framing.ping())
+        data = framing.replies = b""
+    assert answered == 1000
 
 
 @pytest.mark.parametrize("opcode", [TEXT, BINARY])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from wires import MemoryClient, socket_of
+from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.client.accepted import Accepted
 from adapters.client.contract import Farewell

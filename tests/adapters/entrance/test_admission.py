@@ -1,191 +1,343 @@
-"""Clients that are let in, have to wait, or hear why not, on streams in memory."""
+"""Clients that are let in, have to wait, or hear why they are not."""
 
 import logging
+import sys
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
+from functools import partial
 from ipaddress import ip_network
+from math import inf
 
+import certificates
 import pytest
 import trio
 import trio.testing
-from adapters.net.pacing import ClientLimits, NotLetIn
-from adapters.net.wire import Wire
-from shell_fakes import drained
-from wires import wired
+from tcp_port import TcpPort, everything
+from worlds.connection import HANDSHAKE, HERE, Client, Framing, World, connections
 
-from adapters.entrance import admission
-from adapters.entrance.admission import LOG_PERIOD, PARTING, Admission
-from gateway.access.limits import AddressLimits, Doors
+from adapters.client.accepted import Accepted
+from adapters.dialects import DIALECTS
+from adapters.entrance.admission import Admission, admission
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import receive_request
+from adapters.entrance.preamble import Preamble
+from gateway.access.certificates import Certificate
+from gateway.access.limits import AddressLimits, Connections
+from gateway.options.options import parse
 
-WORD = b"Error CHANNEL_IS_FULL\n"
-
-
-class Port:
-    """A front end that says hello, and goodbye when it is told to."""
-
-    def __init__(self, nursery: trio.Nursery, limits: Admission, refusal: bytes) -> None:
-        self.end = trio.Event()
-        self.wires: list[Wire] = []
-        self._nursery = nursery
-        self._serve = limits.guard("toy", refusal, self._greet)
-
-    async def _greet(self, wire: Wire) -> None:
-        self.wires.append(wire)
-        await wire.send_all(b"hello\n")
-        await self.end.wait()
-        await wire.linger()
-
-    async def dial(self, address: str = "192.0.2.1") -> trio.StapledStream:
-        client, server = trio.testing.memory_stream_pair()
-        wire = wired(server)
-        wire.address = address
-        self._nursery.start_soon(self._serve_and_close, wire)
-        await trio.testing.wait_all_tasks_blocked()  # tasks begin in no order
-        return client
-
-    async def _serve_and_close(self, wire: Wire) -> None:
-        await self._serve(wire)
-        await trio.aclose_forcefully(wire)
+FULL = "The server is full. Try again later.\n"
+ADDRESS = "Too many connections from your address are open. Close one first.\n"
+CONNECTS = "Your address connects too often. Try again in some seconds.\n"
+ALERT = b"\x15\x03\x03\0\2\2\x31"
+"""access_denied (RFC 8446, 6.2)."""
+PROXY = "10.0.0.1"
+"""A proxy that is trusted where a test says so."""
+BEHIND = {"trusted_proxy": ["10.0.0.0/8"]}
+HEADER = b"PROXY TCP4 %s 192.0.2.7 12345 443\r\n"
 
 
-@asynccontextmanager
-async def port(doors: Doors, refusal: bytes = WORD) -> AsyncIterator[tuple[Port, Admission]]:
-    limits = Admission(doors, Counter(), ClientLimits(rate=7.0))
-    async with trio.open_nursery() as nursery:
-        yield Port(nursery, limits, refusal), limits
-        nursery.cancel_scope.cancel()
+@pytest.fixture(params=["lines", "websocket"])
+def framing(request: pytest.FixtureRequest) -> Framing:
+    found: Framing = request.param
+    return found
 
 
-async def test_client_that_is_not_let_in_hears_a_word_and_is_counted() -> None:
-    async with port(Doors(1)) as (front, limits):
-        inside, outside = await front.dial(), await front.dial()
-        assert await inside.receive_some() == b"hello\n"
-        assert await drained(outside) == WORD
-        assert limits.counts == {("limit_max-connections", "toy"): 1}
+def forwarded(address: str) -> bytes:
+    """Return the request for a websocket with what a proxy adds to it."""
+    return HANDSHAKE[:-2] + f"X-Forwarded-For: {address}\r\n\r\n".encode()
 
 
-async def test_one_that_leaves_makes_room() -> None:
-    async with port(Doors(1)) as (front, limits):
-        first = await front.dial()
-        assert await first.receive_some() == b"hello\n"
-        front.end.set()
-        assert await drained(first) == b""
-        await first.aclose()
-        await trio.testing.wait_all_tasks_blocked()
-        assert await (await front.dial()).receive_some() == b"hello\n"
-        assert not limits.counts
+async def asks(
+    world: World, framing: Framing = "websocket", origin: str = HERE, data: bytes | None = None
+) -> Client:
+    """Return a client that says something, and is let in or is not."""
+    client = world.dial(framing, origin)
+    await world.quiet()  # tasks begin in no order
+    client.send((HANDSHAKE if framing == "websocket" else b"x\n") if data is None else data)
+    await world.quiet()
+    return client
 
 
-async def test_where_the_dialect_has_no_word_http_says_why() -> None:
-    async with port(Doors(there=AddressLimits(connections=0)), b"") as (front, _):
-        head, _, body = (await drained(await front.dial())).partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
-        assert body == b"Too many connections from your address are open. Close one first.\n"
-        assert b"Content-Length: %d\r\n" % len(body) in head
+def is_in(client: Client) -> bool:
+    """Whether a client was let in; one that was not has heard why by now, and was hung up on."""
+    found = client.received.startswith((b"HTTP/1.1 101 ", b"Refused"))
+    assert found or client.is_hung_up_on
+    return found
 
 
-async def test_answer_by_http_keeps_browsers_with_tls_where_there_is_nothing_else() -> None:
-    client, server = trio.testing.memory_stream_pair()
-    wire = wired(server)
-    wire.only_tls = True
-    await client.send_eof()
-    await Admission(Doors(0), Counter()).guard("toy", b"", Wire.linger)(wire)
-    heard = await drained(client)
-    assert heard.startswith(b"HTTP/1.1 503 Service Unavailable\r\nstrict-transport-security: max-age=")
+# Who is let in.
 
 
 @pytest.mark.parametrize(
-    ("begin", "heard"),
+    ("limit", "text"),
+    [({"max_connections": 2}, FULL), ({"max_per_address": 2}, ADDRESS)],
+    ids=["all", "an address"],
+)
+async def test_client_too_many_hears_why_and_one_that_leaves_makes_room(
+    limit: Mapping[str, int], text: str, framing: Framing
+) -> None:
+    async with connections(**limit) as world:
+        first, second, late = [await asks(world, framing) for _ in range(3)]
+        assert [is_in(each) for each in (first, second, late)] == [True, True, False]
+        if framing == "lines":
+            assert late.texts == ["Error FULL"]
+        else:
+            status, headers, body = late.response
+            assert (status, headers["retry-after"], body) == (503, "5", text)
+        option = next(iter(limit)).replace("_", "-")
+        assert world.counts == {(f"limit_{option}", "toy"): 1}
+        first.hangs_up()
+        await world.quiet()
+        assert [is_in(await asks(world, framing)) for _ in range(2)] == [True, False]
+
+
+async def test_limit_by_address_holds_for_each_address_alone() -> None:
+    async with connections(max_per_address=1) as world:
+        clients = [await asks(world, origin=each) for each in (HERE, "192.0.2.2", "2001:db8::1", HERE)]
+        clients.append(await asks(world, origin="2001:db8::2"))  # of the same network
+        assert [is_in(each) for each in clients] == [True, True, True, False, False]
+
+
+async def test_address_that_connects_too_fast_waits_and_is_refused_at_last(
+    framing: Framing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(connects_per_second=1) as world:
+        begin = trio.current_time()
+        clients = [await asks(world, framing) for _ in range(20)]
+        refused = [each for each in clients if each.is_hung_up_on]
+        times = dict[int, float]()
+        while len(times) < len(clients) - len(refused):
+            for number, each in enumerate(clients):
+                if each.received and each not in refused:
+                    times.setdefault(number, trio.current_time() - begin)
+            await trio.sleep(0.01)
+        assert list(times.values()) == pytest.approx([0, 0, 1, 2, 3, 4, 5], abs=0.1)
+        if framing == "websocket":
+            assert {each.response[2] for each in refused} == {CONNECTS}
+        assert world.counts == {("limit_connects-per-second", "toy"): 5 + 13}
+
+
+async def test_without_limits_everybody_is_let_in(framing: Framing) -> None:
+    async with connections() as world:
+        clients = [await asks(world, framing) for _ in range(100)]
+        assert all(map(is_in, clients))
+        assert not world.counts
+
+
+async def test_client_that_leaves_while_it_waits_counts_no_more(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections(connects_per_second=1, max_connections=3) as world:
+        for client in [await asks(world) for _ in range(3)]:
+            client.resets()
+        await trio.sleep(10)
+        assert [is_in(await asks(world)) for _ in range(2)] == [True, True]
+
+
+# The options. With 0 there is no limit; without limits by address there is none for this machine's own.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "origin", "let_in"),
     [
-        (b"\x16\x03\x01", b"\x15\x03\x03\0\2\2\x31"),
-        (b"NAME ann\n", WORD),
-        (b"", WORD),
-        (b"PROXY TCP4 203.0.113.7 192.0.2.1 12345 443\r\n", b""),  # TLS may come next
-        (b"\r\n\r\n\0\r\nQUIT\n", b""),
+        ("", "127.0.0.1", 600),
+        ("--connects-per-second 0", HERE, 512),
+        ("--max-connections 7", HERE, 7),
+        ("--max-per-address 7", HERE, 7),
+        ("--max-per-address 7", "127.0.0.1", 7),
+        ("--connects-per-second 1", HERE, 7),
+        ("--connects-per-second 1", "127.0.0.1", 7),
+        ("--max-connections 0 --max-per-address 0 --connects-per-second 0", HERE, 600),
     ],
 )
-async def test_client_that_is_not_let_in_and_uses_tls_hears_no_plaintext(
-    begin: bytes, heard: bytes, autojump_clock: trio.testing.MockClock
+def test_options_say_how_many_connections_there_may_be(arguments: str, origin: str, let_in: int) -> None:
+    limits = admission(parse(arguments.split(), DIALECTS), Counter())
+    entered = [limits.connections.enter(origin, 0.0) for _ in range(600)]
+    assert len([each for each in entered if isinstance(each, float)]) == let_in
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rate", "burst", "request_seconds"),
+    [
+        ("--messages-per-second 9 --message-burst 4", 9, 4, 60),
+        ("--messages-per-second 0 --message-burst 4", inf, sys.maxsize, 60),
+        ("--messages-per-second 0 --request-seconds 5", inf, sys.maxsize, 5),
+    ],
+)
+def test_options_say_what_is_held_against_each_client(
+    arguments: str, rate: float, burst: int, request_seconds: float
 ) -> None:
-    async with port(Doors(0)) as (front, limits):
-        limits.takes_tls = True
-        client = await front.dial()
-        await client.send_all(begin)
-        assert await drained(client) == heard
+    limits = admission(parse(arguments.split(), DIALECTS), Counter()).limits
+    assert (limits.rate, limits.burst, limits.request) == (rate, burst, request_seconds)
 
 
-async def test_client_of_a_proxy_counts_at_no_address_until_that_is_known() -> None:
-    async with port(Doors(2, AddressLimits(connections=1))) as (front, limits):
-        limits.trusted = (ip_network("192.0.2.0/24"),)
-        for _ in range(2):
-            await front.dial()
-        first, second = front.wires
-        await first.count_at("203.0.113.7")
-        await first.count_at("203.0.113.7")
-        with pytest.raises(NotLetIn, match="Too many connections from your address"):
-            await second.count_at("203.0.113.7")
-        assert limits.counts == {("limit_max-per-address", "toy"): 1}
-        front.end.set()
-    assert not limits.doors._inside
+# Where a client counts.
+
+
+async def test_client_of_a_trusted_proxy_counts_where_it_is() -> None:
+    async with connections(**BEHIND, max_per_address=1) as world:
+        addresses = ["203.0.113.7", "203.0.113.8", "203.0.113.7"]
+        first, other, again = [await asks(world, "websocket", PROXY, forwarded(each)) for each in addresses]
+        direct = await asks(world, origin="203.0.113.7")
+        assert [is_in(each) for each in (first, other, again, direct)] == [True, True, False, False]
+        assert again.response[::2] == direct.response[::2] == (503, ADDRESS)
+        assert world.counts == {("limit_max-per-address", "toy"): 2}
+        first.hangs_up()
+        await world.quiet()
+        assert is_in(await asks(world, origin="203.0.113.7"))
+        assert not is_in(await asks(world, "websocket", PROXY, forwarded("203.0.113.7")))
+
+
+async def test_client_that_no_trusted_proxy_sends_counts_where_its_connection_is() -> None:
+    async with connections(**BEHIND, max_per_address=1) as world:
+        addresses = ["203.0.113.7", "203.0.113.8"]
+        clients = [await asks(world, "websocket", HERE, forwarded(each)) for each in addresses]
+        assert [is_in(each) for each in clients] == [True, False]
+
+
+async def test_client_of_a_trusted_proxy_waits_where_its_address_connects_too_fast(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections(**BEHIND, connects_per_second=1) as world:
+        clients = [await asks(world, "websocket", PROXY, forwarded("203.0.113.7")) for _ in range(4)]
+        assert [bool(each.received) for each in clients] == [True, True, False, False]
+        assert is_in(await asks(world, "websocket", PROXY, forwarded("203.0.113.8")))
+        await trio.sleep(1.1)
+        assert [bool(each.received) for each in clients] == [True, True, True, False]
+        await trio.sleep(1.1)
+        assert all(map(is_in, clients))
+
+
+async def test_client_that_writes_lines_counts_at_its_own_address_though_a_proxy_has_that() -> None:
+    async with connections(**BEHIND, max_per_address=1) as world:
+        assert [is_in(await asks(world, "lines", PROXY)) for _ in range(2)] == [True, False]
+
+
+async def test_client_whose_address_is_not_known_yet_has_no_limits_by_address() -> None:
+    async with connections(**BEHIND, max_per_address=1, max_connections=4) as world:
+        clients = [await asks(world, "websocket", PROXY, b"GET") for _ in range(5)]
+        assert [each.is_hung_up_on for each in clients] == [False] * 4 + [True]
+        assert clients[4].response[2] == FULL
+
+
+async def test_client_behind_a_proxy_header_counts_where_that_says(framing: Framing) -> None:
+    async with connections(proxy_protocol=True, max_per_address=1) as world:
+        hello = HANDSHAKE if framing == "websocket" else b"x\n"
+        clients = [
+            await asks(world, framing, HERE, HEADER % each + hello)
+            for each in (b"203.0.113.7", b"203.0.113.8", b"203.0.113.7")
+        ]
+        clients += [await asks(world, framing, HERE, b"PROXY UNKNOWN\r\n" + hello) for _ in range(2)]
+        assert [is_in(each) for each in clients] == [True, True, False, True, False]
+
+
+async def test_proxy_header_that_names_a_trusted_proxy_does_not_say_yet_where_the_client_is() -> None:
+    async with connections(**BEHIND, proxy_protocol=True, max_per_address=1) as world:
+        clients = [await asks(world, "websocket", HERE, HEADER % PROXY.encode()) for _ in range(3)]
+        for client, address in zip(clients, ("203.0.113.7", "203.0.113.8", "203.0.113.7"), strict=True):
+            client.send(forwarded(address))
+            await world.quiet()
+        assert [is_in(each) for each in clients] == [True, True, False]
 
 
 async def test_client_that_counts_no_more_makes_room_for_another_once() -> None:
-    async with port(Doors(1, AddressLimits(connections=1))) as (front, limits):
-        await front.dial()
-        [first] = front.wires
-        await first.count_at(None)
-        await first.count_at(None)
-        await front.dial()
-        assert len(front.wires) == 2
-        assert await drained(await front.dial())
-        front.end.set()
-    assert not limits.doors._inside
+    limits = Admission(Connections(2), Counter())
+    async with limits.admit("toy", HERE) as first, limits.admit("toy", HERE):
+        first.leave()
+        first.leave()
+        async with limits.admit("toy", HERE):
+            assert limits.connections.enter("", 0.0) != 0.0
 
 
-async def test_of_many_that_are_not_let_in_at_once_only_some_hear_a_word() -> None:
-    async with port(Doors(0)) as (front, limits):
-        clients = [await front.dial() for _ in range(PARTING + 8)]
-        await trio.testing.wait_all_tasks_blocked()
-        local = await front.dial("127.0.0.1")
-        assert await drained(local) == WORD
-        heard = [await drained(client) for client in clients]
-        assert sorted(heard, reverse=True) == [WORD] * PARTING + [b""] * 8
-        for client in (*clients, local):
-            await client.aclose()
-        await trio.testing.wait_all_tasks_blocked()
-        assert limits._parting == 0
-        assert limits.counts["limit_max-connections", "toy"] == PARTING + 9
+async def test_what_is_counted_is_noted() -> None:
+    noted: list[str] = []
+    limits = Admission(Connections(), Counter(), noted=lambda: noted.append("noted"))
+    limits.count("limit_system", "toy")
+    async with limits.admit("toy", HERE) as entry:
+        entry.limits.reached("messages-per-second", HERE)
+    assert limits.counts == {("limit_system", "toy"): 1, ("limit_messages-per-second", "toy"): 1}
+    assert len(noted) == 2
 
 
-async def test_address_that_connects_too_fast_waits(autojump_clock: trio.testing.MockClock) -> None:
-    async with port(Doors(there=AddressLimits(connects=1))) as (front, limits):
-        begin = trio.current_time()
-        clients = [await front.dial() for _ in range(4)]
-        times = []
-        for client in clients:
-            assert await client.receive_some() == b"hello\n"
-            times.append(trio.current_time() - begin)
-        assert times == pytest.approx([0, 0, 1, 2], abs=0.1)
-        assert limits.counts == {("limit_connects-per-second", "toy"): 2}
+# What those hear who are not let in.
 
 
-async def test_what_is_held_against_a_client_goes_with_its_wire() -> None:
-    async with port(Doors()) as (front, limits):
-        await front.dial()
-        assert front.wires[0].limits.rate == 7.0
-        front.wires[0].limits.reached("messages-per-second", "192.0.2.1")
-        assert limits.counts == {("limit_messages-per-second", "toy"): 1}
+async def test_of_many_that_are_not_let_in_at_once_only_some_hear_why(
+    framing: Framing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(max_connections=1) as world:
+        await asks(world, framing)
+        for _ in range(2):  # when they are gone others hear it
+            crowd = [world.dial(framing) for _ in range(200)]
+            for each in crowd:
+                each.answers = False
+            await world.quiet()
+            assert 0 < len([each for each in crowd if each.received]) < 100
+            assert all(each.is_hung_up_on for each in crowd)
+            local = world.dial(framing, "127.0.0.1")  # as from `c4gateway health`
+            await world.quiet()
+            assert local.received
+            await trio.sleep(2)
+        assert world.counts["limit_max-connections", "toy"] == 402
 
 
-async def test_limit_that_is_reached_is_logged_once_in_a_while(
+@certificates.needs_openssl
+@pytest.mark.parametrize(
+    ("begin", "heard"),
+    [
+        (b"\x16\x03\x01", ALERT),
+        (b"NAME ann\n", b"Error FULL\n"),
+        (b"", b"Error FULL\n"),
+        (HEADER % b"203.0.113.7", b""),  # TLS may come next
+        (b"\r\n\r\n\0\r\nQUIT\n", b""),
+    ],
+)
+async def test_client_that_is_not_let_in_and_may_use_tls_hears_no_plaintext(
+    begin: bytes, heard: bytes, certificate: Certificate, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(max_connections=1, certificate=certificate) as world:
+        assert is_in(await asks(world, "lines"))
+        client = await asks(world, "lines", data=begin)
+        assert begin or not client.received
+        await trio.sleep(1.1)
+        assert client.received == heard
+        assert client.is_hung_up_on
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize("tls_only", [True, False])
+async def test_refusal_keeps_browsers_with_tls_where_there_is_nothing_else(
+    tls_only: bool, port: TcpPort, files: certificates.Files, certificate: Certificate
+) -> None:
+    async def serve(_: Accepted) -> None:
+        raise AssertionError
+
+    trusted = [ip_network("127.0.0.0/8")]
+    limits = Admission(Connections(there=AddressLimits(connections=0)), Counter(), trusted=trusted)
+    preamble = Preamble(certificate, Counter(), tls_only=tls_only)
+    receive = partial(receive_request, serve, HttpPort("", trusted=trusted))
+    client = await port.dial(receive, preamble, files.client(), admission=limits)
+    await client.send_all(forwarded("203.0.113.7"))
+    heard = await everything(client)
+    assert heard.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert (b"\r\nstrict-transport-security: max-age=15552000\r\n" in heard) == tls_only
+
+
+# The log.
+
+
+async def test_limit_that_is_reached_is_logged_once_a_minute(
     autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    async with port(Doors(0)) as (front, _):
-        for _ in range(10):
-            await drained(await front.dial())
-            await trio.sleep(LOG_PERIOD / 5)
-    records = [record for record in caplog.records if record.name == admission.__name__]
-    assert len(records) == 2
-    assert records[0].getMessage() == "a client reached the limit --max-connections: toy, from 192.0.2.1"
+    async with connections(max_connections=1) as world:
+        await asks(world)
+        for pause in (0, 1, 50, 20):
+            await trio.sleep(pause)
+            await asks(world)
+        await asks(world, origin="")
+    records = [each for each in caplog.records if "reached the limit" in each.getMessage()]
+    words = "a client reached the limit --max-connections: toy, from 192.0.2.1"
+    assert [each.getMessage() for each in records] == [words] * 2
+    found = [getattr(records[0], each) for each in ("event", "limit", "front_end", "address")]
+    assert found == ["limit_reached", "max-connections", "toy", HERE]

@@ -4,146 +4,138 @@ import logging
 import ssl
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import certificates
 import pytest
 import trio
 import trio.testing
-from adapters.net.wire import Wire
-from shell_fakes import drained, sockets
-from wires import wired
+from tcp_port import TcpPort, until
+from worlds.connection import GET, HANDSHAKE, HERE, Client, World, answered, connections
 
-from adapters.entrance.preamble import HANDSHAKE_LIMIT, PROXY_LIMIT, SILENCE, Preamble
-from adapters.net.tls import Session
+from adapters.entrance.admission import Entry
+from adapters.entrance.preamble import Preamble
+from adapters.net.socket import Socket
 from gateway.access.certificates import Certificate
-from gateway.access.proxies import LONGEST
 
-pytestmark = pytest.mark.trio
+HEADER = b"PROXY TCP4 203.0.113.7 192.0.2.7 12345 443\r\n"
+HELLO = b"\x16\x03\x01\x02\x00\x01"
+"""What a handshake of TLS begins with."""
 
-HEADER = b"PROXY TCP4 203.0.113.7 192.0.2.1 12345 443\r\n"
 
-
-async def echo(wire: Wire) -> None:
+async def echo(sock: Socket, _: Entry) -> None:
     """Say where the client is, and then what it says."""
-    try:
-        await wire.send_all(f"{wire.address} {'secure' if wire.is_secure else 'plain'}:".encode())
-        while data := await wire.receive_some():
-            await wire.send_all(data)
-        await wire.linger()
-    except trio.BrokenResourceError:
-        pass
-    finally:
-        await trio.aclose_forcefully(wire)
+    await sock.send_all(f"{sock.address} {'secure' if sock.is_secure else 'plain'}:".encode())
+    while data := await sock.receive_some():
+        await sock.send_all(data)
+    await sock.linger()
 
 
-@asynccontextmanager
-async def let_in(entry: Preamble, silence: float = SILENCE) -> AsyncIterator[trio.StapledStream]:
-    """Give a client's end of a connection that comes by an entry."""
-    client, server = trio.testing.memory_stream_pair()
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(entry.before(echo, silence), wired(server))
-        yield client
-        await client.aclose()
-
-
-@pytest.fixture
-def counts() -> Counter[tuple[str, str]]:
-    return Counter()
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> certificates.Files:
-    return certificates.make(tmp_path_factory.mktemp("certificate"))
-
-
-@pytest.fixture(scope="module")
-def certificate(files: certificates.Files) -> Certificate:
-    return Certificate(files.certificate, files.key)
-
-
-async def test_without_tls_and_proxies_nothing_stands_before_a_client(
-    counts: Counter[tuple[str, str]],
-) -> None:
-    assert Preamble(None, counts).before(echo) is echo
+async def sends(world: World, data: bytes, size: int = 1 << 20) -> Client:
+    """Return a client that writes lines and sends this, in pieces."""
+    client = world.dial("lines")
+    for at in range(0, len(data), size):
+        client.send(data[at : at + size])
+        await world.quiet()
+    return client
 
 
 # A proxy's header.
 
 
+@pytest.mark.parametrize(
+    ("header", "origin"),
+    [
+        (HEADER, "203.0.113.7"),
+        (b"PROXY TCP6 2001:db8::7 2001:db8::1 12345 443\r\n", "2001:db8::/64"),
+        (b"PROXY UNKNOWN\r\n", HERE),  # the proxy speaks for itself
+        (b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", HERE),
+        (b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xcb\0\x71\x07\xc0\0\2\7\0\1\0\2", "203.0.113.7"),
+    ],
+)
 @pytest.mark.parametrize("size", [1, 5, 1000])
-async def test_header_of_a_proxy_says_where_the_client_is(
-    size: int, counts: Counter[tuple[str, str]]
-) -> None:
-    async with let_in(Preamble(None, counts, proxied=True)) as client:
-        data = HEADER + b"NAME ann\n"
-        for at in range(0, len(data), size):
-            await client.send_all(data[at : at + size])
-        await client.send_eof()
-        assert await drained(client) == b"203.0.113.7 plain:NAME ann\n"
-    assert counts == {}
+async def test_header_of_a_proxy_says_where_the_client_is(header: bytes, origin: str, size: int) -> None:
+    async with connections(proxy_protocol=True) as world:
+        client = await sends(world, header + b"x\n", size)
+        assert answered(client.texts) == ["x"]
+        assert [seat.origin for seat in world.hub.seats()] == [origin]
+        assert not world.counts
 
 
 @pytest.mark.parametrize(
     "data",
-    [b"NAME ann\n", b"GET / HTTP/1.1\r\n\r\n", b"PROXY TCP4 x\r\n", b"PROXY " + b"x" * LONGEST * 2, b"PRO"],
+    [b"NAME ann\n", GET, HELLO, b"PROXY TCP4 x\r\n", b"PROXY " + b"x" * 8192, b"PRO", b""],
 )
-async def test_client_without_the_header_is_hung_up_on_and_counted(
-    data: bytes, counts: Counter[tuple[str, str]], caplog: pytest.LogCaptureFixture
+async def test_client_without_the_header_is_hung_up_on_and_that_is_counted_and_logged_once_a_minute(
+    data: bytes, caplog: pytest.LogCaptureFixture, autojump_clock: trio.testing.MockClock
 ) -> None:
-    entry = Preamble(None, counts, proxied=True)
-    for _ in range(2):
-        async with let_in(entry) as client:
-            await client.send_all(data)
-            await client.send_eof()
-            assert await drained(client) == b""
-    assert counts == {("entry_refused", "no_proxy_header"): 2}
-    (record,) = [each for each in caplog.records if each.levelno >= logging.WARNING]
-    assert "PROXY header" in record.getMessage()
+    async with connections(proxy_protocol=True) as world:
+        for pause in (0, 1, 60):
+            await trio.sleep(pause)
+            client = await sends(world, data)
+            client.hangs_up()
+            await world.quiet()
+            assert client.is_hung_up_on
+            assert client.received == b""
+        assert world.counts == {("entry_refused", "no_proxy_header"): 3}
+    records = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert len(records) == 2
+    assert "a connection from 192.0.2.1 was refused: " in records[0].getMessage()
+    assert "PROXY header" in records[0].getMessage()
 
 
-async def test_proxy_that_says_nothing_is_hung_up_on(
-    counts: Counter[tuple[str, str]], autojump_clock: trio.testing.MockClock
+@pytest.mark.parametrize("begun", [b"", HEADER[:-1]])
+async def test_proxy_has_five_seconds_for_its_header(
+    begun: bytes, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with let_in(Preamble(None, counts, proxied=True)) as client:
-        begin = trio.current_time()
-        assert await drained(client) == b""
-        assert trio.current_time() - begin == pytest.approx(PROXY_LIMIT, abs=2)
-    assert counts == {("entry_refused", "no_proxy_header"): 1}
+    async with connections(proxy_protocol=True) as world:
+        client = await sends(world, begun)
+        await trio.sleep(4.9)
+        assert not client.is_hung_up_on
+        await trio.sleep(0.2)
+        assert client.is_hung_up_on
+        assert world.counts == {("entry_refused", "no_proxy_header"): 1}
 
 
-# TLS.
+async def test_header_of_a_proxy_is_a_line_like_others_where_nobody_asked_for_it() -> None:
+    async with connections() as world:
+        client = await sends(world, HEADER)
+        assert answered(client.texts) == [HEADER.decode().rstrip()]
+        assert [seat.origin for seat in world.hub.seats()] == [HERE]
+
+
+# TLS, and what comes instead of it.
+
+
+def test_connections_are_served_as_they_come_unless_tls_or_a_header_may_be_first() -> None:
+    assert Preamble(None, Counter()).is_plain
+    assert not Preamble(None, Counter(), proxied=True).is_plain
 
 
 @certificates.needs_openssl
-async def test_client_without_tls_is_served_as_ever(
-    certificate: Certificate, counts: Counter[tuple[str, str]]
-) -> None:
-    async with let_in(Preamble(certificate, counts)) as client:
-        await client.send_all(b"NAME ann\n")
-        await client.send_eof()
-        assert await drained(client) == b" plain:NAME ann\n"
+async def test_client_without_tls_is_served_as_ever(certificate: Certificate) -> None:
+    assert not Preamble(certificate, Counter()).is_plain
+    async with connections(certificate=certificate) as world:
+        client = await sends(world, b"x\n", 1)
+        assert answered(client.texts) == ["x"]
+        assert not world.counts
 
 
 @certificates.needs_openssl
-@pytest.mark.parametrize("silence", [60.0, SILENCE])
+@pytest.mark.parametrize("silence", [60.0, None])
 async def test_client_may_say_nothing_as_long_as_its_port_allows(
-    silence: float,
-    certificate: Certificate,
-    counts: Counter[tuple[str, str]],
-    autojump_clock: trio.testing.MockClock,
+    silence: float | None, certificate: Certificate, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with let_in(Preamble(certificate, counts), silence) as client:
-        begin = trio.current_time()
-        assert await drained(client) == b""
-        assert trio.current_time() - begin == pytest.approx(silence, abs=2)
-    async with let_in(Preamble(certificate, counts), silence) as client:
-        await trio.sleep(silence - 1)
-        await client.send_all(b"NAME ann\n")
-        assert await client.receive_some(100) == b" plain:"
-    assert counts == {}
+    async with connections(certificate=certificate, silence=silence) as world:
+        mute, late = world.dial("lines"), world.dial("lines")
+        await trio.sleep((silence or 300) - 1)
+        assert not mute.is_hung_up_on
+        late.send(b"x\n")
+        await trio.sleep(2)
+        assert mute.is_hung_up_on
+        assert (mute.received, answered(late.texts)) == (b"", ["x"])
+        assert not world.counts
 
 
 @certificates.needs_openssl
@@ -151,194 +143,161 @@ async def test_client_may_say_nothing_as_long_as_its_port_allows(
     ("data", "answer"),
     [
         (b"NAME ann\n", b"Error TLS_REQUIRED\n"),
-        (b"GET / HTTP/1.1\r\n", b"HTTP/1.1 426 Upgrade Required\r\n"),
+        (GET, b"HTTP/1.1 426 Upgrade Required\r\n"),
+        (HANDSHAKE, b"HTTP/1.1 426 Upgrade Required\r\n"),
         (b"G", b"HTTP/1.1 426 Upgrade Required\r\n"),
     ],
 )
 async def test_where_tls_is_demanded_others_hear_so(
-    data: bytes, answer: bytes, certificate: Certificate, counts: Counter[tuple[str, str]]
+    data: bytes, answer: bytes, certificate: Certificate
 ) -> None:
-    async with let_in(Preamble(certificate, counts, tls_only=True)) as client:
-        await client.send_all(data)
-        await client.send_eof()
-        assert (await drained(client)).startswith(answer)
-    assert counts == {("entry_refused", "no_tls"): 1}
+    async with connections(certificate=certificate, tls_only=True) as world:
+        client = await sends(world, data)
+        assert client.received.startswith(answer)
+        assert b"strict-transport-security" not in client.received  # anybody on the way may have written it
+        assert client.is_hung_up_on
+        assert world.counts == {("entry_refused", "no_tls"): 1}
 
 
 @certificates.needs_openssl
-async def test_client_that_does_not_finish_its_handshake_is_hung_up_on(
-    certificate: Certificate, counts: Counter[tuple[str, str]], autojump_clock: trio.testing.MockClock
+async def test_handshake_may_take_a_minute(
+    certificate: Certificate, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with let_in(Preamble(certificate, counts)) as client:
-        begin = trio.current_time()
-        await client.send_all(b"\x16\x03\x01\x02\x00\x01")
-        assert await drained(client) == b""
-        assert trio.current_time() - begin == pytest.approx(HANDSHAKE_LIMIT, abs=2)
+    async with connections(certificate=certificate) as world:
+        client = await sends(world, HELLO)
+        await trio.sleep(59)
+        assert not client.is_hung_up_on
+        await trio.sleep(2)
+        assert client.is_hung_up_on
+        assert client.received == b""
+        assert world.counts == {("entry_refused", "no_handshake"): 1}
+
+
+@certificates.needs_openssl
+async def test_client_that_vanishes_before_its_first_word_is_never_our_bug(
+    certificate: Certificate, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with connections(certificate=certificate, proxy_protocol=True) as world:
+        for begun in (b"", HEADER[:9], HEADER, HEADER + HELLO):
+            for how in (Client.resets, Client.hangs_up):
+                client = await sends(world, begun)
+                how(client)
+                await world.quiet()
+                assert client.socket.is_closed
+    assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\xff\xffhello",  # a record that can be none
+        b"\x16\x03\x01\x00\x05hello",
+    ],
+)
+async def test_broken_handshake_is_answered_with_an_alert(
+    data: bytes, certificate: Certificate, port: TcpPort
+) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    client = await port.dial(echo, Preamble(certificate, counts))
+    await client.send_all(data)
+    assert (await client.receive_some())[:1] == b"\x15"
+    assert await client.receive_some() == b""
     assert counts == {("entry_refused", "no_handshake"): 1}
 
 
 @certificates.needs_openssl
 async def test_handshake_without_an_end_is_hung_up_on(
-    certificate: Certificate, counts: Counter[tuple[str, str]], mock_clock: trio.testing.MockClock
+    certificate: Certificate, port: TcpPort, mock_clock: trio.testing.MockClock
 ) -> None:
     hello = b"\x01\x01\xff\xff" + bytes(0x1FFFF)  # as long as one may be for OpenSSL, or nearly so
-    pieces = [hello[start : start + 16_384] for start in range(0, 5 * 16_384, 16_384)]
-    async with let_in(Preamble(certificate, counts)) as client:
-        for piece in pieces:
-            with suppress(trio.BrokenResourceError):
-                await client.send_all(b"\x16\x03\x01" + len(piece).to_bytes(2) + piece)
-        with suppress(trio.BrokenResourceError):
-            assert await drained(client) == b""
-        assert mock_clock.current_time() == 0
+    counts: Counter[tuple[str, str]] = Counter()
+    client = await port.dial(echo, Preamble(certificate, counts))
+    with suppress(trio.BrokenResourceError):
+        for start in range(0, 5 * 16_384, 16_384):
+            piece = hello[start : start + 16_384]
+            await client.send_all(b"\x16\x03\x01" + len(piece).to_bytes(2) + piece)
+        assert await client.receive_some() == b""
+    assert mock_clock.current_time() == 0
     assert counts == {("entry_refused", "no_handshake"): 1}
 
 
 @certificates.needs_openssl
-async def test_client_of_a_busy_server_may_take_its_time_for_the_handshake(
+@pytest.mark.parametrize("before", [b"", HEADER])
+async def test_client_with_tls_is_served_by_tls(
+    before: bytes, files: certificates.Files, certificate: Certificate, port: TcpPort
+) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    preamble = Preamble(certificate, counts, tls_only=True, proxied=bool(before))
+    client = await port.dial(echo, preamble, files.client(), before=before)
+    await client.send_all(b"NAME ann\n")
+    where = b"203.0.113.7" if before else b"127.0.0.1"
+    assert await until(client, b"\n") == where + b" secure:NAME ann\n"
+    assert not counts
+
+
+@certificates.needs_openssl
+async def test_handshake_and_what_comes_with_it_may_come_byte_by_byte_and_take_its_time(
     files: certificates.Files,
     certificate: Certificate,
-    counts: Counter[tuple[str, str]],
+    port: TcpPort,
     mock_clock: trio.testing.MockClock,
 ) -> None:
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     session = files.client().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
-    async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(Preamble(certificate, counts).before(echo), wired(server))
-        with suppress(ssl.SSLWantReadError):
-            session.do_handshake()
-        await client.send_all(outgoing.read())
-        incoming.write(await client.receive_some())
-        mock_clock.jump(15)
+    client = await port.dial(echo, Preamble(certificate, Counter()))
+    with suppress(ssl.SSLWantReadError):
         session.do_handshake()
-        await client.send_all(outgoing.read())
-        assert await client.receive_some()
-        await client.aclose()
-    assert counts == {}
+    for byte in outgoing.read():
+        await client.send_all(bytes([byte]))
+    incoming.write(await client.receive_some())
+    mock_clock.jump(15)  # as where the server is busy
+    session.do_handshake()
+    session.write(b"hello")
+    for byte in outgoing.read():
+        await client.send_all(bytes([byte]))
+    said = b""
+    while not said.endswith(b" secure:hello"):
+        incoming.write(await client.receive_some())
+        with suppress(ssl.SSLWantReadError):
+            while True:
+                said += session.read(100)
 
 
 @certificates.needs_openssl
 async def test_handshake_does_not_wait_for_another_one_to_be_computed(
-    certificate: Certificate, counts: Counter[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+    files: certificates.Files, certificate: Certificate, port: TcpPort
 ) -> None:
     both = threading.Barrier(2, timeout=10)
 
-    def shake_hands(session: Session) -> bool:
+    def compute(*_: object) -> None:
         both.wait()
-        raise ssl.SSLError
 
-    monkeypatch.setattr(Session, "shake_hands", shake_hands)
-    entry = Preamble(certificate, counts)
-    async with let_in(entry) as client, let_in(entry) as other:
-        for stream in (client, other):
-            await stream.send_all(b"\x16\x03\x01\x00\x01x")
-            await stream.send_eof()
-        assert await drained(client) == await drained(other) == b""
-    assert counts == {("entry_refused", "no_handshake"): 2}
-
-
-@certificates.needs_openssl
-async def test_bytes_of_a_handshake_that_come_one_by_one_are_computed_together(
-    files: certificates.Files,
-    certificate: Certificate,
-    counts: Counter[tuple[str, str]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    computed, shake_hands = [0], Session.shake_hands
-
-    def counted(session: Session) -> bool:
-        computed[0] += 1
-        return shake_hands(session)
-
-    monkeypatch.setattr(Session, "shake_hands", counted)
-    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    session = files.client().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
-    async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(Preamble(certificate, counts).before(echo), wired(server))
-        with suppress(ssl.SSLWantReadError):
-            session.do_handshake()
-        for byte in outgoing.read():
-            await client.send_all(bytes([byte]))
-            await trio.testing.wait_all_tasks_blocked()
-        incoming.write(await client.receive_some())
-        assert computed == [1]
-        session.do_handshake()
-        session.write(b"hello")
-        sent = outgoing.read()
-        await client.send_all(sent[:-1])  # what was begun before the handshake was done is not lost
-        await client.send_all(sent[-1:])
-        said = b""
-        while not said.endswith(b":hello"):
-            incoming.write(await client.receive_some())
-            with suppress(ssl.SSLWantReadError):
-                while True:
-                    said += session.read(100)
-        await client.aclose()
-    assert counts == {}
-
-
-@certificates.needs_openssl
-async def test_record_that_can_be_none_is_answered_at_once(
-    certificate: Certificate, counts: Counter[tuple[str, str]]
-) -> None:
-    async with let_in(Preamble(certificate, counts)) as client:
-        await client.send_all(b"\x16\x03\x01\xff\xffhello")
-        assert (await drained(client))[:1] == b"\x15"
-
-
-@certificates.needs_openssl
-async def test_broken_handshake_is_answered_with_an_alert(
-    certificate: Certificate, counts: Counter[tuple[str, str]]
-) -> None:
-    async with let_in(Preamble(certificate, counts)) as client:
-        await client.send_all(b"\x16\x03\x01\x00\x05hello")
-        await client.send_eof()
-        assert (await drained(client))[:1] == b"\x15"
-    assert counts == {("entry_refused", "no_handshake"): 1}
-
-
-@certificates.needs_openssl
-@pytest.mark.parametrize("begin", [b"", HEADER])
-async def test_client_with_tls_is_served_by_tls(
-    begin: bytes, files: certificates.Files, certificate: Certificate, counts: Counter[tuple[str, str]]
-) -> None:
-    entry = Preamble(certificate, counts, tls_only=True, proxied=bool(begin))
-    async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(entry.before(echo), wired(server))
-        if begin:
-            await client.send_all(begin)
-        secure = trio.SSLStream(client, files.client(), server_hostname="127.0.0.1", https_compatible=True)
-        await secure.send_all(b"NAME ann\n")
-        heard = await until(secure, b"\n")
-        assert heard == (b"203.0.113.7" if begin else b"127.0.0.1") + b" secure:NAME ann\n"
-        await secure.aclose()
-    assert counts == {}
+    certificate.context.sni_callback = compute
+    preamble = Preamble(certificate, Counter())
+    clients = [await port.dial(echo, preamble, files.client()) for _ in range(2)]
+    async with trio.open_nursery() as nursery:
+        for client in clients:
+            nursery.start_soon(client.send_all, b"x")
+    for client in clients:
+        assert await until(client, b"x") == b"127.0.0.1 secure:x"
 
 
 @certificates.needs_openssl
 async def test_connection_keeps_its_certificate_when_another_one_is_read(
-    tmp_path: Path, counts: Counter[tuple[str, str]]
+    tmp_path: Path, port: TcpPort
 ) -> None:
     old, new = certificates.make(tmp_path), certificates.make(tmp_path, "new")
     certificate = Certificate(old.certificate, old.key)
     trusts_old, trusts_new = old.client(), new.client()
-    entry = Preamble(certificate, counts)
-    async with sockets() as (first, early), sockets() as (second, late), trio.open_nursery() as nursery:
-        for server in (first, second):
-            nursery.start_soon(entry.before(echo), wired(server))
-        playing = trio.SSLStream(early, trusts_old, server_hostname="127.0.0.1")
-        await playing.do_handshake()
-        await trio.Path(new.certificate).rename(old.certificate)
-        await trio.Path(new.key).rename(old.key)
-        certificate.reload()
-        coming = trio.SSLStream(late, trusts_new, server_hostname="127.0.0.1")
-        for stream in (playing, coming):
-            await stream.send_all(b"PUT 3\n")
-            assert (await until(stream, b"\n")).endswith(b"secure:PUT 3\n")
-        nursery.cancel_scope.cancel()
-
-
-async def until(stream: trio.abc.ReceiveStream, end: bytes) -> bytes:
-    data = b""
-    while not data.endswith(end):
-        data += await stream.receive_some(1000)
-    return data
+    preamble = Preamble(certificate, Counter())
+    playing = await port.dial(echo, preamble, trusts_old)
+    await playing.send_all(b"PUT 3\n")
+    assert await until(playing, b"\n") == b"127.0.0.1 secure:PUT 3\n"
+    await trio.Path(new.certificate).rename(old.certificate)
+    await trio.Path(new.key).rename(old.key)
+    certificate.reload()
+    coming = await port.dial(echo, preamble, trusts_new)
+    for stream in (playing, coming):
+        await stream.send_all(b"PUT 4\n")
+        assert (await until(stream, b"\n")).endswith(b"PUT 4\n")

@@ -1,184 +1,237 @@
 """Taking a browser's connection to the process that serves the page."""
 
-import socket
+import resource
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from ipaddress import ip_network
 
 import certificates
 import pytest
 import trio
 import trio.testing
-from adapters.net.wire import Wire
-from shell_fakes import drained, sockets
-from wires import wired
+from tcp_port import TcpPort, everything
+from worlds.connection import connections
 
-from adapters.client.boundary import serve_connection
+from adapters.entrance.admission import Admission
 from adapters.entrance.preamble import Preamble
-from adapters.entrance.web_handoff import SHARES, WebHandoff
+from adapters.entrance.web_handoff import WebHandoff
+from adapters.net.fd_passing import FdPassing, PassedListener, PassedStream
 from gateway.access.certificates import Certificate
-from gateway.access.proxies import Network
+from gateway.access.limits import AddressLimits, Connections
 
-pytestmark = pytest.mark.trio
-
-
-@dataclass
-class Process:
-    """Stands for the page's process."""
-
-    taken: list[tuple[trio.SocketStream, bytes, bool]] = field(default_factory=list)
-    arrived: trio.Event = field(default_factory=trio.Event)
-    fails: bool = False
-
-    async def give(
-        self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
-    ) -> None:
-        assert address == "127.0.0.1"
-        if self.fails:
-            raise TimeoutError
-        copy = trio.socket.from_stdlib_socket(socket.socket(fileno=socket.dup(number)))
-        self.taken.append((trio.SocketStream(copy), begun, is_secure))
-        self.arrived.set()
+GET = b"GET / HTTP/1.1\r\n"
+BUSY = b"HTTP/1.1 503 Service Unavailable\r\n"
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> certificates.Files:
-    return certificates.make(tmp_path_factory.mktemp("certificate"))
+@pytest.fixture
+async def passing() -> AsyncIterator[FdPassing]:
+    with closing(FdPassing()) as found:
+        yield found
 
 
-async def test_plain_connection_is_given_away_and_stays_open() -> None:
-    process = Process()
-    page = WebHandoff(process, Counter())
-    async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(serve_connection, "page", page.serve, wired, server)
-        await client.send_all(b"GET / HTTP/1.1\r\n")
-        await process.arrived.wait()
-        ((stream, begun, is_secure),) = process.taken
-        assert (begun, is_secure) == (b"GET / HTTP/1.1\r\n", False)
+@pytest.fixture
+async def page(passing: FdPassing) -> AsyncIterator[PassedListener]:
+    """The page's process."""
+    async with PassedListener(passing.socket.dup()) as found:
+        yield found
+
+
+async def test_plain_connection_is_given_away_and_stays_open(
+    passing: FdPassing, page: PassedListener, port: TcpPort
+) -> None:
+    client = await port.dial(WebHandoff(passing, Counter()).serve)
+    await client.send_all(GET)
+    async with await page.accept() as stream:
+        assert (stream.address, stream.is_secure, stream.is_single) == ("127.0.0.1", False, False)
+        assert await stream.receive_some() == GET
         await trio.testing.wait_all_tasks_blocked(0.01)
-        async with stream:
-            await client.send_all(b"more")
-            assert await stream.receive_some(100) == b"more"
-            await stream.send_all(b"answer")
-        assert await drained(client) == b"answer"
-
-
-@asynccontextmanager
-async def by_tls(
-    files: certificates.Files, process: Process
-) -> AsyncIterator[tuple[trio.SSLStream[trio.SocketStream], trio.SocketStream]]:
-    """Give a client's end, and the page's end of its relay."""
-    entry = Preamble(Certificate(files.certificate, files.key), Counter())
-    serve = entry.before(WebHandoff(process, Counter()).serve)
-    async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(serve_connection, "page", serve, wired, server)
-        secure = trio.SSLStream(client, files.client(), server_hostname="127.0.0.1", https_compatible=True)
-        await secure.send_all(b"GET / HTTP/1.1\r\n")
-        await process.arrived.wait()
-        ((stream, begun, is_secure),) = process.taken
-        assert (begun, is_secure) == (b"GET / HTTP/1.1\r\n", True)
-        async with stream:
-            yield secure, stream
-
-
-@certificates.needs_openssl
-async def test_connection_with_tls_is_relayed_both_ways_until_the_page_ends_it(
-    files: certificates.Files,
-) -> None:
-    data = bytes(range(256)) * 2000
-    async with by_tls(files, Process()) as (client, page):
-
-        async def answer() -> None:
-            await page.send_all(data)
-            await page.aclose()
-
         await client.send_all(b"more")
-        assert await page.receive_some(100) == b"more"
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(answer)
-            assert await drained(client) == data
+        assert await stream.receive_some() == b"more"
+        await stream.send_all(b"answer")
+    assert await everything(client) == b"answer"
 
 
-@certificates.needs_openssl
-async def test_relay_ends_for_the_page_when_its_client_does(files: certificates.Files) -> None:
-    async with by_tls(files, Process()) as (client, page):
-        await client.aclose()
-        assert await page.receive_some(100) == b""
-
-
-async def send_for_ever(stream: trio.SocketStream) -> None:
-    while True:
-        await stream.send_all(b"x" * 100_000)
-
-
-@certificates.needs_openssl
-async def test_client_that_does_not_read_makes_the_page_wait(files: certificates.Files) -> None:
-    async with by_tls(files, Process()) as (client, page):
-        waiting = trio.CancelScope()
-        with waiting:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(send_for_ever, page)
-                await trio.testing.wait_all_tasks_blocked(0.01)
-                waiting.cancel()
-        assert waiting.cancelled_caught
-        await trio.aclose_forcefully(client)
-
-
-@pytest.mark.parametrize("only_tls", [True, False])
-async def test_page_that_takes_nobody_is_busy_and_that_is_counted(only_tls: bool) -> None:
-    counts: Counter[tuple[str, str]] = Counter()
-    page = WebHandoff(Process(fails=True), counts)
-
-    async def serve(wire: Wire) -> None:
-        wire.only_tls = only_tls
-        await page.serve(wire)
-
-    async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(serve_connection, "page", serve, wired, server)
-        await client.send_all(b"GET / HTTP/1.1\r\n")
-        await client.send_eof()
-        heard = await drained(client)
-        assert heard.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
-        assert (b"\r\nstrict-transport-security: " in heard) == only_tls
-    assert counts == {("page_refused", ""): 1}
-
-
-@certificates.needs_openssl
-@pytest.mark.parametrize(("trusted", "most"), [((), 2), ((ip_network("127.0.0.1"),), 2 * SHARES)])
-async def test_one_address_has_a_part_of_the_relays_and_a_trusted_proxy_all(
-    trusted: Sequence[Network], most: int, files: certificates.Files, monkeypatch: pytest.MonkeyPatch
+async def test_connection_that_is_given_away_makes_room_for_another(
+    passing: FdPassing, page: PassedListener, port: TcpPort
 ) -> None:
-    monkeypatch.setattr("adapters.entrance.web_handoff.MOST_RELAYS", 2 * SHARES)
-    process, counts = Process(), Counter[tuple[str, str]]()
-    entry = Preamble(Certificate(files.certificate, files.key), Counter())
-    serve = entry.before(WebHandoff(process, counts, trusted).serve)
-    async with trio.open_nursery() as nursery, AsyncExitStack() as stack:
-
-        async def asked() -> trio.abc.ReceiveStream:
-            server, client = await stack.enter_async_context(sockets())
-            nursery.start_soon(serve_connection, "page", serve, wired, server)
-            secure = trio.SSLStream(
-                client, files.client(), server_hostname="127.0.0.1", https_compatible=True
-            )
-            await secure.send_all(b"GET / HTTP/1.1\r\n")
-            return secure
-
-        for _ in range(most):
-            process.arrived = trio.Event()
-            await asked()
-            await process.arrived.wait()
-        assert (await (await asked()).receive_some(12)) == b"HTTP/1.1 503"
-        for stream, _, _ in process.taken:
-            await stream.aclose()
-        nursery.cancel_scope.cancel()
-    assert counts == {("page_refused", ""): 1}
+    handoff, limits = WebHandoff(passing, Counter()), Admission(Connections(1), Counter())
+    for _ in range(3):
+        client = await port.dial(handoff.serve, admission=limits)
+        await client.send_all(GET)
+        stream = await page.accept()
+        port.stack.push_async_callback(stream.aclose)
+    assert not limits.counts
 
 
-async def test_client_that_sends_nothing_is_hung_up_on(autojump_clock: trio.testing.MockClock) -> None:
-    client, server = trio.testing.memory_stream_pair()
+@pytest.mark.parametrize("seconds", [15.0, None])
+async def test_client_that_sends_nothing_is_hung_up_on(
+    seconds: float | None, passing: FdPassing, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections(request_seconds=seconds) as world:
+        client = world.dial("websocket", receive=WebHandoff(passing, Counter()).serve)
+        await trio.sleep((seconds or 60) - 1)
+        assert not client.is_hung_up_on
+        await trio.sleep(2)
+        assert client.is_hung_up_on
+        assert client.received == b""
+
+
+async def test_client_that_vanishes_is_given_to_nobody(passing: FdPassing) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    async with connections() as world:
+        for how in ("resets", "hangs_up"):
+            client = world.dial("websocket", receive=WebHandoff(passing, counts).serve)
+            getattr(client, how)()
+            await world.quiet()
+            assert client.socket.is_closed
+    assert not counts
+
+
+# With TLS.
+
+
+class Secure:
+    """A server whose clients come with TLS."""
+
+    def __init__(
+        self, port: TcpPort, files: certificates.Files, handoff: WebHandoff, page: PassedListener
+    ) -> None:
+        self.port, self.files, self.handoff, self.page = port, files, handoff, page
+        self.preamble = Preamble(Certificate(files.certificate, files.key), Counter())
+
+    async def asks(self, admission: Admission | None = None) -> trio.abc.Stream:
+        """Return a client that has sent a request."""
+        client = await self.port.dial(
+            self.handoff.serve, self.preamble, self.files.client(), admission=admission
+        )
+        await client.send_all(GET)
+        return client
+
+    async def relayed(self, admission: Admission | None = None) -> tuple[trio.abc.Stream, PassedStream]:
+        """Return a client, and the page's end of its relay."""
+        client = await self.asks(admission)
+        stream = await self.page.accept()
+        self.port.stack.push_async_callback(stream.aclose)
+        assert (stream.address, stream.is_secure) == ("127.0.0.1", True)
+        assert await stream.receive_some() == GET
+        return client, stream
+
+
+@pytest.fixture
+def secure(port: TcpPort, files: certificates.Files, passing: FdPassing, page: PassedListener) -> Secure:
+    return Secure(port, files, WebHandoff(passing, Counter()), page)
+
+
+@certificates.needs_openssl
+async def test_connection_with_tls_is_relayed_both_ways_until_the_page_ends_it(secure: Secure) -> None:
+    data = bytes(range(256)) * 2000
+    client, stream = await secure.relayed()
+
+    async def answer() -> None:
+        await stream.send_all(data)
+        await stream.aclose()
+
+    await client.send_all(b"more")
+    assert await stream.receive_some() == b"more"
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(WebHandoff(Process(), Counter()).serve, wired(server))
-        assert await drained(client) == b""
-        await client.aclose()
+        nursery.start_soon(answer)
+        assert await everything(client) == data
+
+
+@certificates.needs_openssl
+async def test_relay_ends_for_the_page_when_its_client_does(secure: Secure) -> None:
+    client, stream = await secure.relayed()
+    await client.aclose()
+    assert await stream.receive_some() == b""
+
+
+@certificates.needs_openssl
+async def test_client_that_does_not_read_makes_the_page_wait(secure: Secure) -> None:
+    _, stream = await secure.relayed()
+
+    async def send_for_ever() -> None:
+        while True:
+            await stream.send_all(b"x" * 100_000)
+
+    with trio.CancelScope() as waiting:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(send_for_ever)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            waiting.cancel()
+    assert waiting.cancelled_caught
+
+
+@certificates.needs_openssl
+async def test_client_that_is_relayed_counts_no_more_as_a_bot(secure: Secure) -> None:
+    limits = Admission(Connections(1, AddressLimits(), AddressLimits(connections=1)), Counter())
+    for _ in range(3):
+        await secure.relayed(limits)
+    assert not limits.counts
+
+
+@pytest.fixture
+def few_files() -> Iterator[None]:
+    """Let this process have few files, and so few relays."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@certificates.needs_openssl
+@pytest.mark.usefixtures("few_files")
+async def test_one_address_has_a_quarter_of_the_relays_and_a_trusted_proxy_all(
+    passing: FdPassing, secure: Secure, nursery: trio.Nursery
+) -> None:
+    counts, relayed = Counter[tuple[str, str]](), list[PassedStream]()
+
+    async def greet() -> None:
+        while True:
+            relayed.append(await secure.page.accept())
+            secure.port.stack.push_async_callback(relayed[-1].aclose)
+            await relayed[-1].send_all(b"hello")
+
+    async def room() -> int:
+        """Return for how many further clients there is room."""
+        before = len(relayed)
+        while (heard := await (await secure.asks()).receive_some()) == b"hello":
+            pass
+        assert heard.startswith(BUSY)
+        return len(relayed) - before
+
+    nursery.start_soon(greet)
+    secure.handoff = WebHandoff(passing, counts)
+    quarter = await room()
+    assert await room() == 0
+    await relayed[0].aclose()
+    await trio.testing.wait_all_tasks_blocked(0.01)
+    assert await room() == 1
+    secure.handoff = WebHandoff(passing, counts, [ip_network("127.0.0.0/8")])
+    assert await room() == 4 * quarter > 0
+    assert counts == {("page_refused", ""): 4}
+
+
+# A page that takes nobody.
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize("has_hsts", [True, False])
+@pytest.mark.parametrize("is_secure", [True, False])
+async def test_page_that_takes_nobody_is_busy_and_that_is_counted(
+    is_secure: bool, has_hsts: bool, passing: FdPassing, secure: Secure
+) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    handoff = WebHandoff(passing, counts, has_hsts=has_hsts)
+    passing.close()
+    if is_secure:
+        secure.handoff = handoff
+        client = await secure.asks()
+    else:
+        client = await secure.port.dial(handoff.serve)
+        await client.send_all(GET)
+    heard = await everything(client)
+    assert heard.startswith(BUSY)
+    assert heard.endswith(b"The page is busy. Try again in a while.\n")
+    assert (b"\r\nstrict-transport-security: " in heard) == (is_secure and has_hsts)
+    assert counts == {("page_refused", ""): 1}

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 import trio
-from served import EVERY_PORT, PATIENCE, Served, served
+from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 import adapters.arena.client
 import adapters.droidcon.client

@@ -3,17 +3,18 @@
 The client is trio's own, with its own TLS, so that ours is not tried against itself alone.
 """
 
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from math import inf
 
 import certificates
 import pytest
 import trio
 import trio.testing
-from wires import MemoryClient, socket_of
+from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.net.epoll import EpollPoller, Poller
 from adapters.net.socket import Backlogs, Socket, is_answered, origin_at, taken
@@ -213,6 +214,33 @@ async def test_socket_is_quiet_only_while_a_task_listens_and_nothing_has_arrived
         assert sock.is_quiet
         await client.send_all(b"x")
     assert not sock.is_quiet
+
+
+async def test_no_socket_is_quiet_while_any_of_those_ready_with_it_has_yet_to_be_read(
+    nursery: trio.Nursery,
+) -> None:
+    epoll, quiet = EpollPoller(), list[bool]()
+    nursery.start_soon(epoll.run)
+    async with AsyncExitStack() as stack:
+        pairs = [await stack.enter_async_context(connected(None, epoll)) for _ in range(100)]
+
+        async def read(sock: Socket) -> None:
+            def ready() -> bool:
+                quiet.extend(each.is_quiet for each, _ in pairs if each is not sock and not each.reads)
+                return not sock.read()
+
+            await sock.listen(ready)
+
+        async with trio.open_nursery() as readers:
+            for sock, _ in pairs:
+                readers.start_soon(read, sock)
+            await trio.testing.wait_all_tasks_blocked()
+            assert all(sock.is_quiet for sock, _ in pairs)
+            for _, client in pairs:
+                assert isinstance(client, trio.SocketStream)
+                os.write(client.socket.fileno(), b"x")  # all of them before the next poll
+    assert quiet
+    assert not any(quiet)
 
 
 async def test_reader_and_writer_are_told_that_the_socket_was_closed(

@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 from game_records import FOUR, drawn, game
-from served import PATIENCE
+from worlds.server import PATIENCE
 
 from adapters.web import perfect
 from adapters.web.perfect import GAME_LIMIT, BusyError, Perfect, Scores, Solver, as_object

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from game_records import game
-from served import PATIENCE, ROOT, Served, served
 from web_world import TOKEN, keep
+from worlds.server import PATIENCE, ROOT, Served, served
 
 from adapters.web.link import Orders, encode
 from conformance.lab.meters import children_of, has_proc

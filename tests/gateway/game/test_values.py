@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from hypothesis import given
 from hypothesis import strategies as st
-from served import ROOT
+from worlds.server import ROOT
 
 from gateway.game.board import Board
 from gateway.game.commands import Play

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from served import ROOT
+from worlds.server import ROOT
 
 from gateway.engines import EngineLate, perfect
 from gateway.game.board import Board

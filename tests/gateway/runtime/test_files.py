@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from served import ran
+from worlds.server import ran
 
 from adapters.bot.options import parse
 from gateway.options.arguments import in_one_line

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from scripted_clients import Nac4Client, connected
-from served import ran
 from several_nodes import HAS_REGISTRY, await_log, two_nodes
 from shared_ports import MOVES
 from store_world import POSTGRES
 from test_stopping import Line
+from worlds.server import ran
 
 from gateway.store.database import open_to_read, open_to_write
 from gateway.store.games import Filter

@@ -8,9 +8,9 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
-from served import EVERY_PORT, PATIENCE, Served, ran, served
 from sqlalchemy import update
 from test_stopping import Clients, Line, hear_log
+from worlds.server import EVERY_PORT, PATIENCE, Served, ran, served
 
 from conformance.lab.meters import children_of
 from gateway.game.ids import RUNS

@@ -10,8 +10,8 @@ import httpx
 import pytest
 import websockets.sync.client
 from live_world import Browser
-from served import PATIENCE, Served, served
 from test_web_process import web
+from worlds.server import PATIENCE, Served, served
 
 from conformance.lab.meters import has_proc
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from metrics_world import everything
 from prometheus_client.parser import text_string_to_metric_families
-from served import ROOT
+from worlds.server import ROOT
 
 from conformance.lab.meters import has_proc
 from gateway.server.metrics.families import process_text

@@ -1,4 +1,4 @@
-"""Clients of a server in memory: each has a stream, and the server the socket at its other end."""
+"""A client in memory for what needs a stream of trio's: the server has the socket at its other end."""
 
 import socket
 from collections import Counter

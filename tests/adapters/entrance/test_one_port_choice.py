@@ -1,0 +1,228 @@
+"""One port for all dialects: what is read before anybody knows what a client wants."""
+
+from collections.abc import Sequence
+
+import pytest
+import trio
+import trio.testing
+from worlds.connection import (
+    CLOSE,
+    GET,
+    HANDSHAKE,
+    PING,
+    PONG,
+    TEXT,
+    Client,
+    Framing,
+    World,
+    connections,
+    frame,
+)
+
+from adapters.client.accepted import Accepted, Serve, hang_up
+from adapters.client.contract import Farewell
+from adapters.client.dialect import Dialect
+from adapters.dialects import DIALECTS
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import OnePort, receiving
+
+WEBSOCKETS = [each for each in DIALECTS if each.scheme]
+
+
+def answering(name: str) -> Serve:
+    """Return what says who serves a client, and where its request goes, and then the texts that come."""
+
+    async def serve(client: Accepted) -> None:
+        texts, framing = client.texts, client.framing
+        client.socket.write(framing.frame([f"{name} {client.target}".rstrip()]))
+        while not framing.ended:
+            if texts:
+                client.socket.write(framing.frame(texts))
+            texts = framing.feed(await client.socket.receive_some())
+            if client.socket.ended:
+                texts += framing.end()
+        if texts:
+            client.socket.write(framing.frame(texts))
+        await hang_up(client.socket, framing, Farewell())
+
+    return serve
+
+
+def dial(world: World, framing: Framing = "lines", dialects: Sequence[Dialect] = DIALECTS) -> Client:
+    """Return a client that has sent nothing."""
+    port = OnePort.of([(each, answering(each.name)) for each in dialects], HttpPort(""))
+    return world.dial(framing, receive=port.receive)
+
+
+async def opened(world: World, target: str) -> Client:
+    """Return a client that has its websocket."""
+    client = dial(world, "websocket")
+    client.send(HANDSHAKE.replace(b"/?table=x", target.encode()))
+    await world.quiet()
+    assert client.response[0] == 101
+    return client
+
+
+# Lines or HTTP.
+
+
+@pytest.mark.parametrize(
+    "data", [b"NAME ann\nx\n", b"PUT 3\n", b"PUT 3", b"PU", b"GETS\n", b"\n", b"\xff\xfd\x01x\n"]
+)
+@pytest.mark.parametrize("size", [1, 100])
+async def test_what_is_no_request_goes_to_the_dialect_that_has_lines_whole(data: bytes, size: int) -> None:
+    async with connections() as world:
+        client = dial(world)
+        for at in range(0, len(data), size):
+            client.send(data[at : at + size])
+            await world.quiet()
+        client.hangs_up()
+        await world.quiet()
+        said = data.replace(b"\xff\xfd\x01", b"").decode().removesuffix("\n").split("\n")
+        assert client.texts == ["droidcon", *said]
+
+
+@pytest.mark.parametrize("size", [1, 100])
+async def test_request_is_answered_by_what_the_port_takes(size: int) -> None:
+    async with connections() as world:
+        client = dial(world, "websocket")
+        for at in range(0, len(GET), size):
+            client.send(GET[at : at + size])
+            await world.quiet()
+        status, _, body = client.response
+        assert status == 200
+        assert all(each.title in body for each in DIALECTS)
+        assert [line.rpartition(", at ")[2] for line in body.splitlines()[1:3]] == ["/nac4", "/arena"]
+
+
+@pytest.mark.parametrize("begun", [b"", b"P"])
+async def test_client_that_says_nothing_is_hung_up_on_after_five_minutes(
+    begun: bytes, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        client = dial(world)
+        client.send(begun)
+        await trio.sleep(299)
+        assert not client.is_hung_up_on
+        await trio.sleep(2)
+        assert client.is_hung_up_on
+        assert client.received == b""
+
+
+async def test_client_that_vanishes_first_is_served_by_nobody() -> None:
+    async with connections() as world:
+        for begun in (b"", b"P"):
+            client = dial(world)
+            client.send(begun)
+            client.resets()
+            await world.quiet()
+            assert client.socket.is_closed
+            assert client.received == b""
+
+
+async def test_where_no_dialect_has_lines_all_is_a_request() -> None:
+    async with connections() as world:
+        client = dial(world, "websocket", WEBSOCKETS)
+        client.send(b"NAME ann\n\n")
+        await world.quiet()
+        assert client.response[0] == 400
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
+async def test_dialect_on_a_port_of_its_own_takes_all_that_comes(dialect: Dialect) -> None:
+    receive = receiving(dialect, answering(dialect.name), HttpPort(""))
+    async with connections() as world:
+        clients = [world.dial("websocket" if dialect.scheme else "lines", receive=receive) for _ in range(2)]
+        for client, data in zip(clients, (b"x\n\n", GET), strict=True):
+            client.send(data)
+        await world.quiet()
+        if dialect.scheme:
+            assert clients[0].response[0] == 400
+            assert clients[1].response[::2] == (200, dialect.answer)
+        else:
+            assert clients[0].texts == [dialect.name, "x", ""]
+            assert clients[1].texts[:2] == [dialect.name, "GET / HTTP/1.1"]
+
+
+# Which dialect a websocket is for.
+
+
+@pytest.mark.parametrize("dialect", [each.name for each in WEBSOCKETS])
+@pytest.mark.parametrize("path", ["/{}", "/{}/", "/{}?table=x", "/{}/?table=x"])
+async def test_path_names_the_dialect_and_nothing_is_read_before(dialect: str, path: str) -> None:
+    target = path.format(dialect)
+    async with connections() as world:
+        client = await opened(world, target)
+        assert client.texts == [f"{dialect} {target}"]
+        client.say("{}")  # which begins another one, where no path is named
+        await world.quiet()
+        assert client.texts[1:] == ["{}"]
+
+
+@pytest.mark.parametrize("target", ["/", "/?table=x", "/other", "/arena/x", "/droidcon", "/nac45"])
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("{}", "arena"),
+        (' ,{"type": "start"}', "arena"),
+        ("#:x{:a 1}", "arena"),
+        ("connect ann\r\n", "nac4"),
+        ("", "nac4"),
+        ("[1]", "nac4"),
+    ],
+)
+async def test_first_message_says_what_the_path_does_not_and_is_not_lost(
+    target: str, text: str, dialect: str
+) -> None:
+    async with connections() as world:
+        client = await opened(world, target)
+        assert client.texts == []
+        client.say(text, "second")
+        await world.quiet()
+        assert client.texts == [f"{dialect} {target}", text, "second"]
+
+
+async def test_ping_before_the_first_message_is_answered_and_is_none() -> None:
+    async with connections() as world:
+        client = await opened(world, "/")
+        client.send(frame(PING, "p"))
+        await world.quiet()
+        assert client.frames == [(PONG, b"p")]
+        client.send(frame(TEXT, "{}"))
+        await world.quiet()
+        assert client.texts == ["arena /", "{}"]
+
+
+async def test_websocket_without_a_message_is_closed_after_five_minutes(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections() as world:
+        client = await opened(world, "/")
+        for _ in range(29):
+            await trio.sleep(10)
+            client.send(frame(PONG))  # it is there
+        assert not client.is_hung_up_on
+        await trio.sleep(11)
+        assert client.is_dismissed(1002, "no message came")
+        assert client.texts == []
+
+
+@pytest.mark.parametrize("payload", [b"", b"\x03\xe8", b"\x03\xe9bye"])
+async def test_client_that_leaves_before_its_first_message_is_answered_by_nobody(payload: bytes) -> None:
+    async with connections() as world:
+        client = await opened(world, "/")
+        client.send(frame(CLOSE, payload))
+        await world.quiet()
+        assert client.frames == [(CLOSE, payload)]
+        assert client.is_hung_up_on
+        assert client.texts == []
+
+
+@pytest.mark.parametrize("how", [Client.resets, Client.hangs_up])
+async def test_client_that_vanishes_before_its_first_message_is_served_by_nobody(how: object) -> None:
+    async with connections() as world:
+        client = await opened(world, "/")
+        how(client)  # type: ignore[operator]
+        await world.quiet()
+        assert client.socket.is_closed
+        assert client.texts == []

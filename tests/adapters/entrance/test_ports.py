@@ -1,0 +1,122 @@
+"""The page's port and the one port: which are opened, and whose clients this process accepts."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import certificates
+import pytest
+
+from adapters.dialects import DIALECTS
+from adapters.entrance.admission import Admission, Entry
+from adapters.entrance.ports import Ports, opened_ports, port_of
+from adapters.net.socket import Socket, taken
+from gateway.access.limits import Connections
+from gateway.options.options import parse
+from gateway.server.app import Listening
+
+NAMES = [each.name for each in DIALECTS]
+ONE = ("--port", "0", "--host", "127.0.0.1")
+OWN = ("--web", "0", "--host", "127.0.0.1")
+
+
+@asynccontextmanager
+async def opened(*arguments: str) -> AsyncIterator[Ports]:
+    """Open the ports of a server with these options."""
+    async with opened_ports(parse(arguments, DIALECTS), Counter()) as ports:
+        try:
+            yield ports
+        finally:
+            for listener in (*ports.page, *ports.shared):
+                await listener.aclose()
+
+
+async def refuse(sock: Socket, _: Entry) -> None:
+    await sock.linger()
+
+
+def listening(ports: Ports, limits: Admission | None = None) -> list[Listening]:
+    """Return what this process accepts clients for."""
+    limits = limits or Admission(Connections(), Counter())
+    return ports.listening(refuse, lambda stream: Socket(taken(stream)), limits)
+
+
+def names(found: Sequence[Listening]) -> list[str]:
+    return [each.front_end.name for each in found]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "accepted", "hosts", "for_web", "has_page"),
+    [
+        (ONE, ["port"], ["127.0.0.1"], 0, True),
+        ((*ONE, "--no-web"), ["port"], [], 0, False),
+        (OWN, [], [], 1, True),
+        ((*OWN, *ONE[:2]), ["port"], ["127.0.0.1"], 1, True),
+        ((*OWN, "--proxy-protocol"), ["page"], ["127.0.0.1"], 0, True),
+        ((*OWN, *ONE[:2], "--proxy-protocol"), ["port", "page"], ["127.0.0.1"] * 2, 0, True),
+        ((*ONE, "--no-web", "--proxy-protocol"), ["port"], [], 0, False),
+        (("--no-web",), [], [], 0, False),
+    ],
+)
+async def test_this_process_accepts_for_the_page_where_its_clients_share_a_port_or_come_by_a_proxy(
+    arguments: Sequence[str], accepted: list[str], hosts: list[str], for_web: int, has_page: bool
+) -> None:
+    async with opened(*arguments) as ports:
+        assert names(listening(ports)) == accepted
+        assert ports.hosts == hosts
+        assert len(ports.for_web) == for_web
+        assert (ports.page_port is not None) == has_page
+        assert (ports.to_page is not None) == bool(hosts)
+
+
+@certificates.needs_openssl
+async def test_this_process_accepts_for_the_page_where_its_clients_may_use_tls(
+    files: certificates.Files,
+) -> None:
+    async with opened(*OWN, *files.options) as ports:
+        assert names(listening(ports)) == ["page"]
+        assert not ports.for_web
+
+
+async def test_port_is_that_of_the_first_of_its_listeners() -> None:
+    async with opened(*ONE, "--host", "127.0.0.2") as ports:
+        first, second = ports.shared
+        assert port_of(ports.shared) == first.socket.getsockname()[1]
+        assert port_of([second]) == second.socket.getsockname()[1]
+        assert port_of([]) is None
+        assert ports.hosts == ["127.0.0.1", "127.0.0.2"]
+
+
+async def test_browsers_find_the_page_at_its_own_port_or_else_at_the_one() -> None:
+    async with opened(*OWN, *ONE[:2]) as ports:
+        assert ports.page_port == port_of(ports.page) != port_of(ports.shared)
+    async with opened(*ONE) as ports:
+        assert ports.page_port == port_of(ports.shared)
+
+
+async def test_each_dialect_is_at_a_path_of_the_one_port_and_lines_at_none() -> None:
+    async with opened(*ONE) as ports:
+        address = f"127.0.0.1:{port_of(ports.shared)}"
+        paths = {"nac4": "/nac4", "arena": "/arena", "droidcon": ""}
+        dialects = [(name, [address + path]) for name, path in paths.items()]
+        assert ports.opened(DIALECTS) == [("page", [address]), *dialects]
+    async with opened(*ONE, "--no-web") as ports:
+        assert [name for name, _ in ports.opened(DIALECTS)] == NAMES
+
+
+async def test_page_is_told_each_dialect_s_own_port_or_else_the_one() -> None:
+    async with opened(*ONE) as ports, opened(*OWN) as others:
+        (front,) = listening(ports)
+        own = Listening(replace(front.front_end, name="arena"), [*others.page])
+        found = {name: (port, is_shared) for name, *_, port, is_shared in ports.fronts(DIALECTS, [own])}
+        one = port_of(ports.shared)
+        assert found == {"nac4": (one, True), "arena": (port_of(others.page), False), "droidcon": (one, True)}
+
+
+async def test_pauses_of_accepting_are_counted() -> None:
+    limits = Admission(Connections(), Counter())
+    async with opened(*ONE, *OWN[:2], "--proxy-protocol") as ports:
+        for each in listening(ports, limits):
+            each.front_end.paused()
+    assert limits.counts == {("limit_system", "port"): 1, ("limit_system", "page"): 1}
