@@ -54,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
         report = trio.run(attack, options, str(Path(folder) / "attacked.db"))
     print(readable(report), end="")
     write_json(options.json, as_data(report))
-    return 1 if report.missed else 0
+    return 1 if report.missed or report.is_void else 0
 
 
 def _parse(argv: Sequence[str]) -> Namespace:
@@ -132,7 +132,7 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
         stop = Stop(*await target.stop())
     usual = typical(quiets)
     return Report(
-        [replace(one, quiet=usual.moves, quiet_share=usual.server_share) for one in seen],
+        [replace(one, quiet_share=usual.server_share) for one in seen],
         usual,
         quiets,
         stop,
