@@ -16,7 +16,7 @@ from adapters.net.http import TLS, by_http, is_http
 from adapters.net.socket import Socket
 from adapters.net.tls import Session, whole_records
 from gateway.access.certificates import Certificate
-from gateway.access.proxies import LONGEST, Network, begins_with_header, header_in, is_trusted
+from gateway.access.proxies import Network, begins_with_header, header_in, is_trusted
 from gateway.runtime.throttle import Throttle
 
 SILENCE = 300.0
@@ -115,7 +115,7 @@ class Preamble:
         with trio.move_on_after(PROXY_LIMIT):
             try:
                 while (header := header_in(data)) is None:
-                    if len(data) > LONGEST or not (more := await sock.receive_some()):
+                    if not (more := await sock.receive_some()):
                         raise ValueError("the PROXY header has no end")
                     data += more
             except ValueError as error:

@@ -1,12 +1,22 @@
 """The request by HTTP at a websocket port: pages for browsers, websockets for bots, errors for nonsense."""
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
+import certificates
 import pytest
 import trio
 import trio.testing
+from tcp_port import TcpPort, until
 from worlds.connection import GET, HANDSHAKE, HERE, PAGE, TEXT, Client, answered, connections, frame
+
+from adapters.client.accepted import Accepted
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import receive_request
+from adapters.entrance.preamble import Preamble
+from gateway.access.certificates import Certificate
 
 ACCEPT = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 """What RFC 6455 1.3 answers to the handshake's key."""
@@ -20,6 +30,10 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 def with_headers(request: bytes, *headers: str) -> bytes:
     lines = "".join(f"{header}\r\n" for header in headers)
     return request.removesuffix(b"\r\n") + f"{lines}\r\n".encode("latin-1")
+
+
+async def serve_nobody(client: Accepted) -> None:
+    await client.socket.linger()
 
 
 async def asked(request: bytes, origin: str = HERE, **options: object) -> Client:
@@ -345,7 +359,33 @@ async def test_client_that_has_its_websocket_may_say_nothing_for_as_long_as_it_l
         assert answered(ann.texts) == ["hello"]
 
 
-# Proxies.
+# TLS and proxies.
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize("tls_only", [True, False])
+@pytest.mark.parametrize("begun", [GET, HANDSHAKE, with_headers(HANDSHAKE, "Origin: null"), b"x\r\n\r\n"])
+async def test_browser_is_told_to_stay_with_tls_where_there_is_nothing_else(
+    begun: bytes, tls_only: bool, port: TcpPort, files: certificates.Files, certificate: Certificate
+) -> None:
+    http = HttpPort(PAGE, has_hsts=tls_only)
+    client = await port.dial(
+        partial(receive_request, serve_nobody, http), Preamble(certificate, Counter()), files.client()
+    )
+    await client.send_all(begun)
+    head = await until(client, b"\r\n\r\n")
+    assert (b"\r\nstrict-transport-security: max-age=15552000\r\n" in head.lower()) == tls_only
+
+
+@certificates.needs_openssl
+async def test_answer_that_may_have_been_forged_says_nothing_of_tls(certificate: Certificate) -> None:
+    http = HttpPort(PAGE, has_hsts=True)
+    async with connections(certificate=certificate) as world:
+        client = world.dial(receive=partial(receive_request, serve_nobody, http))
+        client.send(GET)
+        await world.quiet()
+        assert client.response[0] == 200
+        assert "strict-transport-security" not in client.response[1]
 
 
 TRUSTED = ["10.0.0.0/8"]

@@ -1,6 +1,7 @@
 """One port for all dialects: what is read before anybody knows what a client wants."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import trio
@@ -54,9 +55,9 @@ def dial(world: World, framing: Framing = "lines", dialects: Sequence[Dialect] =
     return world.dial(framing, receive=port.receive)
 
 
-async def opened(world: World, target: str) -> Client:
+async def opened(world: World, target: str, dialects: Sequence[Dialect] = DIALECTS) -> Client:
     """Return a client that has its websocket."""
-    client = dial(world, "websocket")
+    client = dial(world, "websocket", dialects)
     client.send(HANDSHAKE.replace(b"/?table=x", target.encode()))
     await world.quiet()
     assert client.response[0] == 101
@@ -180,6 +181,15 @@ async def test_first_message_says_what_the_path_does_not_and_is_not_lost(
         client.say(text, "second")
         await world.quiet()
         assert client.texts == [f"{dialect} {target}", text, "second"]
+
+
+async def test_message_that_no_dialect_claims_is_for_the_first_where_each_says_how_it_begins() -> None:
+    arena = [each for each in WEBSOCKETS if each.begins]
+    async with connections() as world:
+        client = await opened(world, "/", [*arena, replace(arena[0], name="other")])
+        client.say("connect ann")
+        await world.quiet()
+        assert client.texts == [f"{arena[0].name} /", "connect ann"]
 
 
 async def test_ping_before_the_first_message_is_answered_and_is_none() -> None:

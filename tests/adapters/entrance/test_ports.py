@@ -4,10 +4,16 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import cast
 
 import certificates
 import pytest
+import trio
+import trio.testing
+from tcp_port import everything
+from worlds.memory_client import MemoryClient, socket_of
 
+from adapters.client.rate_limit import ClientLimits
 from adapters.dialects import DIALECTS
 from adapters.entrance.admission import Admission, Entry
 from adapters.entrance.ports import Ports, opened_ports, port_of
@@ -112,6 +118,49 @@ async def test_page_is_told_each_dialect_s_own_port_or_else_the_one() -> None:
         found = {name: (port, is_shared) for name, *_, port, is_shared in ports.fronts(DIALECTS, [own])}
         one = port_of(ports.shared)
         assert found == {"nac4": (one, True), "arena": (port_of(others.page), False), "droidcon": (one, True)}
+
+
+async def test_port_with_the_page_stays_open_while_the_last_games_are_finished() -> None:
+    async def stays(*arguments: str) -> dict[str, bool]:
+        async with opened(*arguments) as ports:
+            return {each.front_end.name: each.front_end.stays for each in listening(ports)}
+
+    assert await stays(*ONE, *OWN[:2], "--proxy-protocol") == {"port": True, "page": True}
+    assert await stays(*ONE, "--no-web") == {"port": False}
+
+
+@certificates.needs_openssl
+async def test_client_of_the_page_may_say_nothing_as_long_as_it_has_for_a_request(
+    files: certificates.Files, autojump_clock: trio.testing.MockClock
+) -> None:
+    limits = Admission(Connections(), Counter(), ClientLimits(request=5.0))
+    async with opened(*OWN, *files.options) as ports, trio.open_nursery() as nursery:
+        client = MemoryClient()
+        (page,) = ports.listening(refuse, lambda _: socket_of(client), limits)
+        nursery.start_soon(page.front_end.serve, cast("trio.SocketStream", None))
+        await trio.sleep(4)
+        assert not client.socket.has_ended
+        await trio.sleep(2)
+        assert client.socket.has_ended
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize("only", [(), ("--tls-only",)])
+async def test_with_tls_only_all_ports_demand_it_and_the_page_says_so(
+    only: Sequence[str], files: certificates.Files
+) -> None:
+    async with opened(*OWN, *files.options, *only) as ports, trio.open_nursery() as nursery:
+        assert ports.preamble.tls_only == bool(only)
+        assert ports.to_page is not None
+        ports.to_page.passing.close()  # so that it is busy
+        (page,) = listening(ports)
+        async with await trio.open_tcp_stream("127.0.0.1", ports.page_port or 0) as stream:
+            nursery.start_soon(page.front_end.serve, await ports.page[0].accept())
+            client = trio.SSLStream(
+                stream, files.client(), server_hostname="127.0.0.1", https_compatible=True
+            )
+            await client.send_all(b"GET / HTTP/1.1\r\n")
+            assert (b"strict-transport-security" in await everything(client)) == bool(only)
 
 
 async def test_pauses_of_accepting_are_counted() -> None:

@@ -237,7 +237,9 @@ async def test_client_with_tls_is_served_by_tls(
 
 
 @certificates.needs_openssl
-async def test_handshake_and_what_comes_with_it_may_come_byte_by_byte_and_take_its_time(
+@pytest.mark.parametrize("pieces", [[*range(10_000)], [0, -1]], ids=["byte by byte", "all but the last byte"])
+async def test_handshake_and_what_comes_with_it_may_come_in_pieces_and_take_its_time(
+    pieces: list[int],
     files: certificates.Files,
     certificate: Certificate,
     port: TcpPort,
@@ -246,16 +248,21 @@ async def test_handshake_and_what_comes_with_it_may_come_byte_by_byte_and_take_i
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     session = files.client().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
     client = await port.dial(echo, Preamble(certificate, Counter()))
+
+    async def send(data: bytes) -> None:
+        starts = [each % len(data) for each in pieces if each < len(data)]
+        for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
+            await client.send_all(data[start:end])
+            await trio.testing.wait_all_tasks_blocked()
+
     with suppress(ssl.SSLWantReadError):
         session.do_handshake()
-    for byte in outgoing.read():
-        await client.send_all(bytes([byte]))
+    await send(outgoing.read())
     incoming.write(await client.receive_some())
     mock_clock.jump(15)  # as where the server is busy
     session.do_handshake()
     session.write(b"hello")
-    for byte in outgoing.read():
-        await client.send_all(bytes([byte]))
+    await send(outgoing.read())
     said = b""
     while not said.endswith(b" secure:hello"):
         incoming.write(await client.receive_some())

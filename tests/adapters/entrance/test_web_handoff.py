@@ -147,6 +147,19 @@ async def test_relay_ends_for_the_page_when_its_client_does(secure: Secure) -> N
 
 
 @certificates.needs_openssl
+async def test_client_that_sends_no_more_still_hears_the_answer(secure: Secure) -> None:
+    client, stream = await secure.relayed()
+    await stream.send_all(b"wait")
+    assert await client.receive_some() == b"wait"
+    assert isinstance(client, trio.SSLStream)
+    await client.transport_stream.send_eof()
+    assert await stream.receive_some() == b""
+    await stream.send_all(b"answer")
+    await stream.aclose()
+    assert await everything(client) == b"answer"
+
+
+@certificates.needs_openssl
 async def test_client_that_does_not_read_makes_the_page_wait(secure: Secure) -> None:
     _, stream = await secure.relayed()
 
