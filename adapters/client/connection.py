@@ -271,8 +271,7 @@ class Connection(Generic[C, S]):
                 try:
                     await self._socket.listen(self._ready)
                 except _BROKEN:
-                    if self._socket.is_given_up:
-                        words = STOPPED_READING
+                    words = self._loss or words
                     raise PeerGone(words) from None
                 await self._carry_out_later()
             words = self._framing.ended
@@ -452,6 +451,7 @@ class Connection(Generic[C, S]):
             if dismissed is not None:
                 self._part(dismissed)
         except _BROKEN:
+            self._summary.ends(self._loss)
             self._fail(PeerGone())
         except Exception as error:
             self._fail(error)
@@ -496,9 +496,8 @@ class Connection(Generic[C, S]):
             self._summary.ends(STOPPED_READING)
             raise PeerGone(STOPPED_READING) from None
         except _BROKEN:
-            words = STOPPED_READING if self._socket.is_given_up else ""
-            self._summary.ends(words)
-            raise PeerGone(words) from None
+            self._summary.ends(self._loss)
+            raise PeerGone(self._loss) from None
         request, dismissed = self._request, self._dismissed
         self._drains, self._request, self._dismissed = False, None, None
         if request is not None:
@@ -603,6 +602,11 @@ class Connection(Generic[C, S]):
         self._summary.ends(dismissed.why.value)
         self._farewell = self._translator.farewell(dismissed)
         self._scope.cancel()
+
+    @property
+    def _loss(self) -> str:
+        """Why the connection is broken, where that is known."""
+        return STOPPED_READING if self._socket.is_given_up else ""
 
     def _fail(self, error: Exception) -> None:
         """Keep an error for the client's own task: it came about in the task that caused the events."""

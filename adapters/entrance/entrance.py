@@ -39,9 +39,11 @@ class Entrance:
             sock.close()
 
     async def _let_in(self, sock: Socket) -> None:
+        has_passed = False
         try:
             async with self.admission.admit(self.name, sock.address) as entry:
-                if await self.preamble.passed(sock, entry, self.silence):
+                has_passed = await self.preamble.passed(sock, entry, self.silence)
+                if has_passed:
                     await self.receive(sock, entry)
                 else:
                     await sock.linger()
@@ -49,4 +51,5 @@ class Entrance:
             words = self.refusal or by_http("503 Service Unavailable", str(refusal))
             if self.preamble.tls_only and sock.is_secure and not self.refusal:
                 words = with_hsts(words)
-            await self.admission.part(sock.origin, partial(self.preamble.refuse, sock, words))
+            say = partial(self.preamble.refuse, sock, words, has_passed=has_passed)
+            await self.admission.part(sock.origin, say)

@@ -94,11 +94,14 @@ class Preamble:
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return False
 
-    async def refuse(self, sock: Socket, words: bytes) -> None:
-        """Tell a client that is not let in, and hang up. One that begins with TLS gets an alert for it."""
+    async def refuse(self, sock: Socket, words: bytes, *, has_passed: bool = False) -> None:
+        """Tell a client that is not let in, and hang up. One that begins with TLS gets an alert for it.
+
+        Of a client that `has_passed` the preamble it is known that it does not.
+        """
         try:
             data = b""
-            if self.certificate is not None and not sock.is_secure:
+            if self.certificate is not None and not sock.is_secure and not has_passed:
                 with trio.move_on_after(FIRST_BYTES):
                     data = await sock.receive_some()
             if data.startswith(TLS):
