@@ -310,7 +310,6 @@ def _front_ends(
 
 def _one_port(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> OnePort:
     http = HttpPort(
-        "",
         trusted=options.trusted_proxy,
         websites=ports.websites,
         pass_on=None if ports.to_page is None else ports.to_page.take,

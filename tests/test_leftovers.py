@@ -155,7 +155,7 @@ async def test_nothing_is_left_of_who_is_not_served(
 
     port, words = STRANGERS[way]
     proxies = [ip_network("192.0.2.1")] if port == FOR_PROXIES else []
-    limits = Connections(there=AddressLimits(connections=1 if port in ("", WITH_TLS) else 0))
+    limits = Connections(others=AddressLimits(connections=1 if port in ("", WITH_TLS) else 0))
     admission = Admission(limits, Counter(), trusted=proxies, proxied=port == PROXIED)
     preamble = Preamble(certificate if port == WITH_TLS else None, Counter(), proxied=port == PROXIED)
     client = MemoryClient()

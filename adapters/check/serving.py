@@ -23,7 +23,7 @@ from adapters.client.contract import PeerGone, WireError
 from adapters.client.dialect import Dialect
 from adapters.client.framing import Lines
 from adapters.client.rules import Book, Topic
-from adapters.entrance.admission import Entry, without_limits
+from adapters.entrance.admission import Admitted, without_limits
 from adapters.entrance.handshake import HttpPort
 from adapters.entrance.one_port import receive_request
 from adapters.entrance.preamble import Preamble
@@ -261,7 +261,7 @@ class Desk:
             if self._ended == ended and all(visit.is_over for visit in self._visits):
                 self.is_done.set()
 
-    async def _serve(self, wire: CheckedSocket, entry: Entry, visits: list[Visit]) -> None:
+    async def _serve(self, wire: CheckedSocket, entry: Admitted, visits: list[Visit]) -> None:
         async with trio.open_nursery() as nursery:
 
             async def serve(client: Accepted) -> None:

@@ -10,7 +10,7 @@ import trio
 
 from adapters.check.scenarios import Pace
 from adapters.client.framing import usual_frames
-from adapters.net.socket import Socket
+from adapters.net.socket import BROKEN, Socket
 
 _GAP = 0.01
 """Seconds between two packets, so that the bot can read each by itself."""
@@ -99,7 +99,7 @@ class CheckedSocket(Socket):
 
     async def flush(self) -> None:
         """Wait until all has left, or the bot is gone."""
-        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+        with suppress(*BROKEN):
             await self.drain()
 
     async def drain(self) -> None:
@@ -142,7 +142,7 @@ class CheckedSocket(Socket):
                 if not self.ended:
                     await self._poller.listen(self._open_socket(), self._drop_some)
                 self.has_hung_up, self.lasted = True, trio.current_time() - since
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except BROKEN:
             self.has_hung_up = True
         finally:
             self.close()

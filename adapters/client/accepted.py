@@ -1,4 +1,4 @@
-"""A client whose way in is over: what it comes with, for the dialect that serves it.
+"""A client that has been let in, as its dialect receives it.
 
 Knows its socket and its framing, and what is done with both before and after it is served.
 """
@@ -13,10 +13,10 @@ import trio
 from adapters.client.contract import Farewell
 from adapters.client.framing import Framing
 from adapters.client.rate_limit import UNLIMITED, ClientLimits
-from adapters.net.socket import GOODBYE_LIMIT, Socket
+from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket
 
 TURN = 0.0002
-"""Seconds that each client is granted that waits for a turn of the loop with time left, as `Turns` counts."""
+"""Seconds of work that are granted to each client that has waited in `Turns.wait`."""
 
 
 @dataclass(slots=True)
@@ -82,6 +82,6 @@ async def hang_up(sock: Socket, framing: Framing, farewell: Farewell) -> None:
                     while framing.has_more:
                         await sock.turns.wait(TURN)
                         framing.feed()
-    except (trio.BrokenResourceError, trio.ClosedResourceError):
+    except BROKEN:
         pass
     await sock.linger()

@@ -1,4 +1,4 @@
-"""The boundary around one client, or one player of the house, where our own mistakes end.
+"""Runs the work of one client, or one house player, so that a mistake in it reaches no other.
 
 Knows trio, and what a peer that is gone raises. Does not know what is served.
 """
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 _ids = count(1)
 
 
-async def guarded(name: str, work: Callable[[], Awaitable[None]]) -> None:
+async def contained(name: str, work: Callable[[], Awaitable[None]]) -> None:
     """Do the work of one player. An error in it is logged once, and reaches no other."""
     number = next(_ids)
     about = {"front_end": name, "connection": number}

@@ -5,7 +5,8 @@ that found the bytes: bytes, texts, messages, commands, the hub, all without wai
 the outbox until the hub is done, and leave as bytes at once. Tasks are needed only while a client is slow to
 take something, sends more than is done at once, or is probed.
 
-Telling runs in the task of whoever caused the events; an error in it ends this connection in its own task.
+`flush` runs in the task that caused the events; an error in it is kept, and ends this connection in its own
+task.
 """
 
 import logging
@@ -31,6 +32,7 @@ from adapters.client.contract import (
 )
 from adapters.client.rate_limit import RateLimit
 from adapters.client.wire_log import NOTED, TURNING, Hide, WireLog
+from adapters.net.socket import BROKEN
 from gateway.game.commands import Command, Leave, Unreadable
 from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started, ToMove
 from gateway.game.ids import GameId
@@ -44,26 +46,25 @@ BACKLOG_LIMIT = 256 * 1024
 """Bytes that may wait for a client; the connection hangs up when there are more."""
 FULL = 32 * 1024
 """While more bytes wait for a client it is not read."""
-UNREAD = 4096
+HELD_SIZE = 4096
 """Characters of a client's that are carried out while its events wait for a result."""
 PING_PERIOD = 20.0
 """Seconds between two pings. A client that sends nothing at all between them is gone."""
 PONG_LIMIT = 5.0
 """Seconds after a ping until a silent client is no longer paired."""
-UNANSWERED = "did not answer when its name was asked for"
-"""What is said of a client that has vanished, as another of its name has shown."""
+NO_ANSWER = "did not answer when its name was asked for"
+"""Why a client is hung up on that failed a probe."""
 
 _TEXT, _CHARACTER = 0.000_04, 0.000_000_4
 """Seconds that it takes to carry out a text, and more for each character, as `Turns` counts."""
 _LOOKS = *(0.01 * 2**look for look in range(8)), PROBE_LIMIT - 0.01 * 255
-"""Seconds from a probe, and then from each look for its answer, to the next look: `PROBE_LIMIT` in all."""
+"""Seconds between looks for the answer to a probe: `PROBE_LIMIT` in all."""
 _SLACK = 0.02
 """Seconds by which the system's figures for a connection may be wrong."""
 _SETTLE_LIMIT = 100
-"""Turns of the loop, a millisecond apart. Seconds would pass while the server stands still, too."""
+"""Turns of the loop, a millisecond apart; counted, as time passes also while the server stands still."""
 
 logger = logging.getLogger("gateway.connections")
-_BROKEN = trio.BrokenResourceError, trio.ClosedResourceError
 
 
 class _Summary:
@@ -77,7 +78,7 @@ class _Summary:
         self._came = now
         self._games = 0
         self._game: GameId | None = None
-        """The latest of so many games that the client was told of."""
+        """The latest of the games that the client was told of."""
 
     def ends(self, cause: str) -> None:
         """Note why the connection ends."""
@@ -129,6 +130,7 @@ class Connection(Generic[C, S]):
         "_failure",
         "_farewell",
         "_framing",
+        "_held_size",
         "_holds",
         "_hub",
         "_is_probed",
@@ -147,7 +149,6 @@ class Connection(Generic[C, S]):
         "_socket",
         "_summary",
         "_translator",
-        "_unanswered",
         "_unheard",
         "_wire_log",
     )
@@ -181,7 +182,7 @@ class Connection(Generic[C, S]):
         """That message; the text, if it was not a message."""
         self._messages: dict[int, C | str] = {}
         """Messages by number that were carried out while events wait: refusals of them may wait too."""
-        self._unanswered = 0
+        self._held_size = 0
         """Characters of these messages."""
 
         # What it is told.
@@ -199,9 +200,9 @@ class Connection(Generic[C, S]):
         self._pinged = -inf
         """When the latest ping was sent."""
         self._reads = -1
-        """What had been read by then."""
+        """`Socket.reads` at that ping."""
         self._excused = False
-        """Whether the client was thinking then, so that it may not have read the ping yet."""
+        """Whether the client had to move then, so that it may not have read the ping."""
         self._is_probed = False
         """Whether it has a probe to answer."""
         self._probed = -inf
@@ -270,7 +271,7 @@ class Connection(Generic[C, S]):
             while not self._framing.ended:
                 try:
                     await self._socket.listen(self._ready)
-                except _BROKEN:
+                except BROKEN:
                     words = self._loss or words
                     raise PeerGone(words) from None
                 await self._carry_out_later()
@@ -322,8 +323,8 @@ class Connection(Generic[C, S]):
     def _hear(self, texts: list[str], granted: float = 0.0) -> bool:
         """Carry out texts of the client; return whether these were all, and the client may go on.
 
-        The first text is never put off, or a move would have to wait. Further ones need time in this turn, or
-        some of what is `granted`, in seconds, alike to all clients that wait for their turn.
+        The first text is never put off for lack of time, or a move would have to wait. Further ones need time
+        in this turn, or some of what is `granted`, in seconds, to each client that waits for its turn.
         """
         now, rate, deferred = self._socket.read_at, self._rate, self._socket.turns.deferred
         began = trio.current_time() if len(texts) > 1 else now
@@ -357,7 +358,7 @@ class Connection(Generic[C, S]):
                 command = self._translator.receive(message, number)
             waits = self._hub.submit(self._seat, command, now)
             if self._holds:  # the answer may have to wait for a result
-                self._unanswered += len(text)
+                self._held_size += len(text)
                 self._messages[number] = self._latest
             if waits:
                 self._unheard = texts[index + 1 :]
@@ -374,7 +375,7 @@ class Connection(Generic[C, S]):
         return (
             self._socket.waiting > FULL
             or len(self._events) > OUTBOX_LIMIT // 2
-            or self._unanswered > UNREAD
+            or self._held_size > HELD_SIZE
             or self._seat.is_held
         )
 
@@ -449,8 +450,8 @@ class Connection(Generic[C, S]):
             if request is not None:
                 self._hub.handed(self._seat, request, now)
             if dismissed is not None:
-                self._part(dismissed)
-        except _BROKEN:
+                self._dismiss(dismissed)
+        except BROKEN:
             self._summary.ends(self._loss)
             self._fail(PeerGone())
         except Exception as error:
@@ -475,11 +476,11 @@ class Connection(Generic[C, S]):
         try:
             if data and not self._socket.write(data):
                 self._tell_later(None, None)
-        except _BROKEN:
+        except BROKEN:
             raise PeerGone from None
 
     def _tell_later(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
-        """Count the client as told of these once all that waits has left: then its clock starts."""
+        """Start the clock, or hang up, once the backlog has left."""
         self._request = request or self._request
         self._dismissed = dismissed or self._dismissed
         if self._socket.waiting > BACKLOG_LIMIT:
@@ -495,7 +496,7 @@ class Connection(Generic[C, S]):
         except trio.TooSlowError:
             self._summary.ends(STOPPED_READING)
             raise PeerGone(STOPPED_READING) from None
-        except _BROKEN:
+        except BROKEN:
             self._summary.ends(self._loss)
             raise PeerGone(self._loss) from None
         request, dismissed = self._request, self._dismissed
@@ -503,7 +504,7 @@ class Connection(Generic[C, S]):
         if request is not None:
             self._hub.handed(self._seat, request, trio.current_time())
         if dismissed is not None:
-            self._part(dismissed)
+            self._dismiss(dismissed)
         self._changed.unpark_all()
 
     def _hold(self, game: GameId) -> None:
@@ -516,7 +517,7 @@ class Connection(Generic[C, S]):
         if self._nursery is None or self._scope.cancel_called:  # the client is gone, or given up
             return
         self._holds = False
-        self._unanswered = 0
+        self._held_size = 0
         self.flush()
         if not self._events:
             self._messages = {}
@@ -535,11 +536,11 @@ class Connection(Generic[C, S]):
     @property
     def _is_silent(self) -> bool:
         """Whether a client that should have answered the latest ping has sent nothing since."""
-        return self._socket.reads == self._reads and self._socket.is_read and not self._may_think
+        return self._socket.reads == self._reads and self._socket.is_read and not self._has_to_move
 
     @property
-    def _may_think(self) -> bool:
-        """Whether the client may think about a move: it is to move, or may not know that it is not."""
+    def _has_to_move(self) -> bool:
+        """Whether the client may be thinking about a move: it is to move, or may not know that it is not."""
         return self._holds or self._seat.is_asked
 
     async def _keep_pinging(self) -> None:
@@ -551,7 +552,7 @@ class Connection(Generic[C, S]):
                 raise PeerGone
             self._pinged, self._excused, self._reads = (
                 trio.current_time(),
-                self._may_think,
+                self._has_to_move,
                 self._socket.reads,
             )
             self._send(self._framing.ping())
@@ -565,7 +566,7 @@ class Connection(Generic[C, S]):
     async def _probe(self) -> None:
         if trio.current_time() >= self._probed + PROBE_LIMIT:  # however often somebody asks for the name
             if not await self._answers():
-                self._give_up(UNANSWERED)
+                self._give_up(NO_ANSWER)
                 return
             self._probed = trio.current_time()
         self._is_probed = False
@@ -597,8 +598,8 @@ class Connection(Generic[C, S]):
 
     # Ending.
 
-    def _part(self, dismissed: Dismissed) -> None:
-        """Hang up, now that the client was told all that it is to hear."""
+    def _dismiss(self, dismissed: Dismissed) -> None:
+        """Hang up on a client that has been told everything."""
         self._summary.ends(dismissed.why.value)
         self._farewell = self._translator.farewell(dismissed)
         self._scope.cancel()

@@ -19,7 +19,7 @@ import trio_websocket
 
 from adapters.client.contract import SEND_LIMIT, C_contra, Codec, PeerGone, S_co
 from adapters.client.framing import Lines
-from adapters.net.socket import GOODBYE_LIMIT, Socket, taken
+from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket, taken
 from adapters.net.tls_client import secure, trusting
 
 _HTTP = b"HTTP/"
@@ -107,7 +107,7 @@ class TcpLine:
             while not texts and not self._lines.ended:
                 data = await self._socket.receive_some()
                 texts = self._lines.feed(data) if data else self._lines.end()
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except BROKEN:
             raise PeerGone from None
         return texts
 
@@ -116,7 +116,7 @@ class TcpLine:
         try:
             with trio.fail_after(SEND_LIMIT):
                 await self._socket.send_all(self._lines.frame(texts))
-        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+        except (*BROKEN, trio.TooSlowError):
             raise PeerGone from None
 
 
@@ -148,7 +148,7 @@ class WebSocketLine:
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
                 await self._websocket.aclose()
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except BROKEN:
             pass
 
 

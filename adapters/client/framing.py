@@ -21,9 +21,9 @@ class Framing(Protocol):
     ended: str
     """Why no more texts come, in words; empty while they may."""
     has_more: bool
-    """Whether bytes were fed that are not digested yet: another `feed` goes on with them."""
+    """Whether fed bytes remain to be decoded: call `feed` again."""
     replies: bytes
-    """What the framing itself has to say. Whoever sends it takes it away."""
+    """Bytes to send to the client, such as pongs; the caller sends and clears them."""
 
     def feed(self, data: bytes = b"") -> list[str]:
         """Return the texts that are complete with `data`. Raises Flooded where one is too long."""
@@ -186,7 +186,7 @@ class WebSocket:
         self._decoder: _Decoder | None = None
         """What decodes the frame or the message that has begun, if one has."""
         self._answer_to_close: bytes | None = None
-        """What a close frame has to say to a client that has sent one, or has broken the protocol."""
+        """The payload of the close frame that is owed to a client that sent one, or broke the protocol."""
         self._has_said_close = False
 
     def feed(self, data: bytes = b"") -> list[str]:
@@ -291,7 +291,7 @@ class _Decoder:
         self._parts: list[bytes] = []
         """What has come of the open message."""
         self._size = self._count = 0
-        """Of so many bytes and frames."""
+        """Its bytes and frames so far."""
 
     @property
     def is_between_messages(self) -> bool:

@@ -51,7 +51,7 @@ class NameCheck(Generic[C, S]):
             if self._token is not None:
                 accounts.note_in_url(client.socket.origin, client.socket.read_at)
         self._is_proven = False
-        """Whether the name that the client gave last is protected, and so its token was right."""
+        """Whether the latest name is protected, and its token was right."""
         self.farewell = translator.farewell
 
     @property

@@ -1,4 +1,4 @@
-"""How fast one client is read, and what else is held against it.
+"""Limits on one client: messages a second, and the time for a request.
 
 Knows numbers of messages and times. Does not know what a message is. A client that is too fast is made to
 wait: what it sends stays in the system, until TCP holds it back. It is not hung up on.
@@ -12,7 +12,7 @@ from math import inf
 import trio
 
 LEAST = 0.02
-"""Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
+"""Seconds to wait beyond the next message, so that several are read after each wait."""
 
 
 def _ignore(_option: str, _origin: str) -> None:

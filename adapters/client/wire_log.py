@@ -150,7 +150,7 @@ class WireLog:
                 log.make_room()
 
     def mark(self, index: int, event: Started | Ended) -> None:
-        """Note that the texts from number `index` on, of those `said` next, tell of `event`."""
+        """Note that of the texts of the next `said` those from `index` on belong to `event`."""
         self._marks.append((index, event))
 
     def said(self, at: float, texts: Sequence[str], request: ToMove | None) -> None:

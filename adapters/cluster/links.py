@@ -21,7 +21,7 @@ from typing import Protocol, TypeAlias
 import trio
 
 from adapters.net.epoll import Poller
-from adapters.net.socket import Socket, taken
+from adapters.net.socket import BROKEN, Socket, taken
 from gateway.cluster.channel import (
     LONGEST_HELLO,
     Channel,
@@ -249,7 +249,7 @@ class Links:
             link = self._linked(theirs, channel)
             if link is not None:
                 await self._listen(link, sock, theirs.arrived)
-        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+        except (*BROKEN, trio.TooSlowError):
             pass
         except HelloError as error:
             self._say(place, str(error), str(error))
@@ -327,7 +327,7 @@ class Links:
         sock = link.sock
         if sock is not None and data:
             link.said = trio.current_time()
-            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            with suppress(*BROKEN):
                 if not sock.write(data):
                     self._nursery.start_soon(_drain, sock)
 
@@ -341,7 +341,7 @@ class Links:
             for link in [*self._links.values()]:
                 if stood_still or now - link.heard > SILENCE or link.channel.is_too_full:
                     self._lose(link, now)
-                elif now - link.said > HEARTBEAT or link.channel.owes:
+                elif now - link.said > HEARTBEAT or link.channel.has_unacknowledged:
                     self._write(link, link.channel.batch())
 
     def _lose(self, link: _Link, now: float) -> None:
@@ -361,5 +361,5 @@ class Links:
 
 
 async def _drain(sock: Socket) -> None:
-    with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+    with suppress(*BROKEN):
         await sock.drain()

@@ -18,11 +18,11 @@ import trio
 
 from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import origin_at
-from gateway.access.limits import Connections, Refusal, is_local, limited_connections
+from gateway.access.limits import ConnectionCounts, Refusal, is_local, limited_connections
 from gateway.access.proxies import Network, is_trusted
 from gateway.runtime.throttle import Throttle
 
-PARTING = 32
+MOST_TOLD = 32
 """Clients that hear at once why they are not let in; each has a second for it. Others are hung up on."""
 RESERVED = 4
 """As many more, on this machine: `c4gateway health` asks from there."""
@@ -33,21 +33,21 @@ logger = logging.getLogger(__name__)
 
 
 class NotLetIn(Exception):
-    """A limit refuses a client. The text is a sentence that says so."""
+    """Raised when a limit refuses a client. The text is the sentence to send."""
 
 
 @dataclass(slots=True)
-class Entry:
+class Admitted:
     """A client that counts as one of the connections."""
 
     admission: "Admission"
     name: str
     """The front end that it came to."""
     origin: str
-    """Where it counts; empty where nobody knows yet, and no limits by address hold."""
+    """The address at which it is counted; empty while that is not known, and no limits by address hold."""
     limits: ClientLimits
     """What is held against the client itself."""
-    counts: bool = True
+    is_counted: bool = True
 
     async def move_to(self, origin: str) -> None:
         """Count the client where it turns out to be, at once or after a while. Raises NotLetIn."""
@@ -59,8 +59,8 @@ class Entry:
 
     def leave(self) -> None:
         """Count the client no more."""
-        if self.counts:
-            self.counts = False
+        if self.is_counted:
+            self.is_counted = False
             self.admission.connections.leave(self.origin)
 
 
@@ -68,7 +68,7 @@ class Entry:
 class Admission:
     """The limits of a process, for all its ports."""
 
-    connections: Connections
+    connections: ConnectionCounts
     counts: Counter[tuple[str, str]]
     """How often a limit was reached, by ``limit_`` with its option, and by front end.
 
@@ -81,12 +81,12 @@ class Admission:
     """Whether each connection begins with a PROXY header, which says so."""
     noted: Callable[[], None] = lambda: None
     """Is called when something was counted."""
-    _parting: int = 0
+    _being_told: int = 0
     _log: Throttle = field(default_factory=lambda: Throttle(LOG_PERIOD))
     """Passes each limit, by option, when it is to be logged."""
 
     @asynccontextmanager
-    async def admit(self, name: str, address: str) -> AsyncIterator[Entry]:
+    async def admit(self, name: str, address: str) -> AsyncIterator[Admitted]:
         """Let a client from an address in to a front end, at once or after a while, and out after the block.
 
         Raises NotLetIn, as the block may.
@@ -94,7 +94,7 @@ class Admission:
         is_known = not self.proxied and not is_trusted(address, self.trusted)
         origin = origin_at(address) if is_known else ""
         wait = self.wait_for(name, origin, self.connections.enter(origin, trio.current_time()))
-        entry = Entry(self, name, origin, replace(self.limits, reached=partial(self.reached, name)))
+        entry = Admitted(self, name, origin, replace(self.limits, reached=partial(self.reached, name)))
         try:
             if wait:
                 await trio.sleep(wait)
@@ -111,14 +111,14 @@ class Admission:
             self.reached(name, Refusal.CONNECTS.value, origin)
         return verdict
 
-    async def part(self, origin: str, say: Callable[[], Awaitable[None]]) -> None:
+    async def say_why(self, origin: str, say: Callable[[], Awaitable[None]]) -> None:
         """Tell a client from `origin` why it is not let in, unless many are told at the moment."""
-        if self._parting < PARTING + (RESERVED if is_local(origin) else 0):
-            self._parting += 1
+        if self._being_told < MOST_TOLD + (RESERVED if is_local(origin) else 0):
+            self._being_told += 1
             try:
                 await say()
             finally:
-                self._parting -= 1
+                self._being_told -= 1
 
     def count(self, what: str, name: str) -> None:
         """Count that something came about at a front end."""
@@ -155,4 +155,4 @@ def admission(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> 
 
 def without_limits() -> Admission:
     """Return the admission of a private server, where everybody may come in."""
-    return Admission(Connections(), Counter())
+    return Admission(ConnectionCounts(), Counter())

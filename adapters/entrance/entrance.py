@@ -6,7 +6,7 @@ from functools import partial
 
 import trio
 
-from adapters.client.boundary import guarded
+from adapters.client.boundary import contained
 from adapters.entrance.admission import Admission, NotLetIn
 from adapters.entrance.one_port import Receive
 from adapters.entrance.preamble import SILENCE, Preamble
@@ -34,7 +34,7 @@ class Entrance:
         """Serve a connection until it is closed. Raises nothing."""
         sock = self.open_socket(stream)
         try:
-            await guarded(self.name, partial(self._let_in, sock))
+            await contained(self.name, partial(self._let_in, sock))
         finally:
             sock.close()
 
@@ -52,4 +52,4 @@ class Entrance:
             if self.preamble.tls_only and sock.is_secure and not self.refusal:
                 words = with_hsts(words)
             say = partial(self.preamble.refuse, sock, words, has_passed=has_passed)
-            await self.admission.part(sock.origin, say)
+            await self.admission.say_why(sock.origin, say)

@@ -19,9 +19,9 @@ from wsproto.utilities import generate_accept_token
 
 from adapters.client.accepted import Accepted
 from adapters.client.framing import WebSocket
-from adapters.entrance.admission import Entry
+from adapters.entrance.admission import Admitted
 from adapters.net.http import HSTS, by_http, with_hsts
-from adapters.net.socket import Socket
+from adapters.net.socket import BROKEN, Socket
 from gateway.access.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
 from gateway.access.proxies import Network, client_behind, is_trusted
 from gateway.runtime.throttle import Throttle
@@ -44,7 +44,6 @@ _BEARER = re.compile(rb"bearer +([^ ]+)", re.IGNORECASE)
 """A token in a header (RFC 6750, 2.1)."""
 
 logger = logging.getLogger(__name__)
-_BROKEN = trio.BrokenResourceError, trio.ClosedResourceError
 
 
 @dataclass(slots=True)
@@ -60,7 +59,7 @@ class Websites:
     """How many pages were refused, as ``entry_refused`` and ``foreign_origin``."""
     _log: Throttle = field(default_factory=lambda: Throttle(LOG_PERIOD))
 
-    def admit(self, origin: str, hosts: Iterable[str], address: str) -> bool:
+    def may_open(self, origin: str, hosts: Iterable[str], address: str) -> bool:
         """Return whether a page of the website `origin` may open a websocket; count and log one that may not.
 
         Only what is no browser gives none. `hosts` are the names by which the request reached this server.
@@ -90,7 +89,7 @@ class PlainRequest:
     """Whether a proxy sends it, which may ask for a websocket next, on the same connection."""
 
 
-PassOn: TypeAlias = Callable[[Socket, Entry, PlainRequest], Awaitable[None]]
+PassOn: TypeAlias = Callable[[Socket, Admitted, PlainRequest], Awaitable[None]]
 """Takes a connection to whoever serves plain requests."""
 
 
@@ -98,7 +97,7 @@ PassOn: TypeAlias = Callable[[Socket, Entry, PlainRequest], Awaitable[None]]
 class HttpPort:
     """How requests to a port are answered."""
 
-    text: str
+    text: str = ""
     """The answer to a client that does not ask for a websocket."""
     page: int | None = None
     """The port of the page on the same host, for browsers; None without a page."""
@@ -114,7 +113,7 @@ class HttpPort:
     """Whether answers over TLS say that there is nothing else here (``--tls-only``)."""
 
 
-async def open_websocket(sock: Socket, entry: Entry, port: HttpPort) -> Accepted | None:
+async def accept_websocket(sock: Socket, entry: Admitted, port: HttpPort) -> Accepted | None:
     """Read a request; return the websocket that it asks for, or None where it got another answer.
 
     Raises NotLetIn where a proxy has said where the client is, and that address has too much already.
@@ -122,7 +121,7 @@ async def open_websocket(sock: Socket, entry: Entry, port: HttpPort) -> Accepted
     peer = sock.address
     try:
         with trio.move_on_after(entry.limits.request) as patience:
-            found = await _answer(sock, port)
+            found = await _read_request(sock, port)
         if patience.cancelled_caught:
             entry.limits.reached("request-seconds", sock.origin)
             found = by_http("408 Request Timeout", "The request did not come in time.")
@@ -140,7 +139,7 @@ async def open_websocket(sock: Socket, entry: Entry, port: HttpPort) -> Accepted
             await port.pass_on(sock, entry, found)
         else:
             await sock.send_all(with_hsts(found) if found and has_hsts else found)
-    except _BROKEN:
+    except BROKEN:
         pass
     await sock.linger()
     return None
@@ -174,7 +173,7 @@ class _Wanted:
         )
 
 
-async def _answer(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainRequest:
+async def _read_request(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainRequest:
     """Read a request; return the answer to it, unless it asks for a websocket or is to be passed on."""
     http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
     begun = b""
@@ -197,7 +196,7 @@ async def _answer(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainReques
         hosts += [each.strip() for each in _value(event, b"x-forwarded-host").split(",")]
         sock.address = client_behind(sock.address, _value(event, b"x-forwarded-for"), port.trusted)
     refusal = _refusal(event)
-    if refusal is None and not port.websites.admit(_value(event, b"origin"), hosts, sock.address):
+    if refusal is None and not port.websites.may_open(_value(event, b"origin"), hosts, sock.address):
         refusal = 403, _FOREIGN
     if refusal is None:
         headers = dict(event.headers)

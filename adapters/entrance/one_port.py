@@ -16,29 +16,28 @@ from adapters.client.accepted import Accepted, Serve, first_texts, hang_up
 from adapters.client.contract import Farewell
 from adapters.client.dialect import Dialect
 from adapters.client.framing import Lines
-from adapters.entrance.admission import Entry
-from adapters.entrance.handshake import HttpPort, open_websocket
+from adapters.entrance.admission import Admitted
+from adapters.entrance.handshake import HttpPort, accept_websocket
 from adapters.entrance.preamble import SILENCE
 from adapters.net.http import is_http
-from adapters.net.socket import Socket
+from adapters.net.socket import BROKEN, Socket
 
-Receive: TypeAlias = Callable[[Socket, Entry], Awaitable[None]]
+Receive: TypeAlias = Callable[[Socket, Admitted], Awaitable[None]]
 """Serves a client from its first word on. Raises NotLetIn where its address turns out to have too much."""
 Front: TypeAlias = tuple[Dialect, Serve]
 
 TEXT = "This is a Connect-Four gateway. This port takes:\n"
-_BROKEN = trio.BrokenResourceError, trio.ClosedResourceError
 
 
-async def receive_lines(serve: Serve, sock: Socket, entry: Entry) -> None:
+async def receive_lines(serve: Serve, sock: Socket, entry: Admitted) -> None:
     """Serve a client that writes lines."""
     await entry.move_to(sock.origin)  # no proxy for HTTP writes lines
     await serve(Accepted(sock, Lines(), entry.limits))
 
 
-async def receive_request(serve: Serve, http: HttpPort, sock: Socket, entry: Entry) -> None:
+async def receive_request(serve: Serve, http: HttpPort, sock: Socket, entry: Admitted) -> None:
     """Serve a client that asks for a websocket; answer any other request."""
-    client = await open_websocket(sock, entry, http)
+    client = await accept_websocket(sock, entry, http)
     if client is not None:
         await serve(client)
 
@@ -68,7 +67,7 @@ class OnePort:
         names = by_websocket + [each.title for each, _ in fronts if not each.scheme]
         return cls(fronts, replace(http, text=TEXT + "".join(f"- {name}\n" for name in names)))
 
-    async def receive(self, sock: Socket, entry: Entry) -> None:
+    async def receive(self, sock: Socket, entry: Admitted) -> None:
         """Serve a client from its first byte on."""
         lines = next((serve for each, serve in self.fronts if not each.scheme), None)
         if lines is None:
@@ -78,7 +77,7 @@ class OnePort:
         try:
             with trio.move_on_after(SILENCE):
                 begins_http = await _begins_with_http(sock)
-        except _BROKEN:
+        except BROKEN:
             return
         if begins_http is None:
             await sock.linger()
@@ -100,7 +99,7 @@ class OnePort:
         try:
             with trio.move_on_after(SILENCE) as patience:
                 client.texts = await first_texts(client.socket, client.framing)
-        except _BROKEN:
+        except BROKEN:
             return None
         if not client.texts:
             late = patience.cancelled_caught

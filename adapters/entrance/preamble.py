@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import trio
 
-from adapters.entrance.admission import Entry
+from adapters.entrance.admission import Admitted
 from adapters.net.http import TLS, by_http, is_http
-from adapters.net.socket import Socket
+from adapters.net.socket import BROKEN, Socket
 from adapters.net.tls import Session, whole_records
 from gateway.access.certificates import Certificate
 from gateway.access.proxies import Network, begins_with_header, header_in, is_trusted
@@ -64,7 +64,7 @@ class Preamble:
     ) -> None:
         """`proxied` demands the PROXY header, and `tls_only` TLS, for which `certificate` is needed.
 
-        Of `trusted` proxies it is known later for whom they speak.
+        `trusted` proxies name their client later, by HTTP.
         Connections that are not let in are counted into `counts`, as ``entry_refused`` and why.
         """
         self.certificate = certificate
@@ -81,7 +81,7 @@ class Preamble:
         """Whether every connection is served as it comes."""
         return self.certificate is None and not self._proxied
 
-    async def passed(self, sock: Socket, entry: Entry, silence: float = SILENCE) -> bool:
+    async def passed(self, sock: Socket, entry: Admitted, silence: float = SILENCE) -> bool:
         """Read what comes before a client's first word; return whether it may go on.
 
         Where TLS is possible the client has `silence` seconds for its first byte. Raises NotLetIn when the
@@ -91,13 +91,13 @@ class Preamble:
             if self._proxied and not await self._read_header(sock, entry):
                 return False
             return self.certificate is None or await self._begin_tls(sock, self.certificate, silence)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except BROKEN:
             return False
 
     async def refuse(self, sock: Socket, words: bytes, *, has_passed: bool = False) -> None:
         """Tell a client that is not let in, and hang up. One that begins with TLS gets an alert for it.
 
-        Of a client that `has_passed` the preamble it is known that it does not.
+        `has_passed`: it is known that the client does not.
         """
         try:
             data = b""
@@ -108,11 +108,11 @@ class Preamble:
                 words = _ACCESS_DENIED
             if not begins_with_header(data):  # behind which nobody knows what comes
                 sock.write(words)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except BROKEN:
             pass
         await sock.linger()
 
-    async def _read_header(self, sock: Socket, entry: Entry) -> bool:
+    async def _read_header(self, sock: Socket, entry: Admitted) -> bool:
         """Take the PROXY header off; return whether there was one."""
         why, data = "no PROXY header came in time", b""
         with trio.move_on_after(PROXY_LIMIT):

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import trio
 
 from adapters.client.accepted import TURN
-from adapters.entrance.admission import Entry
+from adapters.entrance.admission import Admitted
 from adapters.entrance.handshake import PlainRequest
 from adapters.net.fd_passing import FdPassing
 from adapters.net.http import by_http, with_hsts
-from adapters.net.socket import Socket
+from adapters.net.socket import BROKEN, Socket
 from gateway.access.proxies import Network, is_trusted
 
 MOST_RELAYS = 256
@@ -60,7 +60,7 @@ class WebHandoff:
         self._relays = Counter[str]()
         """By the address of the client."""
 
-    async def serve(self, sock: Socket, entry: Entry) -> None:
+    async def serve(self, sock: Socket, entry: Admitted) -> None:
         """Serve a connection to the page's own port."""
         try:
             data = b""
@@ -68,12 +68,12 @@ class WebHandoff:
                 data = await sock.receive_some()
             if data:
                 await self.take(sock, entry, PlainRequest(data, sock.is_secure))
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except BROKEN:
             pass
         finally:
             await sock.linger()
 
-    async def take(self, sock: Socket, entry: Entry, request: PlainRequest) -> None:
+    async def take(self, sock: Socket, entry: Admitted, request: PlainRequest) -> None:
         """Let the page's process answer a request, and all that follow. Raises what sockets raise."""
         try:
             if sock.is_secure:
@@ -89,7 +89,7 @@ class WebHandoff:
         marks = {"is_secure": request.is_secure, "is_single": request.is_single}
         await self.passing.give(number, request.begun, sock.address, **marks)
 
-    async def _relay(self, sock: Socket, entry: Entry, request: PlainRequest) -> None:
+    async def _relay(self, sock: Socket, entry: Admitted, request: PlainRequest) -> None:
         origin, relays = sock.origin, self._relays
         most = self._most if is_trusted(sock.address, self._trusted) else max(1, self._most // SHARES)
         if relays[origin] >= most or relays.total() >= self._most:
@@ -126,5 +126,5 @@ async def _exchange(sock: Socket, stream: trio.SocketStream) -> None:
                 with trio.fail_after(SEND_LIMIT):
                     await sock.send_all(data)
             nursery.cancel_scope.cancel()
-    except* (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+    except* (*BROKEN, trio.TooSlowError):
         pass

@@ -10,7 +10,7 @@ from functools import partial
 
 import trio
 
-from adapters.client.boundary import guarded
+from adapters.client.boundary import contained
 from adapters.house.thinking import Game, Thinker
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
@@ -75,7 +75,7 @@ class HousePlayer:
         match event:
             case ToMove():
                 self._search = trio.CancelScope()
-                self._nursery.start_soon(guarded, "house", partial(self._move, event, self._search))
+                self._nursery.start_soon(contained, "house", partial(self._move, event, self._search))
             case Ended():
                 self._search.cancel()
             case Dismissed():

@@ -75,7 +75,7 @@ class Server:
         """
         hub = PortHub(self._hub, name, table, side)
         fronts = [(each, each.front_end(hub, self._options, None)) for each in DIALECTS]
-        one_port = OnePort.of(fronts, HttpPort("", is_closed=lambda: self._hub.is_closed))
+        one_port = OnePort.of(fronts, HttpPort(is_closed=lambda: self._hub.is_closed))
         preamble = Preamble(None, Counter())
         entrance = Entrance(name, one_port.receive, self._open_socket, without_limits(), preamble)
         few = partial(_serve_few, entrance.serve, trio.Semaphore(CONNECTIONS))

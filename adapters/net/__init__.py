@@ -1,4 +1,4 @@
-"""Bytes in and out: the epoll reader, sockets, TLS, wires, and sockets that are passed to other processes.
+"""Bytes in and out: pollers, sockets, TLS, and sockets that are passed to other processes.
 
 Knows the operating system, and of HTTP what is said to a client that is not served. Does not know dialects
 or games.

@@ -2,7 +2,7 @@
 
 Knows epoll and trio's way of waiting for a file descriptor. Does not know what is read. With a task for each
 socket every move would wake a task and register the socket anew, which is a system call. Here one poll finds
-all readable sockets, and their readers are called at once (docs/performance.md).
+all readable sockets, and their readers are called at once.
 """
 
 import select
@@ -20,7 +20,7 @@ Ready: TypeAlias = Callable[[], bool]
 """Reads what there is, without waiting; returns whether to call it again."""
 
 LEAVING = 0.0003
-"""Seconds that a task takes whose listening has ended, as `Turns` counts. Most of them hang up then."""
+"""Estimated seconds of work for a task that stops listening; most hang up."""
 
 _Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 

@@ -22,7 +22,7 @@ from gateway.runtime.accepting import KEEPALIVE_INTERVAL
 from gateway.runtime.turns import Turns
 
 GOODBYE_LIMIT = 1.0
-"""Seconds that a client has to notice that the server hung up."""
+"""Seconds to wait for the peer's end of the stream before closing."""
 BACKLOG_LIMIT = 64 * 1024 * 1024
 """Bytes that may wait for all clients of a server together."""
 
@@ -34,11 +34,11 @@ _PREFIX = 64
 _HAS_TCP_INFO = sys.platform == "linux"
 """Whether the system says how a connection fares, in Linux's struct tcp_info."""
 _INFO = 8
-"""Bytes of struct tcp_info that are looked at."""
+"""Bytes of struct tcp_info to read."""
 _RETRANSMITS, _PROBES = 2, 3
-"""Where in these stands how often data was sent anew, and how many probes in a row were not answered."""
+"""Offsets in struct tcp_info: how often data was sent anew; keepalive probes in a row without an answer."""
 _LAST_ACK = 56
-"""Where in struct tcp_info stands how many milliseconds ago the peer acknowledged anything: 4 bytes."""
+"""Offset of tcpi_last_ack_recv: milliseconds since the peer acknowledged anything, 4 bytes."""
 
 
 class Backlogs:
@@ -57,7 +57,7 @@ class Backlogs:
         """The bytes that wait, at most: those that left since a socket was last noted still count."""
         return self._total
 
-    def note(self, sock: "Socket", size: int) -> None:
+    def set_size(self, sock: "Socket", size: int) -> None:
         """Note that `size` bytes wait to leave a socket; give up sockets while all exceed the limit."""
         self._total += size - self._sizes.pop(sock, 0)
         if size:
@@ -66,6 +66,10 @@ class Backlogs:
             largest = max(self._sizes, key=lambda each: self._sizes[each])
             self._total -= self._sizes.pop(largest)
             largest.give_up()
+
+
+BROKEN = trio.BrokenResourceError, trio.ClosedResourceError
+"""What the methods of a `Socket` raise."""
 
 
 class Socket:
@@ -80,7 +84,6 @@ class Socket:
         "_backlogs",
         "_drained",
         "_draining",
-        "_given_up",
         "_lingers",
         "_poller",
         "_pushed",
@@ -88,6 +91,7 @@ class Socket:
         "_tls",
         "address",
         "ended",
+        "is_given_up",
         "read_at",
         "reads",
         "turns",
@@ -120,7 +124,8 @@ class Socket:
         self._draining = False
         self._drained = trio.lowlevel.ParkingLot()
         self._lingers = False
-        self._given_up = False
+        self.is_given_up = False
+        """Whether too much waited for all clients together, and most for this one."""
 
     @property
     def origin(self) -> str:
@@ -270,14 +275,9 @@ class Socket:
         """Bytes that were written and have not left."""
         return len(self._backlog)
 
-    @property
-    def is_given_up(self) -> bool:
-        """Whether too much waited for all clients together, and most for this one."""
-        return self._given_up
-
     def write(self, data: bytes) -> bool:
         """Send `data` behind the bytes that wait; return False if some of it waits for `drain`."""
-        if self._given_up:
+        if self.is_given_up:
             raise trio.BrokenResourceError
         if self._tls is None:
             return self._send(data)
@@ -298,7 +298,7 @@ class Socket:
             if sent == len(data):
                 return True
         self._backlog += data[sent:]
-        self._backlogs.note(self, len(self._backlog))
+        self._backlogs.set_size(self, len(self._backlog))
         return False
 
     async def drain(self) -> None:
@@ -314,8 +314,8 @@ class Socket:
                 self._draining = False
                 self._drained.unpark_all()
                 if not self._backlog:
-                    self._backlogs.note(self, 0)
-        if self._given_up:
+                    self._backlogs.set_size(self, 0)
+        if self.is_given_up:
             raise trio.BrokenResourceError
 
     async def _send_some(self) -> None:
@@ -340,8 +340,8 @@ class Socket:
             await self.drain()
 
     def give_up(self) -> None:
-        """Drop the backlog, and treat the client as gone: who waits for the socket hears that it closes."""
-        self._given_up = True
+        """Drop the backlog and treat the peer as gone. Tasks that wait get trio.ClosedResourceError."""
+        self.is_given_up = True
         self._backlog.clear()
         self._poller.closing(self._socket)
 
@@ -355,7 +355,7 @@ class Socket:
     def close(self) -> None:
         """Close both directions and drop the backlog."""
         self._backlog.clear()
-        self._backlogs.note(self, 0)
+        self._backlogs.set_size(self, 0)
         if self._socket.fileno() >= 0:
             self._poller.closing(self._socket)
             self._socket.close()
@@ -375,7 +375,7 @@ class Socket:
 
     async def _send_end(self) -> None:
         """Let all written bytes leave, and then the end of the stream."""
-        if self._tls is not None and not self._given_up:
+        if self._tls is not None and not self.is_given_up:
             self._send(self._tls.end())
         await self.drain()
         try:
@@ -394,7 +394,7 @@ class Socket:
         return self._socket
 
     def _error(self) -> Exception:
-        """Return what a failure of the system's means."""
+        """Return the exception for an OSError: closed here, or broken by the peer."""
         return trio.ClosedResourceError() if self._socket.fileno() < 0 else trio.BrokenResourceError()
 
 

@@ -11,7 +11,7 @@ _RECORD = 16_384
 _HEADER = 5
 """Bytes of a record before what is encrypted, the last two of which have its length."""
 _LONGEST_RECORD = _RECORD + 2048
-"""As long may a record be that is encrypted (RFC 5246, 6.2.3)."""
+"""The largest length of an encrypted record (RFC 5246, 6.2.3)."""
 
 
 class Session:
@@ -71,9 +71,9 @@ class Session:
 
 
 def whole_records(data: bytes) -> int:
-    """Return with how many bytes the last whole record of TLS in `data` ends, which begins with a record.
+    """Return the length of the whole TLS records at the beginning of `data`.
 
-    What can be no record counts as one: the library says what is wrong with it.
+    An impossible record counts as whole, so that the library says what is wrong with it.
     """
     end = 0
     while (start := end + _HEADER) <= len(data):

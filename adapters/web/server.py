@@ -24,7 +24,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
-from adapters.client.boundary import guarded
+from adapters.client.boundary import contained
 from adapters.net.fd_passing import PassedStream
 from adapters.net.http import HSTS, by_http, with_hsts
 from adapters.net.socket import address_of
@@ -75,7 +75,7 @@ class Web:
         connection = Connection(stream, self._application, config, self._context, self._bound)
         self._connections[connection] = None
         try:
-            await guarded("web", connection.run)
+            await contained("web", connection.run)
         finally:
             del self._connections[connection]
 

@@ -176,7 +176,7 @@ class Serving:
             async with self._admission.admit("page", host):
                 await self._web.serve(stream)
         except NotLetIn as refusal:
-            await self._admission.part(origin_at(host), partial(self._web.refuse, stream, str(refusal)))
+            await self._admission.say_why(origin_at(host), partial(self._web.refuse, stream, str(refusal)))
         finally:
             stream.socket.close()
             self._room.release()

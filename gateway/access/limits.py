@@ -56,19 +56,19 @@ class AddressLimits:
     """A second."""
 
 
-class Connections:
+class ConnectionCounts:
     """How many are open, by address. Each connection that `enter` lets in is to `leave`."""
 
     def __init__(
-        self, most: float = inf, there: AddressLimits | None = None, here: AddressLimits | None = None
+        self, most: float = inf, others: AddressLimits | None = None, local: AddressLimits | None = None
     ):
         """All addresses together may have `most` connections, and each has its limits.
 
-        `here` holds for this machine's own addresses, `there` for all others.
+        `local` holds for this machine's own addresses, `others` for all others.
         """
         self._most = most
-        self._there = there or AddressLimits()
-        self._here = here or AddressLimits()
+        self._others = others or AddressLimits()
+        self._local = local or AddressLimits()
         self._open: dict[str, int] = {}
         self._total = 0
         self._connects = _Connects()
@@ -110,7 +110,7 @@ class Connections:
     def _limits_at(self, origin: str) -> AddressLimits:
         if not origin:
             return AddressLimits()
-        return self._here if is_local(origin) else self._there
+        return self._local if is_local(origin) else self._others
 
     def leave(self, origin: str) -> None:
         """Let a connection out."""
@@ -154,16 +154,18 @@ def is_local(origin: str) -> bool:
     return origin.startswith("127.") or origin == "::/64"
 
 
-def limited_connections(most: int, per_address: int | None, connects: int | None) -> Connections:
+def limited_connections(most: int, per_address: int | None, connects: int | None) -> ConnectionCounts:
     """Return connections with the limits of the options: 0 is no limit, None the usual one.
 
     A limit by address that somebody asked for holds for this machine's own addresses, too.
     """
-    there = AddressLimits(
+    others = AddressLimits(
         _limit(PER_ADDRESS if per_address is None else per_address),
         _limit(CONNECTS if connects is None else connects),
     )
-    return Connections(_limit(most), there, AddressLimits(_limit(per_address or 0), _limit(connects or 0)))
+    return ConnectionCounts(
+        _limit(most), others, AddressLimits(_limit(per_address or 0), _limit(connects or 0))
+    )
 
 
 def _limit(option: int) -> float:

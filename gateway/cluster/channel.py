@@ -137,7 +137,7 @@ class Channel:
         return self._size > MOST_UNACKNOWLEDGED
 
     @property
-    def owes(self) -> bool:
+    def has_unacknowledged(self) -> bool:
         """Whether something has arrived that was not acknowledged yet."""
         return self._acknowledged < self.arrived
 

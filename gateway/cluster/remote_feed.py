@@ -209,7 +209,7 @@ class RemoteFeed:
             subscription.joined(node)
 
     def lost(self, node: str) -> None:
-        """Let all players and games of a node vanish."""
+        """Drop a node, and publish that its players and games have vanished."""
         self._latest.pop(node, None)
         for subscription in self._subscriptions.values():
             subscription.lost(node)
@@ -272,7 +272,7 @@ class NodesSubscription:
         self._send(node, b"w")
 
     def lost(self, node: str) -> None:
-        """Let all players and games of a node vanish."""
+        """Drop a node, and publish that its players and games have vanished."""
         source = self._sources.pop(node, None)
         if source is not None:
             self._vanished.append(Vanished(source.first, source.first + SEATS - 1))

@@ -1,7 +1,7 @@
 """Pairs the players of several nodes: takes in their reports, and gives them orders.
 
-Wraps any matchmaker, which knows no nodes. Knows who is there as the nodes report it, and nothing more
-certain than that: what it proposes, the nodes of the two seats carry out or refuse. A turn is in one open
+Wraps any matchmaker, which knows no nodes. It knows only what the nodes report, which may be late, so the
+nodes of the two seats carry out or refuse what it proposes. A turn is in one open
 proposal at most, and a proposal is open until its series is on, a node refuses it, or one of its nodes is
 lost.
 
@@ -65,7 +65,7 @@ SILENT = 1.9
 APART = 5.0
 """Seconds for which the players of two such nodes do not meet in the lobby, so that they meet others."""
 ROUNDS = 3
-"""How often some are looked at who have begun to wait, with one call."""
+"""Rounds of pairing in one call, while many have begun to wait."""
 
 
 @dataclass(frozen=True, slots=True)

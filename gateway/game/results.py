@@ -68,7 +68,7 @@ class Finished:
         """The side that plays on another node; None where neither does."""
         return next((side for side in (FIRST, SECOND) if self.players[side].is_remote), None)
 
-    def told(self) -> Ended:
+    def as_event(self) -> Ended:
         """Return the event that tells of it."""
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
@@ -81,7 +81,7 @@ class Ending:
 
     finished: Finished | None
     """The game; None where the series ended between two rounds."""
-    owed: Number | None = None
+    asked: Number | None = None
     """The seat whose move was asked for, and not yet read, when the game ended."""
     broken: Broken | None = None
 

@@ -272,7 +272,7 @@ class Session:
 
     def _end(self, winner: Side | None, reason: Reason, now: float, broken: Broken | None = None) -> Ending:
         self._clock.stop(now)
-        owed = self.to_move if self._request else None
+        asked = self.to_move if self._request else None
         self._request, self.to_move = 0, None
         self.phase = Phase.OVER if self.round >= self._rounds else Phase.BETWEEN
         first, second = self.order
@@ -290,4 +290,4 @@ class Session:
             ended=max(now, self._began),
             leaver=self._side(broken[0]) if broken is not None and broken[1] is Reason.LEFT else None,
         )
-        return Ending(finished, owed, broken)
+        return Ending(finished, asked, broken)

@@ -78,10 +78,10 @@ from gateway.matchmaking.matchmaker import (
 )
 
 UNDECIDED = 1.0
-"""Seconds until what is due for a seat is looked at again, while the matchmaker has not decided on it."""
+"""Seconds before a seat that is due is looked at again while its question is open."""
 
 OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
-"""Called for a mistake while its exception is handled, with the names of those who were hung up on."""
+"""Callback(names of those who were hung up on), while the exception of a mistake is handled."""
 
 
 class HubForPlayers(Protocol):
@@ -204,24 +204,23 @@ class Hub:
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
         """Carry out or refuse a command; return whether the mailbox has to wait for `resume`."""
+        situation = seat.situation
         try:
-            if not isinstance(command, Play):
-                if not isinstance(seat.situation, Gone):
+            if not isinstance(command, Play):  # which nearly all commands are
+                if not isinstance(situation, Gone):
                     self._carry_out(seat, command, now)
-            else:  # nearly all commands are
-                situation = seat.situation
-                if (
-                    seat.pending is None
-                    and isinstance(situation, Seated)
-                    and situation.series.session.to_move is not None
-                ):
-                    partings = self._runner.play(seat, situation, command, now)
-                    if partings:
-                        self._part(partings, now)
-                elif isinstance(situation, PlayingElsewhere):
-                    self._remote.play(seat, situation, command, now)
-                else:
-                    self._play_without_game(seat, command, now)
+            elif (
+                seat.pending is None
+                and isinstance(situation, Seated)
+                and situation.series.session.to_move is not None
+            ):
+                partings = self._runner.play(seat, situation, command, now)
+                if partings:
+                    self._part(partings, now)
+            elif isinstance(situation, PlayingElsewhere):
+                self._remote.play(seat, situation, command, now)
+            else:
+                self._play_without_game(seat, command, now)
         except Exception:
             self._cut_off(seat, now)
         self._flush(now)
@@ -628,11 +627,10 @@ class Hub:
         elif not answer.against:  # it has gone meanwhile
             self.matchmaker.leave(answer.seat)
 
-    # The guard around a step: a mistake of ours costs one game, and nobody else anything. Nothing else in
-    # this package catches an exception, but the feed. What a mistake has hit is not to be trusted, so its
-    # game ends without a winner and both players are hung up on; each part of that is done even if another
-    # one fails; and nothing is tried twice. Each step that is about one seat stands in `with
-    # self._contain(seat, now)`; where every move comes by, the hub says the same without that.
+    # Where a mistake of ours ends: it costs one game, and nobody else anything. The game has no winner, and
+    # both players are hung up on, as their state cannot be trusted. Each part of that is done even if another
+    # one fails, and nothing is tried twice. Steps that are about one seat stand in `with self._contain(seat,
+    # now)`; `submit` and `handed`, which run for every move, have a `try` instead, as that is faster.
 
     @contextmanager
     def _contain(self, seat: Seat, now: float) -> Iterator[None]:

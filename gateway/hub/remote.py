@@ -126,7 +126,7 @@ class RemotePlayers:
         if there.started is not None:
             finished = _cut_off(there, there.started, now)
             self._feed.results.keep(finished)
-            self._end(seat, there, finished.told(), now)
+            self._end(seat, there, finished.as_event(), now)
         return self._over(seat, there, Dismissed(Why.RETURNED))
 
     def leave(self, seat: Seat, there: PlayingElsewhere) -> None:

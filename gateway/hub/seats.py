@@ -21,10 +21,6 @@ from gateway.game.results import Number, Player
 from gateway.game.session import Session
 from gateway.matchmaking.matchmaker import Entry, Match, Opponent, Turn
 
-NEVER = inf
-"""A time that does not come."""
-
-
 # Where events go.
 
 
@@ -36,7 +32,7 @@ class Mailbox(Protocol):
         """Whether nothing says that the player has vanished. Asked before each series: MUST be cheap."""
 
     def deliver(self, event: Event) -> None:
-        """Queue an event. MUST NOT block, MUST keep order, MUST NOT call the hub."""
+        """Queue an event. MUST NOT block, MUST keep order. MUST NOT call the hub, except `expect`."""
 
     def resume(self) -> None:
         """Submit commands again, after `submit` has returned True. MUST NOT block, MUST NOT call the hub."""
@@ -252,7 +248,7 @@ class Pending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A player's request to enter, while the matchmaker has not decided on it."""
+    """A request to enter that the matchmaker has not decided on."""
 
     command: Enter
     entry: Entry
@@ -400,7 +396,7 @@ class Seat:
         self.question = question
 
     def hold(self) -> None:
-        """Note that the mailbox waits until the question has been answered."""
+        """Note that `submit` returned True."""
         self.is_held = True
 
     def answered(self) -> Question | Denied | None:
@@ -419,7 +415,7 @@ class Seat:
         self.enter(player.name, LOBBY)
 
     def give_up_place(self) -> None:
-        """Have no place any more."""
+        """Release the place."""
         self.is_kept = False
 
     def wait(self, turn: int, since: float) -> Turn:
@@ -450,7 +446,7 @@ class Seat:
         self.situation = PlayingElsewhere(match, game, self.player(), opponent)
 
     def part(self) -> None:
-        """Be in no series any more."""
+        """Leave the series."""
         self.situation = Out()
 
     def await_move(self, game: GameId) -> None:
@@ -487,7 +483,7 @@ class Series:
     """Set when the series starts, at once after both seats have joined it."""
     leaves_next: Seat | None = None
     """The seat that leaves the series after the game that is on."""
-    watched: float = NEVER
+    watched: float = inf
     """When the clock is looked at next; no later than its flag falls."""
 
     @property

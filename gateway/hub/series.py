@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import count
+from math import inf
 from typing import Protocol, assert_never
 
 from gateway.game.clock import Terms
@@ -22,7 +23,6 @@ from gateway.game.results import Broken, Finished, Note, Outcome
 from gateway.game.session import Phase, Session
 from gateway.hub.feed import Feed, came, hindered, started, waits
 from gateway.hub.seats import (
-    NEVER,
     Hosted,
     Hosting,
     RemoteGames,
@@ -43,11 +43,11 @@ from gateway.matchmaking.matchmaker import (
 )
 
 ABSENCE = 1.0
-"""Seconds until a player is tried again that could not be reached when its game was to begin."""
+"""Seconds before a player is tried again that could not be reached when its game was to begin."""
 SPREAD = 1000
-"""The short steps within a second in which those are looked at whom a pause holds back."""
+"""Steps within a second over which the players are spread who are looked at again during a pause."""
 CROSSING = 0.5
-"""Seconds that a player with a pending move gets no new game, so that the move finds none to hit."""
+"""Seconds to wait for a pending move before its player gets a new game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class SeriesRunner:
     ) -> None:
         """Give each game the next id of `games`.
 
-        `seats` are those of the hub, `contain` its guard.
+        `seats` are those of the hub, `contain` is `Hub._contain`.
         """
         self.feed = feed
         self.is_closed = False
@@ -94,7 +94,7 @@ class SeriesRunner:
         self.house: House
         self.games: RemoteGames
         self.pairing: RemotePairing
-        """These three are set before the matchmaker, or another node, may ask for them."""
+        """These three are set by `Hub.engage` and `Hub.connect`, before their first use."""
         self.pending: Deadlines[Seat] = Deadlines()
         """When a pending move has not come, and is waited for no longer."""
         self.rejoins: Deadlines[Seat] = Deadlines()
@@ -134,7 +134,7 @@ class SeriesRunner:
                 self.absences.set(seat, now + ABSENCE)
 
     def give_up_place(self, seat: Seat) -> None:
-        """Let a seat have no place any more."""
+        """Release the place of a seat."""
         self._matchmaker.leave(seat.number)
         seat.give_up_place()
 
@@ -294,7 +294,7 @@ class SeriesRunner:
 
     def late(self, series: Series) -> Sequence[Seat]:
         """Return the seat whose time is up in a series that was due; where none is, look again in time."""
-        looked_for, series.watched = series.watched, NEVER
+        looked_for, series.watched = series.watched, inf
         deadline, number = series.session.deadline, series.session.to_move
         if deadline is None or number is None:
             return ()
@@ -312,7 +312,7 @@ class SeriesRunner:
 
     def forget_flag(self, series: Series) -> None:
         """Watch the clock of a series no more."""
-        series.watched = NEVER
+        series.watched = inf
         self._flags.cancel(series)
 
     def next_flag(self) -> float | None:
@@ -340,7 +340,7 @@ class SeriesRunner:
         if ending is None:
             return ()
         if ending.finished is not None:
-            self._game_over(series, ending.finished, ending.owed, now)
+            self._game_over(series, ending.finished, ending.asked, now)
         if series.session.phase is Phase.OVER:
             return self._part(series, ending.broken)
         if series.leaves_next is not None:
@@ -351,7 +351,7 @@ class SeriesRunner:
     def _game_over(self, series: Series, finished: Finished, asked: int | None, now: float) -> None:
         by_move = finished.reason in (Reason.FOUR, Reason.FULL)
         self.feed.end(finished, series.session.latest_move() if by_move else None)
-        ended = finished.told()
+        ended = finished.as_event()
         for number in series.session.order:
             series.seats[number].deliver(ended)
         self.forget_flag(series)

@@ -64,7 +64,7 @@ class Turns(trio.abc.Instrument):
         """For connections that wait to be accepted. Of its own, as nobody who is here may keep others out."""
         self.deferred = Budget(0.0004, 0.4, 0.03)
         """For all other work that can wait: of clients that send several messages at once, of those that have
-        hung up, and of late results."""
+        hung up, of relayed browsers, and of late results."""
         self._waiting = trio.lowlevel.ParkingLot()
         self._going_on = 0
         """Tasks whose turn it is, and that have not gone on yet."""

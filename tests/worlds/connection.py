@@ -21,7 +21,7 @@ import trio.testing
 from adapters.client.accepted import Accepted
 from adapters.client.connection import Connection
 from adapters.client.contract import Farewell, WireError
-from adapters.entrance.admission import Entry, admission
+from adapters.entrance.admission import Admitted, admission
 from adapters.entrance.entrance import Entrance
 from adapters.entrance.handshake import HttpPort, PlainRequest, Websites
 from adapters.entrance.one_port import Receive, receive_lines, receive_request
@@ -529,5 +529,5 @@ class Stack:
             self._world.opened.append((client.target, client.token))
         await Connection(self._world.hub, client, ToyCodec(), translator).run()
 
-    async def _pass_on(self, _: Socket, __: Entry, request: PlainRequest) -> None:
+    async def _pass_on(self, _: Socket, __: Admitted, request: PlainRequest) -> None:
         self._world.passed_on.append((request.begun, request.is_secure, request.is_single))

@@ -325,7 +325,7 @@ def test_tape_of_many_long_texts_has_short_ones_and_a_bound_for_all_of_it(length
 
 
 @pytest.mark.parametrize(("said", "heard"), [(1, 0), (0, 3), (1, 3)])
-def test_no_client_makes_a_tape_grow_beyond_its_bound(said: int, heard: int) -> None:
+def test_no_client_makes_a_wire_log_grow_beyond_its_bound(said: int, heard: int) -> None:
     wire_log, _ = recording()
     begin(wire_log)
     (log,) = wire_log._logs

@@ -22,7 +22,7 @@ from adapters.entrance.handshake import HttpPort
 from adapters.entrance.one_port import receive_request
 from adapters.entrance.preamble import Preamble
 from gateway.access.certificates import Certificate
-from gateway.access.limits import AddressLimits, Connections
+from gateway.access.limits import AddressLimits, ConnectionCounts
 from gateway.options.options import parse
 
 FULL = "The server is full. Try again later.\n"
@@ -241,7 +241,7 @@ async def test_proxy_header_that_names_a_trusted_proxy_does_not_say_yet_where_th
 
 
 async def test_client_that_counts_no_more_makes_room_for_another_once() -> None:
-    limits = Admission(Connections(2), Counter())
+    limits = Admission(ConnectionCounts(2), Counter())
     async with limits.admit("toy", HERE) as first, limits.admit("toy", HERE):
         first.leave()
         first.leave()
@@ -251,7 +251,7 @@ async def test_client_that_counts_no_more_makes_room_for_another_once() -> None:
 
 async def test_what_is_counted_is_noted() -> None:
     noted: list[str] = []
-    limits = Admission(Connections(), Counter(), noted=lambda: noted.append("noted"))
+    limits = Admission(ConnectionCounts(), Counter(), noted=lambda: noted.append("noted"))
     limits.count("limit_system", "toy")
     async with limits.admit("toy", HERE) as entry:
         entry.limits.reached("messages-per-second", HERE)
@@ -313,7 +313,7 @@ async def test_refusal_keeps_browsers_with_tls_where_there_is_nothing_else(
         raise AssertionError
 
     trusted = [ip_network("127.0.0.0/8")]
-    limits = Admission(Connections(there=AddressLimits(connections=0)), Counter(), trusted=trusted)
+    limits = Admission(ConnectionCounts(others=AddressLimits(connections=0)), Counter(), trusted=trusted)
     preamble = Preamble(certificate, Counter(), tls_only=tls_only)
     receive = partial(receive_request, serve, HttpPort("", trusted=trusted))
     client = await port.dial(receive, preamble, files.client(), admission=limits)

@@ -15,10 +15,10 @@ from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.client.rate_limit import ClientLimits
 from adapters.dialects import DIALECTS
-from adapters.entrance.admission import Admission, Entry
+from adapters.entrance.admission import Admission, Admitted
 from adapters.entrance.ports import Ports, opened_ports, port_of
 from adapters.net.socket import Socket, taken
-from gateway.access.limits import Connections
+from gateway.access.limits import ConnectionCounts
 from gateway.options.options import parse
 from gateway.server.app import Listening
 
@@ -38,13 +38,13 @@ async def opened(*arguments: str) -> AsyncIterator[Ports]:
                 await listener.aclose()
 
 
-async def refuse(sock: Socket, _: Entry) -> None:
+async def refuse(sock: Socket, _: Admitted) -> None:
     await sock.linger()
 
 
 def listening(ports: Ports, limits: Admission | None = None) -> list[Listening]:
     """Return what this process accepts clients for."""
-    limits = limits or Admission(Connections(), Counter())
+    limits = limits or Admission(ConnectionCounts(), Counter())
     return ports.listening(refuse, lambda stream: Socket(taken(stream)), limits)
 
 
@@ -133,7 +133,7 @@ async def test_port_with_the_page_stays_open_while_the_last_games_are_finished()
 async def test_client_of_the_page_may_say_nothing_as_long_as_it_has_for_a_request(
     files: certificates.Files, autojump_clock: trio.testing.MockClock
 ) -> None:
-    limits = Admission(Connections(), Counter(), ClientLimits(request=5.0))
+    limits = Admission(ConnectionCounts(), Counter(), ClientLimits(request=5.0))
     async with opened(*OWN, *files.options) as ports, trio.open_nursery() as nursery:
         client = MemoryClient()
         (page,) = ports.listening(refuse, lambda _: socket_of(client), limits)
@@ -164,7 +164,7 @@ async def test_with_tls_only_all_ports_demand_it_and_the_page_says_so(
 
 
 async def test_pauses_of_accepting_are_counted() -> None:
-    limits = Admission(Connections(), Counter())
+    limits = Admission(ConnectionCounts(), Counter())
     async with opened(*ONE, *OWN[:2], "--proxy-protocol") as ports:
         for each in listening(ports, limits):
             each.front_end.paused()

@@ -14,7 +14,7 @@ import trio.testing
 from tcp_port import TcpPort, until
 from worlds.connection import GET, HANDSHAKE, HERE, Client, World, answered, connections
 
-from adapters.entrance.admission import Entry
+from adapters.entrance.admission import Admitted
 from adapters.entrance.preamble import Preamble
 from adapters.net.socket import Socket
 from gateway.access.certificates import Certificate
@@ -24,7 +24,7 @@ HELLO = b"\x16\x03\x01\x02\x00\x01"
 """What a handshake of TLS begins with."""
 
 
-async def echo(sock: Socket, _: Entry) -> None:
+async def echo(sock: Socket, _: Admitted) -> None:
     """Say where the client is, and then what it says."""
     await sock.send_all(f"{sock.address} {'secure' if sock.is_secure else 'plain'}:".encode())
     while data := await sock.receive_some():

@@ -18,7 +18,7 @@ from adapters.entrance.preamble import Preamble
 from adapters.entrance.web_handoff import WebHandoff
 from adapters.net.fd_passing import FdPassing, PassedListener, PassedStream
 from gateway.access.certificates import Certificate
-from gateway.access.limits import AddressLimits, Connections
+from gateway.access.limits import AddressLimits, ConnectionCounts
 
 GET = b"GET / HTTP/1.1\r\n"
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\n"
@@ -55,7 +55,7 @@ async def test_plain_connection_is_given_away_and_stays_open(
 async def test_connection_that_is_given_away_makes_room_for_another(
     passing: FdPassing, page: PassedListener, port: TcpPort
 ) -> None:
-    handoff, limits = WebHandoff(passing, Counter()), Admission(Connections(1), Counter())
+    handoff, limits = WebHandoff(passing, Counter()), Admission(ConnectionCounts(1), Counter())
     for _ in range(3):
         client = await port.dial(handoff.serve, admission=limits)
         await client.send_all(GET)
@@ -177,7 +177,7 @@ async def test_client_that_does_not_read_makes_the_page_wait(secure: Secure) -> 
 
 @certificates.needs_openssl
 async def test_client_that_is_relayed_counts_no_more_as_a_bot(secure: Secure) -> None:
-    limits = Admission(Connections(1, AddressLimits(), AddressLimits(connections=1)), Counter())
+    limits = Admission(ConnectionCounts(1, AddressLimits(), AddressLimits(connections=1)), Counter())
     for _ in range(3):
         await secure.relayed(limits)
     assert not limits.counts

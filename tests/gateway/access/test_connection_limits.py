@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from gateway.access.limits import AddressLimits, Connections, Refusal, is_local, limited_connections
+from gateway.access.limits import AddressLimits, ConnectionCounts, Refusal, is_local, limited_connections
 from gateway.options.access import CONNECTS, PER_ADDRESS, add_limit_options
 
 THERE, OTHER, HERE = "192.0.2.1", "192.0.2.2", "127.0.0.1"
@@ -17,21 +17,21 @@ def parse(*arguments: str) -> argparse.Namespace:
 
 
 def test_all_addresses_together_have_so_many_connections_and_one_that_leaves_makes_room() -> None:
-    connections = Connections(2)
+    connections = ConnectionCounts(2)
     assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER, THERE)] == [0, 0, Refusal.CONNECTIONS]
     connections.leave(OTHER)
     assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER)] == [0, Refusal.CONNECTIONS]
 
 
 def test_one_address_has_so_many_connections_whatever_others_have() -> None:
-    connections = Connections(there=AddressLimits(connections=1))
+    connections = ConnectionCounts(others=AddressLimits(connections=1))
     assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER, THERE)] == [0, 0, Refusal.ADDRESS]
     connections.leave(THERE)
     assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER)] == [0, Refusal.ADDRESS]
 
 
 def test_connection_that_turns_out_to_come_from_elsewhere_counts_there_and_not_twice() -> None:
-    connections = Connections(3, AddressLimits(connections=1))
+    connections = ConnectionCounts(3, AddressLimits(connections=1))
     assert [connections.enter("", 0.0) for _ in range(3)] == [0, 0, 0]
     assert [connections.move("", THERE, 0.0), connections.move("", OTHER, 0.0)] == [0, 0]
     assert connections.move("", THERE, 0.0) == Refusal.ADDRESS
@@ -43,13 +43,13 @@ def test_connection_that_turns_out_to_come_from_elsewhere_counts_there_and_not_t
 
 
 def test_connection_that_turns_out_to_come_from_elsewhere_makes_room_where_it_was() -> None:
-    connections = Connections(there=AddressLimits(connections=1))
+    connections = ConnectionCounts(others=AddressLimits(connections=1))
     assert [connections.enter(THERE, 0.0), connections.move(THERE, OTHER, 0.0)] == [0, 0]
     assert [connections.enter(origin, 0.0) for origin in (THERE, THERE)] == [0, Refusal.ADDRESS]
 
 
 def test_connection_that_turns_out_to_come_from_elsewhere_is_a_connect_of_that_address() -> None:
-    connections = Connections(there=AddressLimits(connects=1))
+    connections = ConnectionCounts(others=AddressLimits(connects=1))
     entries = []
     for _ in range(8):
         assert connections.enter("", 0.0) == 0
@@ -58,7 +58,7 @@ def test_connection_that_turns_out_to_come_from_elsewhere_is_a_connect_of_that_a
 
 
 def test_address_that_connects_too_fast_waits_longer_and_longer_and_is_refused_in_the_end() -> None:
-    connections = Connections(there=AddressLimits(connects=8))
+    connections = ConnectionCounts(others=AddressLimits(connects=8))
     entries = [connections.enter(THERE, 0.0) for _ in range(100)]
     assert entries[:16] == [0] * 16  # those of two seconds at once
     assert entries[16:56] == [number / 8 for number in range(1, 41)]  # up to five seconds late
@@ -67,19 +67,19 @@ def test_address_that_connects_too_fast_waits_longer_and_longer_and_is_refused_i
 
 
 def test_address_that_connects_as_fast_as_it_may_never_waits() -> None:
-    connections = Connections(there=AddressLimits(connects=8))
+    connections = ConnectionCounts(others=AddressLimits(connects=8))
     assert [connections.enter(THERE, number / 8) for number in range(1000)] == [0] * 1000
 
 
 def test_after_a_rest_an_address_may_connect_as_at_first() -> None:
-    connections = Connections(there=AddressLimits(connects=8))
+    connections = ConnectionCounts(others=AddressLimits(connects=8))
     first = [connections.enter(THERE, 0.0) for _ in range(100)]
     assert [connections.enter(THERE, 7.01) for _ in range(100)] == first
 
 
 @pytest.mark.parametrize("begin", [0.0, 3.5, 6.9])
 def test_address_is_remembered_for_as_long_as_it_would_have_to_wait(begin: float) -> None:
-    connections = Connections(there=AddressLimits(connects=8))
+    connections = ConnectionCounts(others=AddressLimits(connects=8))
     connections.enter(OTHER, 0.0)
     for _ in range(100):
         connections.enter(THERE, begin)
@@ -90,7 +90,7 @@ def test_address_is_remembered_for_as_long_as_it_would_have_to_wait(begin: float
 
 
 def test_what_is_remembered_of_addresses_is_bounded_so_with_very_many_some_are_not_held_back() -> None:
-    connections = Connections(there=AddressLimits(connects=8))
+    connections = ConnectionCounts(others=AddressLimits(connects=8))
     entries = [connections.enter(THERE, 0.0) for _ in range(100)]
     for number in range(1000):
         connections.enter(f"address {number}", 0.0)

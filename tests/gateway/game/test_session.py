@@ -79,7 +79,7 @@ def finished(outcome: Outcome) -> Finished:
 
 def only_end(outcome: Outcome) -> Ended:
     """Return what both seats are told of the end of the game."""
-    return finished(outcome).told()
+    return finished(outcome).as_event()
 
 
 # A game.
@@ -160,7 +160,7 @@ def test_a_game_of_an_uncounted_player_does_not_count() -> None:
 
 def test_result_and_end_name_their_game() -> None:
     result = finished(play(started(), FIRST_WINS))
-    assert (result.game, result.told().game) == (GAME, GAME)
+    assert (result.game, result.as_event().game) == (GAME, GAME)
 
 
 # Rounds.
@@ -295,7 +295,7 @@ def test_a_penalty_that_uses_up_the_rest_is_a_time_loss_at_once() -> None:
 def test_a_penalty_that_ends_the_game_leaves_no_move_owed() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     handed(session, request_in(session.begin(GAME, 0)), 0)
-    assert ending(move(session, 0, 7, 9)).owed is None
+    assert ending(move(session, 0, 7, 9)).asked is None
 
 
 def test_the_opponents_clock_pays_no_penalty() -> None:
@@ -321,7 +321,7 @@ def test_out_of_turn_forfeits_where_illegal_moves_do() -> None:
     outcome = move(session, 1, 0, 0)
     assert only_end(outcome).winner == FIRST
     assert ending(outcome).broken == (1, Reason.ILLEGAL)
-    assert ending(outcome).owed == 0
+    assert ending(outcome).asked == 0
 
 
 def test_manners_stay_ones_own_whoever_the_opponent_is() -> None:
@@ -507,7 +507,7 @@ def test_each_round_is_aborted_or_lost_by_itself(columns: str, reason: Reason) -
     play(session, columns)
     end = finished(session.leave(0, 0.0))
     assert (end.round, end.reason, end.leaver) == (2, reason, SECOND)
-    assert end.told().has_result == (reason is Reason.LEFT)
+    assert end.as_event().has_result == (reason is Reason.LEFT)
 
 
 @pytest.mark.parametrize("column", [None, 7])
@@ -529,18 +529,18 @@ def test_who_leaves_between_rounds_ends_the_series_without_a_game() -> None:
 def test_a_seat_that_was_asked_owes_a_move_when_the_other_leaves() -> None:
     session = started()
     play(session, "3")
-    assert ending(session.leave(0, 0.0)).owed == 1
+    assert ending(session.leave(0, 0.0)).asked == 1
 
 
 def test_nobody_owes_a_move_after_the_last_one() -> None:
     session = started()
-    assert ending(play(session, FIRST_WINS)).owed is None
+    assert ending(play(session, FIRST_WINS)).asked is None
 
 
 def test_a_sleeper_owes_its_move() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     handed(session, request_in(session.begin(GAME, 0)), 0)
-    assert ending(session.flag(0, 10)).owed == 0
+    assert ending(session.flag(0, 10)).asked == 0
 
 
 def test_a_new_round_forgets_what_was_owed() -> None:
@@ -548,7 +548,7 @@ def test_a_new_round_forgets_what_was_owed() -> None:
     handed(session, request_in(session.begin(GAME, 0)), 0)
     session.flag(0, 10)
     session.begin(GAME, 0)
-    assert ending(play(session, FIRST_WINS)).owed is None
+    assert ending(play(session, FIRST_WINS)).asked is None
 
 
 # Stopping.
