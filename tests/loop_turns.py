@@ -20,7 +20,7 @@ class _SlowTurns(Turns):
 
     def after_io_wait(self, timeout: float) -> None:
         super().after_io_wait(timeout)
-        for budget in (self.accepting, self.deferred) if self._is_full else ():
+        for budget in (self.accepting, self.results, self.deferred) if self._is_full else ():
             while budget.take(1.0):
                 pass
 

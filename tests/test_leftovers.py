@@ -20,14 +20,14 @@ from wsproto.frame_protocol import FrameDecoder
 
 from adapters.client.accepted import Accepted
 from adapters.client.connection import Connection
-from adapters.entrance.admission import Admission, Entry
+from adapters.entrance.admission import Admission, Admitted
 from adapters.entrance.handshake import HttpPort
 from adapters.entrance.one_port import receive_request
 from adapters.entrance.preamble import Preamble
 from adapters.net.socket import Socket
 from adapters.net.tls import Session
 from gateway.access.certificates import Certificate
-from gateway.access.limits import AddressLimits, Connections
+from gateway.access.limits import AddressLimits, ConnectionCounts
 
 pytestmark = pytest.mark.trio
 Clock = trio.testing.MockClock
@@ -151,11 +151,11 @@ async def test_nothing_is_left_of_who_is_not_served(
         raise AssertionError
 
     def sockets() -> int:
-        return sum(isinstance(thing, Socket | Session | Entry) for thing in gc.get_objects())
+        return sum(isinstance(thing, Socket | Session | Admitted) for thing in gc.get_objects())
 
     port, words = STRANGERS[way]
     proxies = [ip_network("192.0.2.1")] if port == FOR_PROXIES else []
-    limits = Connections(others=AddressLimits(connections=1 if port in ("", WITH_TLS) else 0))
+    limits = ConnectionCounts(others=AddressLimits(connections=1 if port in ("", WITH_TLS) else 0))
     admission = Admission(limits, Counter(), trusted=proxies, proxied=port == PROXIED)
     preamble = Preamble(certificate if port == WITH_TLS else None, Counter(), proxied=port == PROXIED)
     client = MemoryClient()

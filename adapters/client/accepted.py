@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import trio
 
-from adapters.client.contract import Farewell
+from adapters.client.contract import SEND_LIMIT, Farewell
 from adapters.client.framing import Framing
 from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket
@@ -42,35 +42,38 @@ Serve: TypeAlias = Callable[[Accepted], Awaitable[None]]
 """Serves a client in a dialect until one of them hangs up."""
 
 
+def texts_of(sock: Socket, framing: Framing, data: bytes) -> list[str]:
+    """Return the texts that are complete with `data`, and with the end of the stream if that was read."""
+    texts = framing.feed(data)
+    if sock.ended and not framing.has_more:
+        texts += framing.end()
+    return texts
+
+
 async def first_texts(sock: Socket, framing: Framing) -> list[str]:
     """Return what a client says first; nothing if it hangs up without a word. Raises what sockets raise."""
     texts: list[str] = []
     while not texts and not framing.ended:
         if framing.has_more:
             await sock.turns.wait(TURN)
-            texts = framing.feed()
+            texts = texts_of(sock, framing, b"")
         else:
-            texts = framing.feed(await sock.receive_some())
-        if framing.replies:
-            replies, framing.replies = framing.replies, b""
-            await sock.send_all(replies)
-        if sock.ended and not framing.has_more:
-            texts += framing.end()
+            texts = texts_of(sock, framing, await sock.receive_some())
+        replies, framing.replies = framing.replies, b""
+        if replies or sock.waiting:  # TLS may answer by itself
+            with trio.move_on_after(SEND_LIMIT) as patience:
+                await sock.send_all(replies)
+            if patience.cancelled_caught:
+                raise trio.BrokenResourceError
     return texts
 
 
 async def hang_up(sock: Socket, framing: Framing, farewell: Farewell) -> None:
     """Say good-bye, and close the connection so that what was sent still arrives.
 
-    Raises nothing, and takes no longer than 2 seconds.
+    Raises nothing, and takes no longer than 2 seconds. What the client still sends is read in turns: it is
+    owed nothing any more.
     """
-
-    def ready() -> bool:
-        framing.feed(sock.read())
-        if sock.ended and not framing.has_more:
-            framing.end()
-        return not (framing.ended or framing.has_more)
-
     try:
         goodbye = framing.close(farewell)
         if goodbye:
@@ -78,10 +81,9 @@ async def hang_up(sock: Socket, framing: Framing, farewell: Farewell) -> None:
             with trio.move_on_after(GOODBYE_LIMIT):
                 await sock.drain()
                 while not framing.ended:  # the client answers, and leaves it to the server to hang up first
-                    await sock.listen(ready)
-                    while framing.has_more:
-                        await sock.turns.wait(TURN)
-                        framing.feed()
+                    data = b"" if framing.has_more else await sock.receive_some()
+                    await sock.turns.wait(TURN)
+                    texts_of(sock, framing, data)
     except BROKEN:
         pass
     await sock.linger()

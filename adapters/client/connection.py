@@ -15,7 +15,7 @@ from typing import Generic
 
 import trio
 
-from adapters.client.accepted import TURN, Accepted, hang_up
+from adapters.client.accepted import TURN, Accepted, hang_up, texts_of
 from adapters.client.contract import (
     PROBE_LIMIT,
     SEND_LIMIT,
@@ -267,6 +267,8 @@ class Connection(Generic[C, S]):
     async def _read(self) -> None:
         words, refused = "the connection ended", False
         try:
+            texts, self._unheard = self._unheard, []
+            self._hear(texts)  # what it has said on its way in
             await self._carry_out_later()
             while not self._framing.ended:
                 try:
@@ -291,21 +293,18 @@ class Connection(Generic[C, S]):
 
     def _ready(self) -> bool:
         """Read what has arrived and carry it out; return whether to go on so."""
-        texts = self._digest(self._socket.read())
-        if texts and not self._hear(texts):
-            return False
-        return not (self._framing.ended or self._framing.has_more or self._socket.waiting > FULL)
+        texts = texts_of(self._socket, self._framing, self._socket.read())
+        goes_on = not texts or self._hear(texts)
+        if self._framing.replies or self._socket.waiting:
+            self._reply()
+        return goes_on and not (self._framing.ended or self._framing.has_more or self._socket.waiting > FULL)
 
-    def _digest(self, data: bytes) -> list[str]:
-        """Return the texts that bytes complete, or the end of the stream. Answer what the framing answers."""
-        framing = self._framing
-        texts = framing.feed(data)
-        if self._socket.ended and not framing.has_more:
-            texts += framing.end()
-        if framing.replies:
-            replies, framing.replies = framing.replies, b""
-            self._send(replies)
-        return texts
+    def _reply(self) -> None:
+        """Send what framing and TLS answer by themselves: behind the texts, which count if that fails."""
+        replies, self._framing.replies = self._framing.replies, b""
+        self._send(replies)
+        if self._socket.waiting and not self._drains:
+            self._tell_later(None, None)
 
     async def _carry_out_later(self) -> None:
         """Carry out what could not be at once, in turns that others take as well."""
@@ -317,7 +316,8 @@ class Connection(Generic[C, S]):
             await turns.wait(TURN)
             texts, self._unheard = self._unheard, []
             began = trio.current_time()
-            self._hear(texts or self._digest(b""), granted=TURN)
+            self._hear(texts or texts_of(self._socket, self._framing, b""), granted=TURN)
+            self._reply()
             turns.deferred.take(max(0.0, trio.current_time() - began - TURN))  # what it took beyond that
 
     def _hear(self, texts: list[str], granted: float = 0.0) -> bool:

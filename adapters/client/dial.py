@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import trio
 import trio_websocket
 
+from adapters.client.accepted import texts_of
 from adapters.client.contract import SEND_LIMIT, C_contra, Codec, PeerGone, S_co
 from adapters.client.framing import Lines
 from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket, taken
@@ -105,8 +106,8 @@ class TcpLine:
         texts: list[str] = []
         try:
             while not texts and not self._lines.ended:
-                data = await self._socket.receive_some()
-                texts = self._lines.feed(data) if data else self._lines.end()
+                data = b"" if self._lines.has_more else await self._socket.receive_some()
+                texts = texts_of(self._socket, self._lines, data)
         except BROKEN:
             raise PeerGone from None
         return texts

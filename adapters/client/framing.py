@@ -108,8 +108,10 @@ class Lines:
         self._rest = lines.pop()
         if len(whole) > self._limit:  # otherwise no line can be too long
             self._cut(lines)
-        if self._flooded and not lines:
-            raise Flooded
+        if self._flooded:
+            if not lines:
+                raise Flooded
+            self.has_more = True  # the next call says so
         return [to_text(line) for line in lines]
 
     def _cut(self, lines: list[bytes]) -> None:
@@ -146,12 +148,14 @@ def to_text(line: bytes) -> str:
 
 
 MESSAGE_LIMIT = 65_536
-"""Bytes that a websocket message may have; the close code for more is 1009."""
+"""Characters that a text may have, and bytes a binary message; the close code for more is 1009."""
 FRAME_LIMIT = 1024
 """Frames that a websocket message may consist of; the close code for more is 1009."""
 
 _AT_ONCE = 32
 """Frames that the library decodes before others have their turn: some 150 us."""
+_CONTINUATION = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no character."""
 _PARTS = 64
 """Pieces in which an unfinished message may lie; beyond that they are put together."""
 _TEXT = 0x81
@@ -278,7 +282,7 @@ class WebSocket:
 class _Decoder:
     """A websocket's frames and messages, by wsproto, of one message at least.
 
-    An open message takes no more than `MESSAGE_LIMIT` bytes, in whatever pieces it comes. Of the library's
+    An open message is no longer than `MESSAGE_LIMIT`, in whatever pieces it comes. Of the library's
     names those without an underscore are used, of which not all are documented: tests/adapters/client/
     test_wsproto.py has each.
     """
@@ -291,7 +295,7 @@ class _Decoder:
         self._parts: list[bytes] = []
         """What has come of the open message."""
         self._size = self._count = 0
-        """Its bytes and frames so far."""
+        """Its size, as `MESSAGE_LIMIT` counts, and its frames so far."""
 
     @property
     def is_between_messages(self) -> bool:
@@ -310,7 +314,8 @@ class _Decoder:
         assert isinstance(frame.payload, bytes)
         if frame.opcode.iscontrol():
             return _Decoded(frame.opcode, frame.payload, message_finished=True)
-        self._size += len(frame.payload)
+        is_text = (self._messages.opcode or frame.opcode) is Opcode.TEXT
+        self._size += len(frame.payload.translate(None, _CONTINUATION) if is_text else frame.payload)
         self._count += frame.frame_finished
         if self._size > MESSAGE_LIMIT or self._count > FRAME_LIMIT:
             raise ParseFailed("message too big", CloseReason.MESSAGE_TOO_BIG)

@@ -264,8 +264,9 @@ class Socket:
         except ssl.SSLError as error:
             raise trio.BrokenResourceError from error
         self.ended = self.ended or self._tls.has_ended
-        if answer := self._tls.outgoing():  # the library's own
-            self._send(answer)
+        if answer := self._tls.outgoing():  # the library's own, which waits to be drained if it cannot leave
+            with suppress(*BROKEN):  # what was decrypted counts; the next to write learns of it
+                self._send(answer)
         return decrypted
 
     # Writing.

@@ -62,9 +62,11 @@ class Turns(trio.abc.Instrument):
     def __init__(self) -> None:
         self.accepting = Budget(0.001, 0.25, 0.03)
         """For connections that wait to be accepted. Of its own, as nobody who is here may keep others out."""
-        self.deferred = Budget(0.0004, 0.4, 0.03)
+        self.results = Budget(0.0005, 0.125, 0.015)
+        """For players that are told a result which was waited for: whoever floods the server delays none."""
+        self.deferred = Budget(0.0004, 0.35, 0.03)
         """For all other work that can wait: of clients that send several messages at once, of those that have
-        hung up, of relayed browsers, and of late results."""
+        hung up, and of relayed browsers."""
         self._waiting = trio.lowlevel.ParkingLot()
         self._going_on = 0
         """Tasks whose turn it is, and that have not gone on yet."""
@@ -122,6 +124,7 @@ class Turns(trio.abc.Instrument):
             # A poll that finds much, as after a long turn, takes long without waiting.
             self._arrived, self._seen = seen, self._asleep
         self.accepting.renew(work)
+        self.results.renew(work)
         self.deferred.renew(work)
         self._note(now, work + overdue)
         self._awake = now

@@ -349,7 +349,7 @@ class Batcher:
     async def _settle(self, batch: Batch) -> None:
         for record in batch.games:
             self.open.settle(record.game)
-            if not self._turns.deferred.take(TELLING):
+            if not self._turns.results.take(TELLING):
                 await trio.lowlevel.checkpoint()
         self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
 

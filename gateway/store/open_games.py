@@ -353,7 +353,7 @@ class OpenGames:
             self._games.pop(game.record.game, None)
             for _ in range(game.become_late()):
                 self._told_late.one_more(trio.current_time())
-            if not self._turns.deferred.take(TELLING):
+            if not self._turns.results.take(TELLING):
                 await trio.lowlevel.checkpoint()
         self._busy_until = trio.current_time()
         return True

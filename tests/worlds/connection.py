@@ -128,6 +128,8 @@ class ClientSocket(MemorySocket):
         super().__init__(address)
         self.room = inf
         """How many more bytes the server can send."""
+        self.is_deaf = False
+        """Whether nothing can be sent to the client any more, though what it has sent can be read."""
         self.was_cut_off = False
         """Whether the server closed it with bytes unread, which destroys what the client had not read."""
         self.vanished: float | None = None
@@ -140,6 +142,8 @@ class ClientSocket(MemorySocket):
 
     def send(self, data: bytes | bytearray) -> int:
         self.check()
+        if self.is_deaf:
+            raise BrokenPipeError
         size = int(min(len(data), self.room))
         if not size and data:
             raise BlockingIOError

@@ -646,3 +646,18 @@ def test_what_the_short_way_leaves_begins_with_nothing_for_it(data: bytes) -> No
     _, _, rest = usual_frames(data)
     assert data.endswith(rest)
     assert usual_frames(rest) == ([], b"", rest)
+
+
+def test_limit_of_a_text_is_in_characters() -> None:
+    assert WebSocket().feed(frame(TEXT, "é" * 65_536)) == ["é" * 65_536]
+    framing = WebSocket()
+    assert framing.feed(frame(TEXT, "é" * 65_537)) == []
+    assert framing.ended == "sent a message that is too long (1009)"
+
+
+def test_line_that_is_too_long_behind_others_is_told_of_without_more_bytes() -> None:
+    lines = Lines()
+    assert lines.feed(b"NAME ann\n" + b"x" * 5000) == ["NAME ann"]
+    assert lines.has_more
+    with pytest.raises(Flooded):
+        lines.feed()

@@ -270,3 +270,12 @@ async def test_frame_that_never_ends_is_no_text(
     assert "hello" not in answered(texts)[1 if begin == HELLO else 0 :]
     assert [kind for kind, _ in frames] in ([], [CLOSE])
     assert warnings(caplog) == []
+
+
+async def test_text_counts_though_the_pong_to_what_came_before_it_cannot_be_sent() -> None:
+    async with connections() as world:
+        ann, bob = await world.game("websocket")
+        ann.socket.is_deaf = True
+        ann.send(frame(PING) + frame(TEXT, "play 3"))
+        await world.quiet()
+        assert bob.texts[0] == "Moved"
