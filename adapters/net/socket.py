@@ -26,6 +26,9 @@ GOODBYE_LIMIT = 1.0
 BACKLOG_LIMIT = 64 * 1024 * 1024
 """Bytes that may wait for all clients of a server together."""
 
+ANSWERS_LIMIT = 256 * 1024
+"""Bytes that may wait for a client while TLS answers it by itself; with more it is treated as gone."""
+
 _CHUNK = 4096
 """Bytes read at once. The rest of a flood waits in the system, not here."""
 _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
@@ -267,6 +270,8 @@ class Socket:
         if answer := self._tls.outgoing():  # the library's own, which waits to be drained if it cannot leave
             with suppress(*BROKEN):  # what was decrypted counts; the next to write learns of it
                 self._send(answer)
+            if len(self._backlog) > ANSWERS_LIMIT:
+                raise trio.BrokenResourceError
         return decrypted
 
     # Writing.
