@@ -97,10 +97,9 @@ def _notes(report: Report) -> Iterator[str]:
     for line in report.examples[:_SHOWN]:
         yield f"logged: {line}"
     if report.is_void:
-        yield (
-            f"VOID: 99 of 100 moves in quiet took up to {_ms(report.quiet.moves.p99)} ms, over"
-            f" {MOST_QUIET_P99_MS:g}: this machine is too slow, or busy, to tell what attacks cost."
-        )
+        took = _ms(report.quiet.moves.p99)
+        yield f"VOID: 99 of 100 moves in quiet took up to {took} ms, over {MOST_QUIET_P99_MS:g}:"
+        yield "this machine is too slow, or too busy, to tell what attacks cost."
     for what in report.missed:
         yield f"MISSED {what}"
 
