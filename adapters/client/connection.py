@@ -309,7 +309,12 @@ class Connection(Generic[C, S]):
     async def _carry_out_later(self) -> None:
         """Carry out what could not be at once, in turns that others take as well."""
         turns = self._socket.turns
-        while self._unheard or self._framing.has_more or self._is_full:
+        while (
+            self._unheard
+            or self._framing.has_more
+            or self._seat.is_held
+            or (self._is_full and not self._framing.ended)  # one that has hung up is not kept from leaving
+        ):
             while self._is_full:
                 await self._changed.park()
             await self._rate.wait(self._number, self._socket.origin)

@@ -434,6 +434,19 @@ async def test_evidence_says_who_stopped_reading(framing: Framing) -> None:
         ]
 
 
+async def test_client_that_hangs_up_leaves_at_once_though_much_waits_for_a_result(framing: Framing) -> None:
+    async with connections() as world:
+        ann, bob = await world.game(framing)
+        world.results.hold()
+        bob.hangs_up()
+        await world.quiet()
+        for _ in range(200):
+            world.tell(ann, NOISE)
+        ann.hangs_up()
+        await world.quiet()
+        assert len(world.hub) == 0
+
+
 async def test_each_game_has_evidence_of_its_own(framing: Framing) -> None:
     async with connections(keeps_wire=True) as world:
         ann, bob = await world.game(framing)
