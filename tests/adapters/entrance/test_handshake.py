@@ -86,6 +86,12 @@ async def test_headers_match_without_case_and_blanks(header: bytes) -> None:
     assert (await answer(HANDSHAKE.replace(b"Upgrade: websocket", header)))[0] == 101
 
 
+@pytest.mark.parametrize("header", [b"Upgrade: websocket\r\n", b"Connection: keep-alive, Upgrade\r\n"])
+async def test_request_without_either_header_of_an_upgrade_is_for_no_websocket(header: bytes) -> None:
+    status, _, body = await answer(HANDSHAKE.replace(header, b""))
+    assert (status, body) == (200, PAGE)
+
+
 async def test_nobody_gets_a_websocket_while_the_server_stops() -> None:
     async with connections() as world:
         ann = await world.connect("websocket")

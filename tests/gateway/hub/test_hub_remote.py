@@ -26,6 +26,7 @@ from gateway.game.events import (
     Event,
     Moved,
     Objection,
+    Overlooked,
     Reason,
     Started,
     ToMove,
@@ -173,6 +174,16 @@ def test_way_between_the_nodes_costs_no_time() -> None:
     assert story.guest.last(ToMove).rest == pytest.approx(40.0)
 
 
+def test_move_whose_request_has_not_left_for_the_client_costs_the_guest_no_time() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    story.play([3])
+    story.wait(5.0)
+    story.guest.play(3)
+    story.carry()
+    story.play([3])
+    assert story.guest.last(ToMove).rest == pytest.approx(42.0)
+
+
 @pytest.mark.parametrize("manners", [STANDING_BY, HANGING_UP])
 def test_guests_flag_falls_by_the_time_of_its_own_node(manners: Manners) -> None:
     story = Story(STANDING_BY, manners, nodes=2)
@@ -255,6 +266,17 @@ def test_move_that_wins_counts_only_if_the_node_of_the_game_says_so() -> None:
 def test_who_stands_by_waits_again_when_the_game_was_cut_in_two() -> None:
     story = lost()
     assert [type(player.seat.situation) for player in story.players] == [Waiting, Waiting]
+
+
+def test_guest_whose_move_may_be_under_way_when_its_game_was_cut_in_two_waits_once_that_has_come() -> None:
+    guest = lost(columns="343").guest
+    assert not guest.seat.waits
+    assert guest.play(4) == [Overlooked(guest.last(Ended).game)]
+    assert guest.seat.waits
+
+
+def test_guest_that_was_asked_for_no_move_when_its_game_was_cut_in_two_waits_at_once() -> None:
+    assert lost().guest.seat.waits
 
 
 def test_player_that_has_left_its_game_on_another_node_is_told_nothing_more() -> None:
