@@ -123,8 +123,6 @@ DIALING = 2.0
 """Seconds to reach a node: it may be elsewhere by then."""
 UNREACHED = 5.0
 """Seconds without having reached a node after which that is said; a dead one is not named for so long."""
-LOG_PERIOD = 60.0
-"""Seconds before the same trouble with a node is logged again."""
 MOST_WORDS = 300
 """Characters of what is logged of such a trouble."""
 
@@ -182,7 +180,7 @@ class Links:
         self._waiting: list[_Link] = []
         """Those with frames that are to leave."""
         self._flusher = trio.lowlevel.ParkingLot()
-        self._log = Throttle(LOG_PERIOD)
+        self._log = Throttle()
         self._nursery: trio.Nursery
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:

@@ -44,8 +44,6 @@ LOOK = 0.02
 """Seconds between two looks whether all are told."""
 MOST_DIALING = 512
 """Connections of other nodes at once: more than there may be workers, and those that do not greet."""
-LOG_PERIOD = 60.0
-"""Seconds before the same trouble is logged again."""
 
 logger = logging.getLogger("gateway.cluster")
 
@@ -69,7 +67,7 @@ async def joined(
     try:
         async with registry(options, place) as asked, trio.open_nursery() as nursery:
             identity = Identity(options.node, run, rules)
-            at, troubles = trio.current_time(), Throttle(LOG_PERIOD)
+            at, troubles = trio.current_time(), Throttle()
             view = await _first_view(asked, node, troubles)
             node.links = Links(identity, asked.secret.encode(), node, poller)
             await nursery.start(node.links.run)

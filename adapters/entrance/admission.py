@@ -26,8 +26,6 @@ MOST_TOLD = 32
 """Clients that hear at once why they are not let in; each has a second for it. Others are hung up on."""
 RESERVED = 4
 """As many more, on this machine: `c4gateway health` asks from there."""
-LOG_PERIOD = 60.0
-"""Seconds before the same limit is logged again."""
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +80,7 @@ class Admission:
     noted: Callable[[], None] = lambda: None
     """Is called when something was counted."""
     _being_told: int = 0
-    _log: Throttle = field(default_factory=lambda: Throttle(LOG_PERIOD))
+    _log: Throttle = field(default_factory=Throttle)
     """Passes each limit, by option, when it is to be logged."""
 
     @asynccontextmanager

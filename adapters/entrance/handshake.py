@@ -26,9 +26,6 @@ from gateway.access.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
 from gateway.access.proxies import Network, client_behind, is_trusted
 from gateway.runtime.throttle import Throttle
 
-LOG_PERIOD = 60.0
-"""Seconds between two lines of the log about pages of other websites."""
-
 _HEAD_LIMIT = 16_384
 _METHODS = (b"GET", b"HEAD")
 _PROXIED = frozenset((b"forwarded", b"via", b"x-forwarded-for"))
@@ -57,7 +54,7 @@ class Websites:
     """Origins such as ``https://example.org``."""
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How many pages were refused, as ``entry_refused`` and ``foreign_origin``."""
-    _log: Throttle = field(default_factory=lambda: Throttle(LOG_PERIOD))
+    _log: Throttle = field(default_factory=Throttle)
 
     def may_open(self, origin: str, hosts: Iterable[str], address: str) -> bool:
         """Return whether a page of the website `origin` may open a websocket; count and log one that may not.

@@ -32,8 +32,6 @@ HANDSHAKES = 8
 long: with a single one, clients that begin handshakes and go would keep others waiting for a minute."""
 HANDSHAKE_BYTES = 64 * 1024
 """Bytes that a client may send in a handshake."""
-LOG_PERIOD = 60.0
-"""Seconds between two lines of the log about headers that are missing."""
 
 _BY_HTTP = by_http(
     "426 Upgrade Required",
@@ -74,7 +72,7 @@ class Preamble:
         self._proxied = proxied
         self._trusted = trusted
         self._threads = trio.CapacityLimiter(HANDSHAKES)
-        self._log = Throttle(LOG_PERIOD)
+        self._log = Throttle()
 
     @property
     def is_plain(self) -> bool:

@@ -185,8 +185,6 @@ PATIENCE = 10.0
 """Seconds that a move may take without a clock, as far as that is known before the game."""
 TRIES = 3
 """How often a search is started whose worker is lost."""
-LOG_PERIOD = 60.0
-"""Seconds for which it is not logged again that a worker was lost."""
 
 _SECONDS = SECONDS | {"random": 0.01, "perfect": 0.5}
 """Seconds that a move of each player counts as; `random` needs no worker, but its games have a limit."""
@@ -230,7 +228,7 @@ class Thinker:
         self._pools = {kind: WorkerPool(workers) for kind in Kind}
         self.lost = 0
         """How often a worker was lost."""
-        self._words = Throttle(LOG_PERIOD)
+        self._words = Throttle()
 
     def fits(self, engine: str, opponent: Opponent) -> bool:
         """Whether `engine`, in one more game, would find the time to think."""

@@ -3,7 +3,6 @@
 Keeps nothing and shows no page. All its ports are on this machine alone, and each takes every dialect.
 """
 
-import select
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
@@ -17,7 +16,7 @@ from adapters.entrance.handshake import HttpPort
 from adapters.entrance.one_port import OnePort
 from adapters.entrance.preamble import Preamble
 from adapters.match.tables import PortHub, Table, Tables
-from adapters.net.epoll import EpollPoller, TaskPoller
+from adapters.net.epoll import Poller, polling
 from adapters.net.socket import Backlogs, Socket, taken
 from gateway.game.clock import Terms
 from gateway.game.facts import Fact, GameStarted, Missed
@@ -51,7 +50,8 @@ class Server:
         self._over = over
         self._failed = failed
         self._turns = Turns()
-        self._poller = EpollPoller(self._turns) if hasattr(select, "epoll") else TaskPoller()
+        self._poller: Poller
+        """Set by `run`."""
         self._backlogs = Backlogs()
         self._room = room_for_connections()
         self._options = parse(["--db", "none", "--no-web"], DIALECTS)
@@ -61,10 +61,8 @@ class Server:
         """Serve until cancelled."""
         trio.lowlevel.add_instrument(self._turns)
         try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(keep_time, self._hub)
-                if isinstance(self._poller, EpollPoller):
-                    nursery.start_soon(self._poller.run)
+            async with polling(self._turns) as self._poller:
+                await keep_time(self._hub)
         finally:
             trio.lowlevel.remove_instrument(self._turns)
 

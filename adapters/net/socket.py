@@ -374,7 +374,7 @@ class Socket:
                 await self._send_end()
                 if not self.ended:
                     await self._poller.listen(self._open_socket(), self._drop_some)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except BROKEN:
             pass
         finally:
             self.close()

@@ -43,8 +43,6 @@ T = TypeVar("T")
 LONGEST_TOKEN = 256
 """Characters of a token from a client; a longer one is wrong."""
 TOKEN_BYTES = 16
-LOG_PERIOD = 60.0
-"""Seconds between two lines of the log about tokens in URLs."""
 
 _IF_MEANT = "if no name is to be protected any more, restart the server, best without --players"
 _TWICE = "is there twice; letters of another case are the same name"
@@ -111,7 +109,7 @@ class Accounts:
         """Held by the thread that reads the files: SIGHUP and several acts of the operator may ask for it."""
         self._registered_only = registered_only
         self._pauses = Pauses()
-        self._in_url = Throttle(LOG_PERIOD)
+        self._in_url = Throttle()
         (self._digests, self._lookalikes), self.bans = self._read(), read_bans(bans_beside(file))
 
     def __len__(self) -> int:

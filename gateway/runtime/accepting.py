@@ -33,8 +33,6 @@ COST = 0.0005
 """Seconds that a connection takes until its client was answered for the first time, as `Turns` counts."""
 PAUSE = 0.1
 """Seconds until the next attempt after an error."""
-LOG_PERIOD = 60.0
-"""Seconds before the same error is logged again."""
 RESERVE = 64
 """Files reserved for the server: listeners, database, log, processes."""
 RESERVE_PER_CORE = 12
@@ -156,13 +154,13 @@ async def _serve(serve: _Serve, stream: trio.SocketStream, room: trio.Semaphore)
 
 
 class Troubles:
-    """Errors of one listener, each kind of which is logged at most once in `LOG_PERIOD`."""
+    """Errors of one listener, each kind of which is logged at most once a minute."""
 
     def __init__(self) -> None:
-        self._log = Throttle(LOG_PERIOD)
+        self._log = Throttle()
 
     def log(self, error: OSError | MemoryError) -> None:
-        """Log an error, unless one of its kind was logged within `LOG_PERIOD`."""
+        """Log an error, unless one of its kind was logged within the last minute."""
         if isinstance(error, MemoryError):
             error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         if self._log.passes(trio.current_time(), error.errno):

@@ -6,6 +6,9 @@ Knows time as an argument. Does not know what is said.
 from collections.abc import Hashable
 from math import inf
 
+LOG_PERIOD = 60.0
+"""Seconds before the same may be logged again, unless another interval is given."""
+
 
 class Throttle:
     """Lets one of each kind in `interval` seconds pass, the first at once.
@@ -13,7 +16,7 @@ class Throttle:
     It remembers all kinds, so there MUST be few, and none that a client chooses.
     """
 
-    def __init__(self, interval: float) -> None:
+    def __init__(self, interval: float = LOG_PERIOD) -> None:
         self._interval = interval
         self._next: dict[Hashable, float] = {}
 

@@ -8,6 +8,7 @@ import trio
 import trio.testing
 from foreign_servers import serving, serving_websockets
 from trio_websocket import ConnectionClosed, WebSocketConnection
+from worlds.connection import ToyCodec
 from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.client.contract import PeerGone, WireError
@@ -15,18 +16,6 @@ from adapters.client.dial import Client, TcpLine, open_lines, open_websocket
 from adapters.net.http import by_http
 
 pytestmark = pytest.mark.trio
-
-
-class ToyCodec:
-    """Texts are messages; those with an exclamation mark are none."""
-
-    def decode(self, text: str) -> str:
-        if "!" in text:
-            raise WireError
-        return text
-
-    def encode(self, message: str) -> str:
-        return message
 
 
 @pytest.fixture

@@ -15,12 +15,13 @@ import trio.testing
 import trio_parallel
 
 import adapters.house.thinking
-from adapters.house.thinking import LOG_PERIOD, LONGEST, TRIES, Thinker
+from adapters.house.thinking import LONGEST, TRIES, Thinker
 from adapters.house.worker import think
 from gateway.game.board import Board
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.matchmaking.matchmaker import Opponent
+from gateway.runtime.throttle import LOG_PERIOD
 
 LONG = 1e6
 PATIENCE = 60.0

@@ -84,6 +84,7 @@ async def pair(
     """Give a client's socket, of each kind, and the client."""
     if request.param == "memory":
         client = MemoryClient()
+        client.socket.capacity = 100_000
         with closing(socket_of(client)) as sock:
             yield sock, client
         return
@@ -265,9 +266,7 @@ async def test_reader_and_writer_are_told_that_the_socket_was_closed(
 async def test_task_that_drains_is_told_that_the_socket_was_closed_or_has_nothing_to_do(
     pair: tuple[Socket, trio.abc.Stream],
 ) -> None:
-    sock, client = pair
-    if isinstance(client, MemoryClient):
-        client.socket.capacity = 1000
+    sock, _ = pair
     while sock.write(MUCH):
         pass
 
@@ -290,8 +289,6 @@ async def test_what_waits_stays_whole_and_in_order_when_its_task_is_cancelled(
     pair: tuple[Socket, trio.abc.Stream],
 ) -> None:
     sock, client = pair
-    if isinstance(client, MemoryClient):
-        client.socket.capacity = 100_000
     assert not sock.write(MUCH)
     received = b""
     while sock.waiting:
@@ -308,8 +305,6 @@ async def test_what_is_written_while_something_leaves_goes_behind_it(
     pair: tuple[Socket, trio.abc.Stream],
 ) -> None:
     sock, client = pair
-    if isinstance(client, MemoryClient):
-        client.socket.capacity = 100_000
     assert not sock.write(MUCH)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(sock.drain)
@@ -322,8 +317,6 @@ async def test_what_is_written_while_something_leaves_goes_behind_it(
 async def test_drained_means_that_all_has_left_the_process(pair: tuple[Socket, trio.abc.Stream]) -> None:
     """Encrypted or not: a player's time runs from there."""
     sock, client = pair
-    if isinstance(client, MemoryClient):
-        client.socket.capacity = 100_000
     assert not sock.write(MUCH)
     assert sock.waiting > 0
     received = b""
