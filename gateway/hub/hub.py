@@ -383,10 +383,9 @@ class Hub:
         """End a series, whose game has no result: the way to the other node is gone."""
         with self._step(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
-                self._depart(self._remote.lose(seat, seat.situation, now), now)
+                self._part((self._remote.lose(seat, seat.situation, now),), now)
             else:
                 self._part(self._runner.leave(seat, now, is_lost=True), now)
-            self._settle(now)
 
     def end_series(self, seat: Seat, now: float) -> None:
         """End a series with the game that is on: the node of one player drains."""

@@ -268,6 +268,15 @@ def test_who_stands_by_waits_again_when_the_game_was_cut_in_two() -> None:
     assert [type(player.seat.situation) for player in story.players] == [Waiting, Waiting]
 
 
+def test_what_the_matchmakers_answer_when_a_game_was_cut_in_two_is_carried_out_at_once() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    nodes = story.way.host, story.way.guest
+    for node in nodes:
+        node.silent.late.append(Decision(7, NOTHING))  # nobody is there: it has to leave
+    story.way.cut()
+    assert all(7 in node.silent.left for node in nodes)
+
+
 def test_guest_whose_move_may_be_under_way_when_its_game_was_cut_in_two_waits_once_that_has_come() -> None:
     guest = lost(columns="343").guest
     assert not guest.seat.waits
@@ -433,12 +442,21 @@ def test_guest_at_a_table_asks_for_the_next_round_as_at_home() -> None:
     assert len(story.guest.all(Started)) == 2
 
 
-def test_matchmaker_of_the_guest_hears_that_its_series_is_over() -> None:
+def test_guest_that_asks_for_another_place_between_two_rounds_leaves_its_series() -> None:
+    story = between_rounds(STEPPING_OUT, AtTable("green"))
+    story.guest.enter(AtTable("red"))
+    story.carry()
+    assert story.way.host.silent.over == [story.match]
+    assert isinstance(story.guest.seat.situation, Waiting)
+
+
+def test_matchmakers_of_both_nodes_hear_that_a_series_is_over() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     away = story.guest.seat.situation
     assert isinstance(away, PlayingElsewhere)
     story.play([3, 4, 3, 4, 3, 4, 3])
     assert story.way.guest.silent.over == [away.match]
+    assert story.way.host.silent.over == [story.match]
 
 
 def test_who_follows_a_node_hears_that_a_player_has_gone_to_another_and_has_come_back() -> None:
