@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateway.game.board import Side
 
 GRACE = 0.1
-"""Seconds that a player has left whose move arrived in time, but was read after the deadline."""
+"""The least seconds that a player has left after a move that was carried out before its flag fell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ Knows trio and a `Store`; does not know databases or processes. The rules it kee
 
 - `put` and `add` never block and never fail.
 - While a batch is being stored the next one gathers, so a batch is the larger the more there is to do.
-- A game that is not stored within `Bounds.patience` goes to the journal (`open_games`), and no more to the
-  store from here: what is in a journal is stored by `Store.take_up`, also what another run has left.
+- A game that is not stored within `Bounds.patience` goes to the journal (`open_games`). It is in no further
+  batch: what is in a journal is stored by `Store.take_up`, also what another run has left. A batch that is
+  being tried already keeps it; the store takes a game once.
 - A store that fails is tried again, for ever, and the operator hears of it. A mistake in this module is
   treated likewise: only the end of the server ends the task.
 - A game that the store will never take does not keep the others. It stays in a file of the journal, and goes
