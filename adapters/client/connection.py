@@ -300,7 +300,10 @@ class Connection(Generic[C, S]):
         return goes_on and not (self._framing.ended or self._framing.has_more or self._socket.waiting > FULL)
 
     def _reply(self) -> None:
-        """Send what framing and TLS answer by themselves: behind the texts, which count if that fails."""
+        """Send what framing and TLS answer by themselves.
+
+        The texts of the same read have been carried out by then, so they count even if this fails.
+        """
         replies, self._framing.replies = self._framing.replies, b""
         self._send(replies)
         if self._socket.waiting and not self._drains:

@@ -150,7 +150,7 @@ def to_text(line: bytes) -> str:
 MESSAGE_LIMIT = 65_536
 """Characters that a text may have, and bytes a binary message; the close code for more is 1009."""
 FRAME_LIMIT = 1024
-"""Frames that a websocket message may consist of; the close code for more is 1009."""
+"""Fragments of a websocket message; the close code for more is 1009. Pings between them do not count."""
 
 _AT_ONCE = 32
 """Frames that the library decodes before others have their turn: some 150 us."""
