@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from adapters.client.dialect import Dialect
-    from gateway.options.arguments import Options
+    from gateway.options.server import ServerOptions
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
@@ -24,14 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         supported = " and ".join(SYSTEMS.values())
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
-    from gateway.options.arguments import spelled_out  # noqa: PLC0415
-    from gateway.options.command_names import COMMANDS, SHOWING  # noqa: PLC0415
+    from gateway.options.names import COMMANDS, SHOWING  # noqa: PLC0415
+    from gateway.options.table import spelled_out  # noqa: PLC0415
 
     given = spelled_out(arguments)
     if given and given[0] in COMMANDS:
         return _report(given)
     from adapters.dialects import DIALECTS  # noqa: PLC0415
-    from gateway.options.options import parse  # noqa: PLC0415
+    from gateway.options.server import parse  # noqa: PLC0415
 
     if given and given[0] == SHOWING:
         return _show(given[1:], DIALECTS)
@@ -54,8 +54,8 @@ def _report(given: Sequence[str]) -> int:
 
 def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
     """Show the options in force."""
-    from gateway.options.arguments import in_one_line, write_out  # noqa: PLC0415
-    from gateway.options.options import in_force  # noqa: PLC0415
+    from gateway.options.server import in_force  # noqa: PLC0415
+    from gateway.options.terminal import in_one_line, write_out  # noqa: PLC0415
 
     try:
         write_out(f"{line}\n" for line in in_force(given, dialects))
@@ -68,14 +68,15 @@ def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
 def _refuse(word: str) -> NoReturn:
     """Exit with status 2, after a line that says which commands there are."""
     from gateway.game.text import did_you_mean  # noqa: PLC0415
-    from gateway.options.arguments import Parser, listed  # noqa: PLC0415
-    from gateway.options.command_names import EVERY  # noqa: PLC0415
+    from gateway.options.names import EVERY  # noqa: PLC0415
+    from gateway.options.table import Parser  # noqa: PLC0415
+    from gateway.options.terminal import listed  # noqa: PLC0415
 
     commands = listed((*EVERY, "help", "version"), "and")
     Parser(prog="c4gateway").error(f"there is no command {word!r}, but {commands}{did_you_mean(word, EVERY)}")
 
 
-def _serve(options: "Options", given: Sequence[str]) -> int:
+def _serve(options: "ServerOptions", given: Sequence[str]) -> int:
     """Run the server, or several of them; return the exit status."""
     from gateway.runtime.json_stderr import complain  # noqa: PLC0415
     from gateway.server import streams  # noqa: PLC0415
@@ -88,7 +89,7 @@ def _serve(options: "Options", given: Sequence[str]) -> int:
         return 1
 
 
-def _serve_on(options: "Options", given: Sequence[str]) -> int:
+def _serve_on(options: "ServerOptions", given: Sequence[str]) -> int:
     """Do the same where the standard streams are prepared."""
     if options.workers > 1:
         from adapters.dialects import DIALECTS  # noqa: PLC0415
@@ -108,21 +109,21 @@ def _serve_on(options: "Options", given: Sequence[str]) -> int:
 
 def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Sequence[str]], int] | None:
     """Return what carries out a command that needs no options of a server; None for other words."""
-    from gateway.options import command_names  # noqa: PLC0415
+    from gateway.options import names  # noqa: PLC0415
 
-    if word in command_names.PLAYERS:
+    if word in names.PLAYERS:
         from gateway.commands import players  # noqa: PLC0415
 
         return lambda given: players.main(given, dialects)
-    if word in command_names.OPERATOR:
+    if word in names.OPERATOR:
         from gateway.commands import admin  # noqa: PLC0415
 
         return lambda given: admin.main(given, dialects)
-    if word == command_names.ANALYSIS:
+    if word == names.ANALYSIS:
         from gateway.commands import analysing  # noqa: PLC0415
 
         return lambda given: analysing.main(given[1:])
-    if word == command_names.HEALTH:
+    if word == names.HEALTH:
         from gateway.commands import health  # noqa: PLC0415
 
         return lambda given: health.main(given[1:], dialects)
@@ -132,7 +133,7 @@ def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Seq
 def _with_a_server_of_its_own(
     word: str, dialects: "Sequence[Dialect]"
 ) -> Callable[[Sequence[str]], int] | None:
-    from gateway.options.command_names import CHECK, MATCH  # noqa: PLC0415
+    from gateway.options.names import CHECK, MATCH  # noqa: PLC0415
 
     if word == MATCH:
         from adapters.match import command as matching  # noqa: PLC0415

@@ -50,9 +50,9 @@ from gateway.game.results import NoResults
 from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.options.arguments import Options, in_one_line
-from gateway.options.clustering import ClusterOptions, cluster_options
-from gateway.options.options import NO_WEB, PAGE
+from gateway.options.clustering import ClusterOptions
+from gateway.options.server import PAGE, ServerOptions, cluster_options, table, values
+from gateway.options.terminal import in_one_line
 from gateway.options.workers import WORKER
 from gateway.runtime.json_stderr import complain, json_line
 from gateway.runtime.listening import own_addresses, reachable
@@ -88,7 +88,7 @@ Fronts: TypeAlias = Sequence[tuple[Dialect, Serve]]
 """The dialects, each with what serves its clients."""
 
 
-def main(options: Options, writer: Child | None = None) -> int:
+def main(options: ServerOptions, writer: Child | None = None) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something.
 
     `writer` is the process that writes, where it has been started already.
@@ -132,7 +132,7 @@ def _wait_for_no_thread() -> None:
     sys.setswitchinterval(1e-4)
 
 
-async def _serve(options: Options, writer: Child | None) -> None:
+async def _serve(options: ServerOptions, writer: Child | None) -> None:
     turns = Turns() if options.metrics is None else TimedTurns()
     trio.lowlevel.add_instrument(turns)
     patience = Patience(options.drain)
@@ -149,12 +149,12 @@ async def _serve(options: Options, writer: Child | None) -> None:
             await _play(options, _Core(hub, archive, turns, poller, node, patience), stop)
 
 
-def _matchmaker(options: Options) -> LobbyAndTables:
+def _matchmaker(options: ServerOptions) -> LobbyAndTables:
     lot = random.Random(options.seed)
     return LobbyAndTables(lot, options.games_per_pair, options.house_after, lookalikes.looks_of)
 
 
-def _terms(options: Options) -> Terms:
+def _terms(options: ServerOptions) -> Terms:
     return Terms(options.clock, options.penalty, options.idle, options.rejoin)
 
 
@@ -171,7 +171,7 @@ class _Core:
     patience: Patience
 
 
-async def _play(options: Options, core: _Core, stop: Stop) -> None:
+async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
     """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port.
 
     It is a node once all is open that can be refused: others never meet a server that does not start.
@@ -182,21 +182,21 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
     limits = admission(options, hub.feed.counts)
     async with opened_ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
         metrics = await open_metrics(options)
-        fronts = [(each, each.front_end(hub, options, accounts)) for each in DIALECTS]
+        fronts = [(each, each.front_end(hub, options.dialects[each.name], accounts)) for each in DIALECTS]
         front_ends = _front_ends(options, fronts, open_socket, limits, ports)
         listening = [await listening_of(front_end, options) for front_end in front_ends]
         opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
         services: list[Service] = []
-        web, operator = None, None
+        web, operator, token = None, None, None
         if ports.page_port:
-            options.admin_token = await trio.to_thread.run_sync(admin_token, options)
-            web = _web(options, archive, ports, listening, hub)
+            token = await trio.to_thread.run_sync(admin_token, options)
+            web = _web(options, token, archive, ports, listening, hub)
             name = options.node if options.cluster else None
             web.operator = operator = Operator(hub, accounts, partial(_drain, core.patience), name)
             services.append(web)
-        if web is None and options.web != NO_WEB:
+        if web is None and not options.no_web:
             say_that_there_is_no_page()
         listening += ports.listening(_one_port(options, fronts, ports, hub).receive, open_socket, limits)
         thinker = Thinker(options.house_workers, _terms(options))
@@ -208,8 +208,8 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(_announce, opened, place, options)
         async with core.node as node:
-            if node is not None and operator is not None and options.admin_token is not None:
-                node.acting.connect(operator, options.admin_token)
+            if node is not None and operator is not None and token is not None:
+                node.acting.connect(operator, token)
             await run(hub, listening, started, stop, services, turns)
         nursery.cancel_scope.cancel()
 
@@ -235,7 +235,9 @@ def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:
 
 
 @asynccontextmanager
-async def _kept(options: Options, writer: Child | None, turns: Turns) -> AsyncIterator["Archive | None"]:
+async def _kept(
+    options: ServerOptions, writer: Child | None, turns: Turns
+) -> AsyncIterator["Archive | None"]:
     """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
     if options.db is None:
         yield None
@@ -250,7 +252,7 @@ async def _kept(options: Options, writer: Child | None, turns: Turns) -> AsyncIt
 
 
 def _metrics(
-    options: Options,
+    options: ServerOptions,
     core: _Core,
     listeners: Sequence[trio.SocketListener],
     thinker: Thinker,
@@ -286,13 +288,13 @@ def _opened(poller: Poller, turns: Turns, backlogs: Backlogs, stream: trio.Socke
 
 
 def _front_ends(
-    options: Options, fronts: Fronts, open_socket: OpenSocket, limits: Admission, ports: Ports
+    options: ServerOptions, fronts: Fronts, open_socket: OpenSocket, limits: Admission, ports: Ports
 ) -> list[FrontEnd]:
     """Return the front ends for the given ports."""
     found = []
     http = HttpPort("", ports.page_port, options.trusted_proxy, ports.websites, has_hsts=options.tls_only)
     for each, serve in fronts:
-        port = getattr(options, each.option)
+        port = options.ports[each.name]
         if port is not None:
             entrance = Entrance(
                 each.name,
@@ -308,7 +310,7 @@ def _front_ends(
     return found
 
 
-def _one_port(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> OnePort:
+def _one_port(options: ServerOptions, fronts: Fronts, ports: Ports, hub: Hub) -> OnePort:
     http = HttpPort(
         trusted=options.trusted_proxy,
         websites=ports.websites,
@@ -320,7 +322,8 @@ def _one_port(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> OnePo
 
 
 def _web(
-    options: Options,
+    options: ServerOptions,
+    token: str | None,
     archive: "Archive | None",
     ports: Ports,
     listening: Sequence[Listening],
@@ -332,7 +335,7 @@ def _web(
     orders = Orders(
         where=None if archive is None else archive.opened.where,
         file=None if archive is None else archive.opened.file,
-        token=options.admin_token,
+        token=token,
         audit=options.audit,
         log_level=options.log_level,
         log_json=options.log_json,
@@ -359,7 +362,7 @@ def _web(
 # Knows how the list of the dialects says that each is tried.
 
 
-def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: Options) -> None:
+def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: ServerOptions) -> None:
     """Print where to point a bot, one line for each address, and where results are kept."""
     addresses = [(name, address) for name, where in opened for address in where]
     own = own_addresses()
@@ -396,12 +399,6 @@ def _line(name: str, address: str, *, tls_only: bool) -> str:
 
 _Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 
-SHARED_RULES = (
-    *("clock", "penalty", "idle", "rejoin", "rounds", "games-per-pair", "house-after"),
-    *("registered-only",),
-)
-"""Options that have to be the same for all servers of a cluster."""
-
 
 def _matchmaker_of(
     together: ClusterOptions | None, run: int, standard: Callable[[], LobbyAndTables]
@@ -415,12 +412,13 @@ def _matchmaker_of(
 
 
 def _joined(
-    together: ClusterOptions | None, options: Options, run: int, hub: Hub, poller: Poller
+    together: ClusterOptions | None, options: ServerOptions, run: int, hub: Hub, poller: Poller
 ) -> _Joining:
     """Be a node of the cluster, if there is one, for as long as the block lasts. Raises OSError."""
     if together is None:
         return nullcontext()
     from adapters.cluster.service import joined  # noqa: PLC0415  as above
 
-    rules = {name: float(getattr(options, name.replace("-", "_"))) for name in SHARED_RULES}
+    given = values(options, DIALECTS)
+    rules = {each.key: float(str(given[each.name])) for each in table(DIALECTS) if each.is_shared}
     return joined(together, rules, run, hub, poller)

@@ -20,7 +20,7 @@ from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything,
 from conformance.lab.meters import children_of, has_proc
 from gateway import __version__
 from gateway.__main__ import main
-from gateway.options.command_names import EVERY
+from gateway.options.names import EVERY
 from gateway.runtime.listening import own_addresses, reachable
 
 HANDSHAKE = (

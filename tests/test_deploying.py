@@ -23,7 +23,7 @@ import yaml
 from worlds.server import PATIENCE, ROOT, Served, begun
 
 from adapters.dialects import DIALECTS
-from gateway.options.options import WEB_PORT, parse
+from gateway.options.server import WEB_PORT, parse
 
 pytestmark = pytest.mark.operation
 

@@ -32,9 +32,9 @@ SERVERS = " ".join(f"adapters.{each}.server adapters.{each}.translator" for each
 LOADS = [
     ("adapters.bot.__main__", SLOW, "adapters.dialects"),
     ("adapters.bot.bot", f"{SERVERS} {HUB}", "adapters.dialects"),
-    ("gateway.__main__ adapters.dialects gateway.options.options", SLOW, "gateway.options.settings"),
-    ("gateway.options.options gateway.commands.health", "sqlalchemy trio", "gateway.options.settings"),
-    ("gateway.commands.reports", "adapters gateway.options.options trio", "gateway.options.command_names"),
+    ("gateway.__main__ adapters.dialects gateway.options.server", SLOW, "gateway.options.sources"),
+    ("gateway.options.server gateway.commands.health", "sqlalchemy trio", "gateway.options.sources"),
+    ("gateway.commands.reports", "adapters gateway.options.server trio", "gateway.options.names"),
     ("gateway.server.supervisor", f"adapters {HUB} numpy sqlalchemy trio_websocket", "trio"),
     ("gateway.runtime.processes", "gateway.server trio", "subprocess"),
     ("gateway.store.journal", f"adapters {HUB} {WEB} trio", "gateway.runtime.processes"),

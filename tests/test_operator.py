@@ -17,7 +17,7 @@ from several_nodes import HAS_REGISTRY, await_log, node, registry
 from worlds.server import PATIENCE, Served, everything, until
 
 from gateway.__main__ import main
-from gateway.options.command_names import TOKEN_FILE as FILE
+from gateway.options.names import TOKEN_FILE as FILE
 
 EVERY = ("who", "kick x", "ban x", "unban x", "announce x", "pause", "resume", "drain", "clear --yes")
 

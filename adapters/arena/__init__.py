@@ -1,9 +1,9 @@
 """c4-arena: bots that come by websocket and send maps, in JSON or EDN."""
 
-from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from adapters.client.dialect import Dialect, Opening
+from gateway.options.description import NoOptions
 
 _BLANKS = ", \t\r\n"
 """What may stand before a map; to EDN a comma is a blank."""
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gateway.hub.hub import HubForPlayers
 
 
-def _front_end(hub: "HubForPlayers", options: Namespace, accounts: "Accounts | None") -> "Serve":
+def _front_end(hub: "HubForPlayers", options: NoOptions, accounts: "Accounts | None") -> "Serve":
     from adapters.arena.server import serving  # noqa: PLC0415  a bot needs no server
 
     return serving(hub, accounts)

@@ -4,7 +4,6 @@ Knows the clauses that a client can keep or break, and which of them an ignored 
 server merely ignores, and the game goes on without, is remarked and not wrong.
 """
 
-from argparse import Namespace
 from collections.abc import Iterable
 
 from adapters.arena.codec import ArenaCodec
@@ -168,7 +167,7 @@ def _refused(message: Message, objections: Objection) -> Topic | None:
             return Topic.WORDS
 
 
-def _translator(options: Namespace, target: str, original: bool) -> ArenaTranslator:
+def _translator(options: object, target: str, original: bool) -> ArenaTranslator:
     return (_Original if original else ArenaTranslator)(None, None)
 
 

@@ -23,7 +23,7 @@ from adapters.client.contract import PeerGone
 from adapters.client.dialect import Dialect
 from adapters.client.talk import AnyDialogue, Entry
 from adapters.net.tls_client import Untrusted
-from gateway.options.arguments import in_one_line, let_output_take_any_text
+from gateway.options.terminal import in_one_line, let_output_take_any_text
 
 LONGEST_PAUSE = 30.0
 """Seconds at most between two tries to reach a server."""

@@ -3,7 +3,6 @@
 Whatever needs trio is imported when the command line makes sense: ``--help`` waits for none of it.
 """
 
-import argparse
 import math
 import os
 import re
@@ -18,7 +17,8 @@ from adapters.dialects import DIALECTS
 from gateway import __version__
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, THINK, engine_named, limits_itself
-from gateway.options.arguments import Parser, in_one_line, listed, number, spelled_out
+from gateway.options.table import Parser, flag, number, option, read, spelled_out, whole_number
+from gateway.options.terminal import in_one_line, listed
 from gateway.runtime.files import read_file
 
 if TYPE_CHECKING:
@@ -63,10 +63,114 @@ class Options:
     verbose: bool
 
 
+def _writers() -> str:
+    """Return which dialects let a player choose how to write."""
+    return listed([each.name for each in DIALECTS if each.encodings], "or")
+
+
+def _text(text: str) -> str:
+    text = text.strip()
+    if not text or not text.isprintable():
+        raise ValueError(f"{text!r} is not a name")
+    return text
+
+
+def _engine(name: str) -> tuple[str, Engine | None]:
+    """Return the engine's name and the engine; none for a person at the prompt."""
+    if ":" in name and "" not in sys.path:
+        sys.path.append("")  # an engine of one's own is looked for where one stands
+    try:
+        return name, None if name == MANUAL else engine_named(name)
+    except (UnknownEngine, EngineUnavailable) as error:
+        raise ValueError(str(error)) from None
+
+
+_NAMES = [each.name for each in DIALECTS]
+_WORDS = [*_NAMES, *(each.option for each in DIALECTS if each.option not in _NAMES)]
+_WITH_URLS = listed([each.name for each in DIALECTS if each.scheme], "and")
+_WITHOUT = listed([each.name for each in DIALECTS if not each.scheme], "and")
+_CLOCKED = listed([each.name for each in DIALECTS if "clock" in each.rules], "and")
+_ENCODINGS = tuple(dict.fromkeys(encoding for each in DIALECTS for encoding in each.encodings))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """The options as they are typed."""
+
+    dialect: str = option(
+        listed(_WORDS, "or"), "DIALECT", choices=tuple(_WORDS), is_word=True, is_required=True
+    )
+    address: str = option(
+        f"HOST:PORT, or ws://HOST:PORT for {_WITH_URLS}; with TLS wss://HOST:PORT, tls://HOST:PORT for"
+        f" {_WITHOUT}",
+        "ADDRESS",
+        is_word=True,
+        is_required=True,
+    )
+    ca: str | None = option(
+        "with TLS trust the authorities whose certificates, in PEM, are in this file, and no others",
+        "FILE",
+        shown="those that the system trusts",
+    )
+    name: str = option(
+        "what the player is called",
+        read=_text,
+        make_default=lambda: f"c4bot-{os.getpid()}",
+        heading="who plays",
+        shown="c4bot-NUMBER, whose games count in no standings of c4gateway's",
+    )
+    token_file: str | None = option(
+        f"the token of a protected name is in this file; otherwise in the environment, as {TOKEN_VARIABLE}",
+        "FILE",
+    )
+    engine: tuple[str, Engine | None] = option(
+        f"{CATALOGUE}; or {MANUAL}, to play by hand",
+        read=_engine,
+        make_default=lambda: _engine("aima"),
+        shown="aima",
+    )
+    seed: int | None = option(
+        "seed of the engine's lots: in the same position it plays the same, unless time cuts it short",
+        "N",
+        whole_number,
+    )
+    think: float | None = option(
+        "most time for a move",
+        "SECONDS",
+        number(float, 0.001, 1e6),
+        shown=f"what the engine takes, or {THINK}; {_CLOCKED}: a 20th of what the server says is left, and"
+        " never more",
+    )
+    against: str | None = option(
+        "the only opponent wanted (anyone)", "NAME", _text, heading="against whom", excludes="opponent"
+    )
+    table: str | None = option(
+        "the table or channel to play at (the lobby)",
+        "NAME",
+        _text,
+        others=("--channel",),
+        excludes="opponent",
+    )
+    encoding: str | None = option(
+        f"how an {_writers()} player writes", choices=_ENCODINGS, shown=_ENCODINGS[0]
+    )
+    games: int = option(
+        "leave after so many games; 0: never",
+        "N",
+        number(int, 0, _MOST_GAMES),
+        1,
+        heading="how long, and what is seen of it",
+    )
+    reconnect: bool = flag(
+        "try again, and again, if the server is not there or has no place now (name in use, table full)"
+    )
+    verbose: bool = flag("draw the board as the game goes")
+
+
 def parse(arguments: Sequence[str] | None = None) -> Options:
     """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
     parser = _parser()
-    found = parser.parse_args(spelled_out(arguments))
+    found = read(parser, _Line, spelled_out(arguments))
     from adapters.client.dial import address_in  # noqa: PLC0415
     from adapters.client.talk import Entry  # noqa: PLC0415
 
@@ -91,7 +195,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     )
 
 
-def _token(parser: Parser, found: argparse.Namespace) -> str | None:
+def _token(parser: Parser, found: _Line) -> str | None:
     """Return the token in the file that was given, else the one in the environment, if there is one."""
     token, where = os.environ.get(TOKEN_VARIABLE) or None, TOKEN_VARIABLE
     if found.token_file is not None:
@@ -120,41 +224,8 @@ def _tls(parser: Parser, ca: str | None, address: "Address") -> "SSLContext | No
         parser.error(in_one_line(error))
 
 
-def _writers() -> str:
-    """Return which dialects let a player choose how to write."""
-    return listed([each.name for each in DIALECTS if each.encodings], "or")
-
-
 def _parser() -> Parser:
-    parser = Parser(
-        prog="c4bot",
-        description=DESCRIPTION,
-        epilog=EPILOG.format(examples="\n".join(_examples())),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    names = [each.name for each in DIALECTS]
-    others = [each.option for each in DIALECTS if each.option not in names]
-    parser.add_argument(
-        "dialect", choices=[*names, *others], metavar="DIALECT", help=listed([*names, *others], "or")
-    )
-    with_urls = listed([each.name for each in DIALECTS if each.scheme], "and")
-    without = listed([each.name for each in DIALECTS if not each.scheme], "and")
-    parser.add_argument(
-        "address",
-        metavar="ADDRESS",
-        help=f"HOST:PORT, or ws://HOST:PORT for {with_urls}; with TLS wss://HOST:PORT, tls://HOST:PORT for"
-        f" {without}",
-    )
-    parser.add_argument(
-        "--ca",
-        metavar="FILE",
-        help="with TLS trust the authorities whose certificates, in PEM, are in this file, and no others"
-        " (those that the system trusts)",
-    )
-    _add_player(parser.add_argument_group("who plays"))
-    _add_opponent(parser.add_argument_group("against whom"))
-    _add_run(parser.add_argument_group("how long, and what is seen of it"))
+    parser = Parser("c4bot", DESCRIPTION, EPILOG.format(examples="\n".join(_examples())))
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {__version__}")
     return parser
 
@@ -170,88 +241,6 @@ def _examples() -> Iterator[str]:
     for each, shown in zip(cycle(DIALECTS), options, strict=False):
         scheme = f"{each.scheme}://" if each.scheme else ""
         yield f"  c4bot {each.name} {scheme}127.0.0.1:{each.port} {shown}"
-
-
-def _add_player(group: argparse._ArgumentGroup) -> None:
-    clocked = listed([each.name for each in DIALECTS if "clock" in each.rules], "and")
-    group.add_argument(
-        "--name",
-        type=_text,
-        default=f"c4bot-{os.getpid()}",
-        help="what the player is called (c4bot-NUMBER, whose games count in no standings of c4gateway's)",
-    )
-    group.add_argument(
-        "--token-file",
-        metavar="FILE",
-        help="the token of a protected name is in this file; otherwise in the environment, as"
-        f" {TOKEN_VARIABLE}",
-    )
-    group.add_argument(
-        "--engine",
-        type=_engine,
-        default="aima",
-        help=f"{CATALOGUE}; or {MANUAL}, to play by hand (%(default)s)",
-    )
-    group.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="seed of the engine's lots: in the same position it plays the same, unless time cuts it short",
-    )
-    group.add_argument(
-        "--think",
-        type=number(float, 0.001, 1e6),
-        metavar="SECONDS",
-        help=f"most time for a move (what the engine takes, or {THINK}; {clocked}: a 20th of what the server "
-        "says is left, and never more)",
-    )
-
-
-def _add_opponent(group: argparse._ArgumentGroup) -> None:
-    either = group.add_mutually_exclusive_group()
-    either.add_argument("--against", type=_text, metavar="NAME", help="the only opponent wanted (anyone)")
-    either.add_argument(
-        "--table", "--channel", type=_text, metavar="NAME", help="the table or channel to play at (the lobby)"
-    )
-    encodings = dict.fromkeys(encoding for each in DIALECTS for encoding in each.encodings)
-    group.add_argument(
-        "--encoding",
-        choices=[*encodings],
-        help=f"how an {_writers()} player writes ({next(iter(encodings))})",
-    )
-
-
-def _add_run(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--games",
-        type=number(int, 0, _MOST_GAMES),
-        default=1,
-        metavar="N",
-        help="leave after so many games; 0: never (%(default)s)",
-    )
-    group.add_argument(
-        "--reconnect",
-        action="store_true",
-        help="try again, and again, if the server is not there or has no place now (name in use, table full)",
-    )
-    group.add_argument("--verbose", action="store_true", help="draw the board as the game goes")
-
-
-def _text(text: str) -> str:
-    text = text.strip()
-    if not text or not text.isprintable():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a name")
-    return text
-
-
-def _engine(name: str) -> tuple[str, Engine | None]:
-    """Return the engine's name and the engine; none for a person at the prompt."""
-    if ":" in name and "" not in sys.path:
-        sys.path.append("")  # an engine of one's own is looked for where one stands
-    try:
-        return name, None if name == MANUAL else engine_named(name)
-    except (UnknownEngine, EngineUnavailable) as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _engine_chooser(chosen: "tuple[str, Engine | None]", think: float | None) -> "EngineChooser | None":

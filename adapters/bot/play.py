@@ -18,7 +18,7 @@ from adapters.client.contract import Flooded, PeerGone, WireError
 from adapters.client.talk import AnyDialogue, Asked, Began, News, Over, Refused, Result, Spent
 from adapters.dialects import DIALECTS
 from gateway.game.board import Board
-from gateway.options.arguments import listed
+from gateway.options.terminal import listed
 
 HINT = f"c4gateway has {listed([f'{each.name} at port {each.port}' for each in DIALECTS], 'and')}."
 """What to say where it may be the wrong port."""

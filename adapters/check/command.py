@@ -3,7 +3,6 @@
 Knows its options, where the bots come from, and where the reports go.
 """
 
-import argparse
 import logging
 import sys
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import trio
 
+from adapters.check.options import CheckOptions, parse
 from adapters.check.report import (
     Failures,
     Report,
@@ -22,34 +22,20 @@ from adapters.check.report import (
     in_numbers,
     report_of,
 )
-from adapters.check.runs import command, keep_running
+from adapters.check.runs import keep_running
 from adapters.check.serving import Desk
 from adapters.client.dialect import Dialect
 from gateway.access.certificates import Certificate
-from gateway.options.arguments import Parser, in_one_line, number, write_out
+from gateway.options.terminal import in_one_line, write_out
 from gateway.runtime.children import ends
 from gateway.runtime.listening import PortInUseError
 from gateway.server.app import addresses_of, open_port
 
-_DESCRIPTION = """\
-Listens on a port, plays scripted opponents against whatever bot connects, and says clause by clause of the
-dialect's PROTOCOL.md what the bot did right, what it did wrong and what to change.
-"""
-_EPILOG = """\
-The check is over when there is nothing more to see, when no bot comes any more, or on Ctrl-C; start a bot
-again that ends before that, or let --run do so. The exit status is 0 if no bot did anything wrong.
-"""
-
 
 def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
     """Run the command; return its exit status: 1 if a bot did something wrong, or none came."""
-    parser = _parser(dialects)
-    options = parser.parse_args(arguments)
-    if options.tls_key is not None and options.tls_cert is None:
-        parser.error("--tls-key is of no use without --tls-cert")
-    options.bots = max(options.bots, len(options.run))
+    dialect, options = parse(arguments, dialects)
     logging.basicConfig(level=logging.ERROR)
-    dialect = next(each for each in dialects if each.name == options.dialect)
     others = [each for each in dialects if each is not dialect]
     status, reports = 0, list[Report]()
     try:
@@ -71,47 +57,6 @@ def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
     return status or (0 if all(report.is_good for report in reports) else 1)
 
 
-def _parser(dialects: Sequence[Dialect]) -> Parser:
-    parser = Parser(
-        prog="c4gateway check",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    words = parser.add_subparsers(dest="dialect", required=True, metavar="DIALECT")
-    for each in dialects:
-        _add_options(words.add_parser(each.name, help=each.title, epilog=_EPILOG, allow_abbrev=False), each)
-    return parser
-
-
-def _add_options(parser: argparse.ArgumentParser, dialect: Dialect) -> None:
-    seconds = number(float, 0.1, 3600)
-    add = parser.add_argument
-    add("--port", type=number(int, 0, 65_535), default=dialect.port, help="where to listen (%(default)s)")
-    add("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
-    add("--bots", type=number(int, 1, 1000), default=1, metavar="N", help="how many, told apart by name (1)")
-    add(
-        "--run",
-        action="append",
-        type=command,
-        default=[],
-        metavar="COMMAND",
-        help="start this bot, and again when it ends; {address}, {host} and {port} say where to connect;"
-        " may be given several times",
-    )
-    add("--patience", type=seconds, default=5.0, metavar="S", help="seconds in which a bot has to move (5)")
-    add("--slow", type=seconds, default=3.0, metavar="S", help="seconds that a slow opponent takes (3)")
-    add(
-        "--wait", type=seconds, default=10.0, metavar="S", help="seconds to wait for a bot to come again (10)"
-    )
-    add("--json", metavar="FILE", help="write the reports as JSON, too")
-    add("--junit", metavar="FILE", help="write the reports as JUnit's XML, too")
-    add("--tls-cert", metavar="FILE", help="a certificate, in PEM: the port takes TLS then, too (wss://)")
-    add("--tls-key", metavar="FILE", help="its key, in PEM, if it is not in the same file")
-    dialect.add_options(parser.add_argument_group("the dialect"))
-
-
 async def _stop_on_signals(desk: Desk) -> None:
     """Let the check be over, and what is known by then be told, on Ctrl-C, SIGTERM or SIGHUP."""
     with trio.open_signal_receiver(*ends()) as signals:
@@ -120,7 +65,7 @@ async def _stop_on_signals(desk: Desk) -> None:
 
 
 async def _check(
-    dialect: Dialect, others: Sequence[Dialect], options: argparse.Namespace
+    dialect: Dialect, others: Sequence[Dialect], options: CheckOptions
 ) -> tuple[list[Report], Failures]:
     """Check the bots that come, and return how those failed that it started.
 

@@ -3,7 +3,6 @@
 Knows processes. Does not know what the bots do.
 """
 
-import argparse
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -43,13 +42,13 @@ class Desk(Protocol):
 
 
 def command(text: str) -> str:
-    """Return what starts a bot. Raises ArgumentTypeError if quotes do not match, or there is nothing."""
+    """Return what starts a bot. Raises ValueError if quotes do not match, or there is nothing."""
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+        raise ValueError(f"{text!r}: {error}") from None
     if not any(words[:1]):
-        raise argparse.ArgumentTypeError("give the command that starts the bot")
+        raise ValueError("give the command that starts the bot")
     return text
 
 

@@ -4,7 +4,6 @@ Knows transports, and what of a dialect makes a connection. Does not know what i
 which no client of the dialect speaks is a stranger's. Strangers are told of only where a bot is missing.
 """
 
-from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from dataclasses import replace
 import trio
 
 from adapters.check.checkup import Checkup
+from adapters.check.options import CheckOptions
 from adapters.check.record import HUNG_UP, Fault, HangUp
 from adapters.check.report import Failures
 from adapters.check.visit import Visit
@@ -94,15 +94,15 @@ class Desk:
     def __init__(
         self,
         dialect: Dialect,
-        options: Namespace,
+        options: CheckOptions,
         others: Sequence[Dialect] = (),
         certificate: Certificate | None = None,
     ) -> None:
         """`others` are dialects that bots may speak by mistake."""
         self.dialect, self.options = dialect, options
         self.book: Book = dialect.book()
-        self.patience: float = options.patience
-        self.slow: float = options.slow
+        self.patience = options.patience
+        self.slow = options.slow
         self.checkups: dict[str, Checkup] = {}
         self.is_done = trio.Event()
         """Set when there is nothing more to see."""
@@ -265,8 +265,8 @@ class Desk:
         async with trio.open_nursery() as nursery:
 
             async def serve(client: Accepted) -> None:
-                book, options = self.book, self.options
-                usual, original = (book.translator(options, client.target, old) for old in (False, True))
+                book, own = self.book, self.options.own
+                usual, original = (book.translator(own, client.target, old) for old in (False, True))
                 visit = Visit(self, wire, nursery, usual.manners)
                 visits.append(visit)
                 self._visits.add(visit)

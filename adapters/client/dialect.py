@@ -5,13 +5,12 @@ the dialect and says how to begin on either side. The rule it keeps: each side i
 asked for, so that the server loads no bot, and a bot no server.
 """
 
-from argparse import Namespace
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.options.arguments import Description
+from gateway.options.description import Description
 
 if TYPE_CHECKING:
     from adapters.client.accepted import Serve
@@ -48,8 +47,8 @@ class Dialect(Description):
     """Whether upper and lower case are the same where a player asks for another one by name."""
     begins: Callable[[str], bool] | None = None
     """Whether a first message is of this dialect and of no other that comes by websocket, too."""
-    front_end: "Callable[[HubForPlayers, Namespace, Accounts | None], Serve]"
-    """Returns what serves a client, by the server's options. Of protected names there may be any."""
+    front_end: "Callable[[HubForPlayers, Any, Accounts | None], Serve]"
+    """Returns what serves a client, by the dialect's own options. Of protected names there may be any."""
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""
     book: "Callable[[], Book]"

@@ -5,7 +5,6 @@ topic that it knows: the clause of its PROTOCOL.md, what a bot has to do, and wh
 not. Knows no client, no socket and no game.
 """
 
-from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -139,7 +138,7 @@ class Book:
     refused: Callable[[Message, Objection], Topic | None]
     """Says what a message that was refused offends against; None for one that any bot may send."""
     codec: Callable[[], Codec[Any, Any]]
-    translator: Callable[[Namespace, str, bool], Translator[Any, Any]]
-    """Takes the options, the target of the request, and whether to speak as the original does."""
+    translator: Callable[[Any, str, bool], Translator[Any, Any]]
+    """Takes the dialect's own options, the target of the request, and whether to speak as the original."""
     relay: str = ""
     """What the original tells of an opponent's illegal move before the end; empty where it says nothing."""

@@ -1,10 +1,9 @@
 """The Droidcon hackathon's protocol: bots that come by TCP and write lines."""
 
-from argparse import Namespace, _ArgumentGroup
 from typing import TYPE_CHECKING
 
 from adapters.client.dialect import Dialect, Opening
-from gateway.options.arguments import number
+from adapters.droidcon.options import DroidconOptions
 
 if TYPE_CHECKING:
     from adapters.client.accepted import Serve
@@ -14,17 +13,7 @@ if TYPE_CHECKING:
     from gateway.hub.hub import HubForPlayers
 
 
-def _add_options(group: _ArgumentGroup) -> None:
-    group.add_argument(
-        "--rounds",
-        type=number(int, 1, 10**6),
-        default=4,
-        metavar="N",
-        help="games in a series with a Droidcon player (%(default)s)",
-    )
-
-
-def _front_end(hub: "HubForPlayers", options: Namespace, accounts: "Accounts | None") -> "Serve":
+def _front_end(hub: "HubForPlayers", options: DroidconOptions, accounts: "Accounts | None") -> "Serve":
     from adapters.droidcon.server import serving  # noqa: PLC0415  a bot needs no server
 
     return serving(hub, accounts, rounds=options.rounds)
@@ -53,7 +42,7 @@ DIALECT = Dialect(
     ignores_case=True,
     refusal=b"Error CHANNEL_IS_FULL\n",
     example="try: nc {host} {port}  and type: NAME alice, then: JOIN lobby",
-    add_options=_add_options,
+    options=DroidconOptions,
     front_end=_front_end,
     open_dialogue=_open_dialogue,
     book=_book,

@@ -3,12 +3,12 @@
 Knows the clauses that a client can keep or break, and which of them a refused command has broken.
 """
 
-from argparse import Namespace
 from collections.abc import Iterable
 
 from adapters.client.rules import Book, Message, Rule, Topic
 from adapters.droidcon.codec import DroidconCodec
 from adapters.droidcon.messages import ClientMessage, Join, Name, Put, ServerMessage
+from adapters.droidcon.options import DroidconOptions
 from adapters.droidcon.translator import DroidconTranslator
 from gateway.game.events import Ended, Event, Objection
 
@@ -177,7 +177,7 @@ class _Original(DroidconTranslator):
         return () if isinstance(event, Ended) and event.leaver is not None else told
 
 
-def _translator(options: Namespace, target: str, original: bool) -> DroidconTranslator:
+def _translator(options: DroidconOptions, target: str, original: bool) -> DroidconTranslator:
     return (_Original if original else DroidconTranslator)(options.rounds)
 
 

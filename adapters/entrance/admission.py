@@ -4,7 +4,6 @@ Knows the limits and the log; does not know dialects. A client that is refused c
 only some hear why.
 """
 
-import argparse
 import logging
 import sys
 from collections import Counter
@@ -20,6 +19,7 @@ from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import origin_at
 from gateway.access.limits import ConnectionCounts, Refusal, is_local, limited_connections
 from gateway.access.proxies import Network, is_trusted
+from gateway.options.server import ServerOptions
 from gateway.runtime.throttle import Throttle
 
 MOST_TOLD = 32
@@ -136,7 +136,7 @@ class Admission:
             )
 
 
-def admission(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> Admission:
+def admission(options: ServerOptions, counts: Counter[tuple[str, str]]) -> Admission:
     """Return the limits of the bots' ports, as the server's options say."""
     connections = limited_connections(
         options.max_connections, options.max_per_address, options.connects_per_second

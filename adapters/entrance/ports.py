@@ -25,8 +25,7 @@ from adapters.entrance.web_handoff import WebHandoff
 from adapters.net.fd_passing import FdPassing
 from adapters.net.socket import Socket
 from gateway.access.certificates import Certificate
-from gateway.options.arguments import Options
-from gateway.options.options import NO_WEB, PAGE, WEB_PORT
+from gateway.options.server import PAGE, WEB_PORT, ServerOptions
 from gateway.runtime.listening import PortInUseError
 from gateway.server.app import (
     FrontEnd,
@@ -117,7 +116,7 @@ class Ports:
 
 
 @asynccontextmanager
-async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
+async def opened_ports(options: ServerOptions, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
     """Open the page's port and the one port, if they are wanted. Raises OSError."""
     certificate = None
     if options.tls_cert is not None:
@@ -132,7 +131,7 @@ async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> As
     websites = Websites(options.allow_origin, counts)
     page = await _open_page(options)
     shared = [] if options.port is None else await _open(options.port, options)
-    if not (page and not preamble.is_plain) and not (shared and options.web != NO_WEB):
+    if not (page and not preamble.is_plain) and not (shared and not options.no_web):
         yield Ports(page, shared, preamble, None, websites)
         return
     with closing(FdPassing()) as passing:
@@ -140,12 +139,12 @@ async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> As
         yield Ports(page, shared, preamble, to_page, websites)
 
 
-async def _open_page(options: Options) -> Listeners:
+async def _open_page(options: ServerOptions) -> Listeners:
     """Open the page's port if it is wanted. If the usual port is in use, go without the page.
 
     Raises OSError if the system refuses the port.
     """
-    if options.web == NO_WEB or (options.web is None and options.port is not None):
+    if options.no_web or (options.web is None and options.port is not None):
         return []
     if PAGE in options.sockets:
         return adopt(options.sockets[PAGE])
@@ -157,7 +156,7 @@ async def _open_page(options: Options) -> Listeners:
         return []
 
 
-async def _open(port: int, options: Options) -> Listeners:
+async def _open(port: int, options: ServerOptions) -> Listeners:
     return await open_port(port, options.host, shared=options.share_ports)
 
 
@@ -170,12 +169,12 @@ def say_that_there_is_no_page() -> None:
     )
 
 
-async def open_metrics(options: Options) -> Listeners:
+async def open_metrics(options: ServerOptions) -> Listeners:
     """Open the port for metrics if they are wanted. Raises OSError if the system refuses it."""
     return [] if options.metrics is None else await open_port(options.metrics.port, [options.metrics.host])
 
 
-async def listening_of(front_end: FrontEnd, options: Options) -> Listening:
+async def listening_of(front_end: FrontEnd, options: ServerOptions) -> Listening:
     """Open the port of a front end, unless sockets for it were handed over. Raises OSError."""
     if front_end.name in options.sockets:
         return Listening(front_end, adopt(options.sockets[front_end.name]))

@@ -24,7 +24,7 @@ from gateway.game.text import json_text
 from gateway.match import table
 from gateway.match.journal import Journal
 from gateway.match.table import Progress
-from gateway.options.arguments import in_one_line, write_out
+from gateway.options.terminal import in_one_line, write_out
 from gateway.runtime.children import ends
 from gateway.store.formats import jsonl, pgn
 

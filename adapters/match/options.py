@@ -1,6 +1,5 @@
 """The options of the command ``c4gateway match``."""
 
-import argparse
 import os
 import re
 import sys
@@ -14,7 +13,8 @@ from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, check_engine
 from gateway.match import openings
 from gateway.match.sprt import LOGISTIC, MODELS, Sprt
-from gateway.options.arguments import Parser, in_one_line, number
+from gateway.options.table import Parser, flag, number, option, read
+from gateway.options.terminal import in_one_line
 
 DESCRIPTION = """\
 Plays many games between bots, engines, or both, and says how strong they are. Bots are processes that are
@@ -49,6 +49,79 @@ _GAMES, _MOST_WITH_TEST = 100, 20_000
 _MOST = 10**7
 
 
+def _player(text: str) -> tuple[str, str]:
+    name, sign, who = text.partition("=")
+    if not (sign and who and _NAME.fullmatch(name)):
+        raise ValueError(f"{text!r} is not NAME=COMMAND or NAME=ENGINE")
+    try:
+        if bots.is_command(who):
+            bots.command(who, name, "", 0)
+        else:
+            check_engine(who)
+    except (UnknownEngine, EngineUnavailable) as error:
+        hint = "; a bot's command needs {port} in it" if " " in who else ""
+        raise ValueError(f"{name}: {error}{hint}") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return name, who
+
+
+_SECONDS = number(float, 0.001, 1e6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """The options as they are typed; None for those in the file of a match that are not."""
+
+    player: list[tuple[str, str]] | None = option(
+        "a player; two of them or more",
+        "NAME=WHO",
+        _player,
+        repeats=True,
+        heading="who plays, and how often",
+    )
+    games: int | None = option(
+        "games of each two players, an even number",
+        "N",
+        number(int, 2, _MOST),
+        shown=f"{_GAMES}; with --sprt at most {_MOST_WITH_TEST}",
+    )
+    gauntlet: bool | None = flag("only the first player meets all others", default=None)
+    sprt: list[str] | None = option(
+        "stop when it is decided whether the first player is better by elo1 rather than elo0",
+        "KEY=VALUE",
+        takes_words=True,
+        shown=f"elo0=0 elo1=10 alpha=.05 beta=.05 model={LOGISTIC}; or {' or '.join(MODELS[1:])}",
+    )
+    openings: str | None = option(
+        "engines start from balanced positions of N discs, or those of a file with one a line, as 4455",
+        "N|FILE",
+    )
+    concurrency: int = option("games at once", "N", number(int, 1, 256), 1, heading="how")
+    think: float | None = option(
+        "most time of an engine for a move", "SECONDS", _SECONDS, shown="what it takes"
+    )
+    strict: bool | None = flag("an engine that thinks for longer than --think loses the game", default=None)
+    recover: bool = flag(
+        "count games that a player left, as by a crash, as lost even where these are half of its games"
+    )
+    clock: float | None = option("as of the server, where it has one", "SECONDS", _SECONDS, shown="42")
+    idle: float | None = option("most time for a move in other games", "SECONDS", _SECONDS, shown="60")
+    seed: str | None = option("for the same openings once more", "WORD")
+    state: Path | None = option(
+        "each game is kept here",
+        "FILE",
+        Path,
+        heading="what is left of it",
+        shown=f"{STATE}, or match-2.jsonl and so on where there is one",
+    )
+    resume: bool = flag("go on with the match in that file (the latest of these)")
+    logs: Path | None = option("what bots say on stderr, a file each", "DIR", Path, shown="FILE.logs")
+    pgn: Path | None = option("write the games here at the end", "FILE", Path)
+    jsonl: Path | None = option("write the games here at the end", "FILE", Path)
+    json: Path | None = option("write the figures here at the end", "FILE", Path)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What is asked for."""
@@ -73,26 +146,25 @@ def parse(arguments: Sequence[str]) -> Options:
 
     Exits with status 2, after a line on stderr, where they are wrong.
     """
-    parser = _parser()
-    found = parser.parse_args(arguments[1:])
+    if "" not in sys.path:
+        sys.path.append("")  # an engine of one's own is looked for where one stands
+    parser = Parser("c4gateway match", DESCRIPTION, EPILOG.replace("ENGINES", CATALOGUE))
+    found = read(parser, _Line, arguments[1:])
     given = [each for each in _FIXED if getattr(found, each) is not None]
     settings: dict[str, Any] = {}
     is_numbered = found.state is None
     try:
-        if is_numbered:
-            found.state = numbered(0 if found.resume else 1)
-        _check_files(found)
+        state = found.state or numbered(0 if found.resume else 1)
+        _check_files(found, state)
         if not found.resume:
             settings = _settings(found)
         elif given:
-            raise ValueError(
-                f"--{given[0]} cannot change when a match goes on: {found.state} says what it is"
-            )
+            raise ValueError(f"--{given[0]} cannot change when a match goes on: {state} says what it is")
     except (OSError, ValueError) as error:
         parser.error(in_one_line(error))
     return Options(
         settings=settings,
-        state=found.state,
+        state=state,
         is_numbered=is_numbered,
         recover=found.recover,
         logs=found.logs,
@@ -117,11 +189,11 @@ def test_in(settings: dict[str, Any]) -> Sprt | None:
     return None if settings["sprt"] is None else Sprt(**settings["sprt"])
 
 
-def _check_files(found: argparse.Namespace) -> None:
+def _check_files(found: _Line, state: Path) -> None:
     """See that each file can be written, over no other one, before games are played. Raises ValueError."""
     written = [each for each in (found.pgn, found.jsonl, found.json) if each is not None]
     seen = set[str]()
-    for file in [found.state, *written]:
+    for file in [state, *written]:
         if not file.parent.is_dir():
             raise ValueError(f"{file}: there is no directory {file.parent}")
         place = os.path.realpath(file)
@@ -137,7 +209,7 @@ def _check_files(found: argparse.Namespace) -> None:
         raise ValueError(f"--logs: {found.logs} is not a directory")
 
 
-def _settings(found: argparse.Namespace) -> dict[str, Any]:
+def _settings(found: _Line) -> dict[str, Any]:
     """Return what is to stand in the file of the match. Raises OSError, ValueError."""
     players = found.player or []
     if len(players) < 2 or len({name for name, _ in players}) < len(players):
@@ -191,109 +263,3 @@ def _openings(text: str | None, players: Sequence[Sequence[str]]) -> dict[str, A
             return {"discs": 0, "openings": openings.read(lines)}
         except ValueError as error:
             raise ValueError(f"--openings {text}: {error}") from None
-
-
-def _player(text: str) -> tuple[str, str]:
-    name, sign, who = text.partition("=")
-    if not (sign and who and _NAME.fullmatch(name)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=COMMAND or NAME=ENGINE")
-    try:
-        if bots.is_command(who):
-            bots.command(who, name, "", 0)
-        else:
-            check_engine(who)
-    except (UnknownEngine, EngineUnavailable) as error:
-        hint = "; a bot's command needs {port} in it" if " " in who else ""
-        raise argparse.ArgumentTypeError(f"{name}: {error}{hint}") from None
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{name}: {error}") from None
-    return name, who
-
-
-def _parser() -> Parser:
-    if "" not in sys.path:
-        sys.path.append("")  # an engine of one's own is looked for where one stands
-    parser = Parser(
-        prog="c4gateway match",
-        description=DESCRIPTION,
-        epilog=EPILOG.replace("ENGINES", CATALOGUE),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    _add_games(parser.add_argument_group("who plays, and how often"))
-    _add_terms(parser.add_argument_group("how"))
-    _add_files(parser.add_argument_group("what is left of it"))
-    return parser
-
-
-def _add_games(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--player", type=_player, action="append", metavar="NAME=WHO", help="a player; two of them or more"
-    )
-    group.add_argument(
-        "--games",
-        type=number(int, 2, _MOST),
-        metavar="N",
-        help=f"games of each two players, an even number ({_GAMES}; with --sprt at most {_MOST_WITH_TEST})",
-    )
-    group.add_argument(
-        "--gauntlet", action="store_true", default=None, help="only the first player meets all others"
-    )
-    group.add_argument(
-        "--sprt",
-        nargs="*",
-        metavar="KEY=VALUE",
-        help="stop when it is decided whether the first player is better by elo1 rather than elo0"
-        f" (elo0=0 elo1=10 alpha=.05 beta=.05 model={LOGISTIC}; or {' or '.join(MODELS[1:])})",
-    )
-    group.add_argument(
-        "--openings",
-        metavar="N|FILE",
-        help="engines start from balanced positions of N discs, or those of a file with one a line, as 4455",
-    )
-
-
-def _add_terms(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--concurrency", type=number(int, 1, 256), default=1, metavar="N", help="games at once (1)"
-    )
-    seconds = number(float, 0.001, 1e6)
-    group.add_argument(
-        "--think", type=seconds, metavar="SECONDS", help="most time of an engine for a move (what it takes)"
-    )
-    group.add_argument(
-        "--strict",
-        action="store_true",
-        default=None,
-        help="an engine that thinks for longer than --think loses the game",
-    )
-    group.add_argument(
-        "--recover",
-        action="store_true",
-        help="count games that a player left, as by a crash, as lost even where these are half of its games",
-    )
-    group.add_argument(
-        "--clock", type=seconds, metavar="SECONDS", help="as of the server, where it has one (42)"
-    )
-    group.add_argument(
-        "--idle", type=seconds, metavar="SECONDS", help="most time for a move in other games (60)"
-    )
-    group.add_argument("--seed", metavar="WORD", help="for the same openings once more")
-
-
-def _add_files(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--state",
-        type=Path,
-        metavar="FILE",
-        help=f"each game is kept here ({STATE}, or match-2.jsonl and so on where there is one)",
-    )
-    group.add_argument(
-        "--resume", action="store_true", help="go on with the match in that file (the latest of these)"
-    )
-    group.add_argument(
-        "--logs", type=Path, metavar="DIR", help="what bots say on stderr, a file each (FILE.logs)"
-    )
-    for name in ("pgn", "jsonl", "json"):
-        what = "the figures" if name == "json" else "the games"
-        group.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write {what} here at the end")

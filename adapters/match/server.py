@@ -23,7 +23,7 @@ from gateway.game.facts import Fact, GameStarted, Missed
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, NoResults
 from gateway.hub.hub import Hub
-from gateway.options.options import parse
+from gateway.options.server import parse
 from gateway.runtime.accepting import accept, room_for_connections
 from gateway.runtime.turns import Turns
 from gateway.server.app import keep_time, open_port
@@ -72,7 +72,7 @@ class Server:
         Raises OSError.
         """
         hub = PortHub(self._hub, name, table, side)
-        fronts = [(each, each.front_end(hub, self._options, None)) for each in DIALECTS]
+        fronts = [(each, each.front_end(hub, self._options.dialects[each.name], None)) for each in DIALECTS]
         one_port = OnePort.of(fronts, HttpPort(is_closed=lambda: self._hub.is_closed))
         preamble = Preamble(None, Counter())
         entrance = Entrance(name, one_port.receive, self._open_socket, without_limits(), preamble)

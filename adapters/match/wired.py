@@ -14,7 +14,7 @@ from adapters.match.tables import Series
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
 from gateway.match.worker import MARGIN
-from gateway.options.arguments import in_one_line
+from gateway.options.terminal import in_one_line
 from gateway.runtime import children
 
 NOTICE = 10.0

@@ -1,9 +1,9 @@
 """nac4: bots that come by websocket, are shown boards, and play by the clock."""
 
-from argparse import Namespace, _ArgumentGroup
 from typing import TYPE_CHECKING
 
 from adapters.client.dialect import Dialect, Opening
+from adapters.nac4.options import Nac4Options
 
 if TYPE_CHECKING:
     from adapters.client.accepted import Serve
@@ -13,15 +13,7 @@ if TYPE_CHECKING:
     from gateway.hub.hub import HubForPlayers
 
 
-def _add_options(group: _ArgumentGroup) -> None:
-    group.add_argument(
-        "--nac4-original",
-        action="store_true",
-        help="tell nac4 players 'Ok' when their opponent left, as the original's own client needs it",
-    )
-
-
-def _front_end(hub: "HubForPlayers", options: Namespace, accounts: "Accounts | None") -> "Serve":
+def _front_end(hub: "HubForPlayers", options: Nac4Options, accounts: "Accounts | None") -> "Serve":
     from adapters.nac4.server import serving  # noqa: PLC0415  a bot needs no server
 
     return serving(hub, accounts, original=options.nac4_original)
@@ -54,7 +46,7 @@ DIALECT = Dialect(
     ),
     example="send: connect alice",
     rules=frozenset({"clock", "penalty", "games_per_pair"}),
-    add_options=_add_options,
+    options=Nac4Options,
     front_end=_front_end,
     open_dialogue=_open_dialogue,
     book=_book,

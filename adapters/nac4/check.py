@@ -3,11 +3,10 @@
 Knows the clauses that a client can keep or break, and which of them a refused message has broken.
 """
 
-from argparse import Namespace
-
 from adapters.client.rules import Book, Message, Rule, Topic
 from adapters.nac4.codec import Nac4Codec
 from adapters.nac4.messages import PlayMove
+from adapters.nac4.options import Nac4Options
 from adapters.nac4.translator import Nac4Translator
 from gateway.game.commands import LOBBY
 from gateway.game.events import Objection
@@ -133,7 +132,7 @@ def _unreadable(text: str) -> Topic:
     return Topic.NAME if text.split()[:1] == ["connect"] else Topic.WORDS
 
 
-def _translator(options: Namespace, target: str, original: bool) -> Nac4Translator:
+def _translator(options: Nac4Options, target: str, original: bool) -> Nac4Translator:
     return Nac4Translator(LOBBY, original=original or options.nac4_original)
 
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Message, Send
 
 from gateway.access.heads import is_known
-from gateway.options.access import ALL_ORIGINS
+from gateway.options.names import ALL_ORIGINS
 
 _READS = ("GET", "HEAD")
 _OPERATOR = ("/api/clear", "/api/admin/")

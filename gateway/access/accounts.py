@@ -31,8 +31,8 @@ from gateway.access.tokens import FIRST_PAUSE, Pauses
 from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
 from gateway.game.text import only_visible, quoted
-from gateway.options.arguments import Options
-from gateway.options.command_names import PLAYERS_FILE, beside
+from gateway.options.names import PLAYERS_FILE, beside
+from gateway.options.server import ServerOptions
 from gateway.runtime.listening import hosts_of
 from gateway.runtime.throttle import Throttle
 
@@ -303,7 +303,7 @@ def _account(line: str, where: str) -> Account:
     return Account(name, bytes.fromhex(found[1]), notes)
 
 
-def open_accounts(options: Options, counts: Counter[tuple[str, str]]) -> Accounts:
+def open_accounts(options: ServerOptions, counts: Counter[tuple[str, str]]) -> Accounts:
     """Return the accounts that the options ask for. Raises OSError."""
     hint = "c4gateway player add NAME --players FILE makes it"
     file = options.players or beside(options.db, PLAYERS_FILE)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable
 from ipaddress import IPv6Address, ip_address
 
-from gateway.options.access import ALL_ORIGINS
+from gateway.options.names import ALL_ORIGINS
 
 NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
 """The answer to a request that names a foreign host."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
-from gateway.options.access import CONNECTS, PER_ADDRESS
+from gateway.options.names import CONNECTS, PER_ADDRESS
 
 BURST = 2.0
 """Seconds. The connections that an address may open in this time may also come at once."""

@@ -12,9 +12,9 @@ import secrets
 import stat
 from contextlib import suppress
 
-from gateway.options.access import is_token
-from gateway.options.arguments import Options, in_one_line
-from gateway.options.command_names import TOKEN_FILE, beside
+from gateway.options.names import TOKEN_FILE, beside
+from gateway.options.server import ServerOptions, is_token
+from gateway.options.terminal import in_one_line
 from gateway.options.workers import ALONE, WORKER
 from gateway.runtime.files import read_file
 
@@ -25,7 +25,7 @@ _LONGEST = 4096
 logger = logging.getLogger(__name__)
 
 
-def admin_token(options: Options) -> str | None:
+def admin_token(options: ServerOptions) -> str | None:
     """Return the admin token of a server; None where it has none, which the log explains. For a thread."""
     if options.admin_token is not None:
         return str(options.admin_token)

@@ -4,22 +4,23 @@ They ask the API of the server's page. Knows HTTP, where the server and its toke
 on a terminal. The rule it keeps: the token goes to the server alone, and is never shown.
 """
 
-import argparse
 import http.client
 import json
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from gateway.access.tokens import read_token
 from gateway.game.text import printable, quoted
-from gateway.options.arguments import Description, Options, Parser, in_one_line, number, write_out
-from gateway.options.command_names import TOKEN_FILE, beside
-from gateway.options.options import HOST, WEB_PORT, page_port, parse
+from gateway.options.description import Description
+from gateway.options.names import TOKEN_FILE, beside
+from gateway.options.server import HOST, WEB_PORT, ServerOptions, page_port, parse
+from gateway.options.table import Command, Parser, flag, number, option, run
+from gateway.options.terminal import in_one_line, write_out
 from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
 
 PATIENCE = 15.0
@@ -28,6 +29,9 @@ _LONGEST = 64 << 20
 """Bytes of an answer."""
 _ANY = {"0.0.0.0": HOST, "::": "::1"}
 _DAY = 86_400
+
+
+Dialects: TypeAlias = Sequence[Description]
 
 
 class NoServerError(OSError):
@@ -91,19 +95,58 @@ class Server:
         return f"the server at {self.url} is an older version, which does not know this command; upgrade it"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where the server and its token are."""
-    parser.add_argument(
-        "--url", type=_url, metavar="URL", help=f"the server's page (http://{HOST}:{WEB_PORT})"
-    )
-    parser.add_argument(
-        "--token-file",
-        metavar="FILE",
-        help=f"the file with the server's admin token ({TOKEN_FILE} beside the database)",
+def _url(text: str) -> str:
+    try:
+        parts: SplitResult = urlsplit(text)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url or not text.isascii() or not text.isprintable() or {*" ?#@"} & {*text}:
+        raise ValueError(f"{text!r} is not http://HOST:PORT or https://HOST:PORT")
+    return text.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnServer:
+    """Where the server and its token are."""
+
+    url: str | None = option("the server's page", "URL", _url, shown=f"http://{HOST}:{WEB_PORT}")
+    token_file: str | None = option(
+        "the file with the server's admin token", "FILE", shown=f"{TOKEN_FILE} beside the database"
     )
 
 
-def server_of(options: argparse.Namespace, dialects: Sequence[Description]) -> Server:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Who(OnServer):
+    who: str = option("only these", "NAME|ADDRESS|CIDR", default="", is_word=True)
+    json: bool = flag("print JSON, as the API has it")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kick(OnServer):
+    who: str = option(
+        "case makes no difference in a name", "NAME|ADDRESS|CIDR", is_word=True, is_required=True
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Announce(OnServer):
+    text: str = option(f"up to {LONGEST_TEXT} characters", "TEXT", default="", is_word=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drain(OnServer):
+    seconds: int = option(
+        "cut off the games that are not over by then", "N", number(int, 1, LONGEST_DRAIN), DRAIN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clear(OnServer):
+    yes: bool = flag("has to be given: there is no way back", is_required=True)
+
+
+def server_of(options: OnServer, dialects: Dialects) -> Server:
     """Return the server that the options mean, and the environment as the server has it.
 
     Raises OSError where the token is not found; FileNotFoundError where there is no file of it.
@@ -120,7 +163,7 @@ def server_of(options: argparse.Namespace, dialects: Sequence[Description]) -> S
         raise FileNotFoundError(f"there is no admin token in {file}; {hint}") from error
 
 
-def serving_url(options: argparse.Namespace, dialects: Sequence[Description]) -> str | None:
+def serving_url(options: OnServer, dialects: Dialects) -> str | None:
     """Return where a c4gateway answers that `server_of` finds no token for; None where none does."""
     server = Server(options.url or _url_of(parse([], dialects)), "", "")
     try:
@@ -130,7 +173,7 @@ def serving_url(options: argparse.Namespace, dialects: Sequence[Description]) ->
     return server.url if found is not None and "announcement" in found else None
 
 
-def _url_of(options: Options) -> str:
+def _url_of(options: ServerOptions) -> str:
     """Return where a server with these options has its page."""
     host = _ANY.get(options.host[0], options.host[0])
     port = page_port(options) or options.port or WEB_PORT
@@ -138,23 +181,10 @@ def _url_of(options: Options) -> str:
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _url(text: str) -> str:
-    try:
-        parts: SplitResult = urlsplit(text)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_url = False
-    if not is_url or not text.isascii() or not text.isprintable() or {*" ?#@"} & {*text}:
-        raise argparse.ArgumentTypeError(f"{text!r} is not http://HOST:PORT or https://HOST:PORT")
-    return text.rstrip("/")
-
-
-def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
+def main(arguments: Sequence[str], dialects: Dialects) -> int:
     """Run one of the commands; return its exit status, 1 where something is not done."""
-    options = _parser().parse_args(arguments)
     try:
-        server = server_of(options, dialects)
-        return finish(options.run(server, options))
+        return finish(run(Parser("c4gateway"), COMMANDS, arguments, dialects))
     except OSError as error:
         print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
         return 1
@@ -173,75 +203,39 @@ def finish(found: Outcome) -> int:
     return 1 if found.get("not_done") or fault else 0
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="c4gateway", allow_abbrev=False)
-    words = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def add(name: str, run: Callable[[Server, argparse.Namespace], Outcome], text: str) -> Parser:
-        command: Parser = words.add_parser(name, help=text, description=text, allow_abbrev=False)
-        command.set_defaults(run=run)
-        add_options(command)
-        return command
-
-    who = add("who", _who, "list who is connected to a running server, and what each does")
-    who.add_argument("who", nargs="?", default="", metavar="NAME|ADDRESS|CIDR", help="only these")
-    who.add_argument("--json", action="store_true", help="print JSON, as the API has it")
-    kick = add("kick", _kick, "hang up on a player; a game that it plays is lost, as when it leaves")
-    kick.add_argument("who", metavar="NAME|ADDRESS|CIDR", help="case makes no difference in a name")
-    text = "show a line on all views of the page, until another comes; without TEXT, none any more"
-    add("announce", _announce, text).add_argument(
-        "text", nargs="?", default="", metavar="TEXT", help=f"up to {LONGEST_TEXT} characters"
-    )
-    add("pause", _pause, "pair nobody any more; the games that are on go on, and the page says so")
-    add("resume", _resume, "pair again")
-    drain = add("drain", _drain, "begin no further game, let those that are on be finished, and stop")
-    drain.add_argument(
-        "--seconds",
-        type=number(int, 1, LONGEST_DRAIN),
-        default=DRAIN,
-        metavar="N",
-        help="cut off the games that are not over by then (%(default)s)",
-    )
-    clear = add("clear", _clear, "remove all results, for good")
-    clear.add_argument(
-        "--yes", action="store_true", required=True, help="has to be given: there is no way back"
-    )
-    return parser
-
-
-def _announce(server: Server, options: argparse.Namespace) -> Outcome:
-    found = server.ask("/api/admin/announce", {"text": options.text})
+def _announce(options: _Announce, dialects: Dialects) -> Outcome:
+    found = server_of(options, dialects).ask("/api/admin/announce", {"text": options.text})
     shown = found["announcement"]
     write_out([f"the page shows: {printable(shown)}\n" if shown else "the page shows no announcement\n"])
     return found
 
 
-def _pause(server: Server, _: argparse.Namespace) -> Outcome:
-    found = server.ask("/api/admin/pause", {})
+def _pause(options: OnServer, dialects: Dialects) -> Outcome:
+    found = server_of(options, dialects).ask("/api/admin/pause", {})
     write_out(["pairing is paused; c4gateway resume ends that\n"])
     return found
 
 
-def _resume(server: Server, _: argparse.Namespace) -> Outcome:
-    found = server.ask("/api/admin/resume", {})
+def _resume(options: OnServer, dialects: Dialects) -> Outcome:
+    found = server_of(options, dialects).ask("/api/admin/resume", {})
     write_out(["players are paired again\n"])
     return found
 
 
-def _drain(server: Server, options: argparse.Namespace) -> Outcome:
-    found = server.ask("/api/admin/drain", {"seconds": str(options.seconds)})
+def _drain(options: _Drain, dialects: Dialects) -> Outcome:
+    found = server_of(options, dialects).ask("/api/admin/drain", {"seconds": str(options.seconds)})
     write_out([f"no further game begins; the server stops within {found['seconds']} s\n"])
     return found
 
 
-def _clear(server: Server, _: argparse.Namespace) -> Outcome:
-    removed = server.ask("/api/clear", {})["removed"]
+def _clear(options: _Clear, dialects: Dialects) -> Outcome:
+    removed = server_of(options, dialects).ask("/api/clear", {})["removed"]
     write_out([f"removed: {removed['games']} games, {removed['players']} players\n"])
     return {}
 
 
-def _who(server: Server, options: argparse.Namespace) -> Outcome:
-    found = server.ask("/api/admin/who", {"who": options.who}, "GET")
+def _who(options: _Who, dialects: Dialects) -> Outcome:
+    found = server_of(options, dialects).ask("/api/admin/who", {"who": options.who}, "GET")
     if options.json:
         write_out([json.dumps(found), "\n"])
         return found
@@ -284,8 +278,8 @@ def _doing(player: Mapping[str, Any]) -> Iterator[str]:
         yield f"at table {printable(table)}"
 
 
-def _kick(server: Server, options: argparse.Namespace) -> Outcome:
-    found = server.ask("/api/admin/kick", {"who": options.who})
+def _kick(options: _Kick, dialects: Dialects) -> Outcome:
+    found = server_of(options, dialects).ask("/api/admin/kick", {"who": options.who})
     if not found["kicked"]:
         raise OSError(f"{quoted(options.who)} is not connected; c4gateway who lists who is")
     write_out([f"{players(found['kicked'])} hung up on\n"])
@@ -295,3 +289,21 @@ def _kick(server: Server, options: argparse.Namespace) -> Outcome:
 def players(count: int) -> str:
     """Return a number of players with the verb that follows."""
     return "1 player was" if count == 1 else f"{count} players were"
+
+
+COMMANDS: Sequence[Command[Any, [Dialects], Outcome]] = (
+    Command("who", "list who is connected to a running server, and what each does", _Who, _who),
+    Command("kick", "hang up on a player; a game that it plays is lost, as when it leaves", _Kick, _kick),
+    Command(
+        "announce",
+        "show a line on all views of the page, until another comes; without TEXT, none any more",
+        _Announce,
+        _announce,
+    ),
+    Command(
+        "pause", "pair nobody any more; the games that are on go on, and the page says so", OnServer, _pause
+    ),
+    Command("resume", "pair again", OnServer, _resume),
+    Command("drain", "begin no further game, let those that are on be finished, and stop", _Drain, _drain),
+    Command("clear", "remove all results, for good", _Clear, _clear),
+)

@@ -5,20 +5,26 @@ Knows position strings, the solver where it is installed, and else a search. Sco
 rule it keeps: a guess never looks like a score.
 """
 
-import argparse
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from gateway.engines import EngineUnavailable
 from gateway.engines.perfect import last_move, require, score_columns
 from gateway.engines.search import Estimate, estimate_columns
 from gateway.game.board import COLUMNS, ROWS, Board, Side, board_at, other
-from gateway.options.arguments import Parser, in_one_line, number, write_out
+from gateway.options.table import Parser, number, option, read
+from gateway.options.terminal import in_one_line, write_out
 
 DISCS = "XO"
 """The discs of the first and of the second mover."""
 FULL = "full"
+_DESCRIPTION = "What each column of a position is worth to the side to move, with best play of both."
+_EPILOG = (
+    "Scores need the solver (pip install '.[perfect]'): 22 less the discs that the winner has played at the"
+    " end, negative for a loss, 0 for a draw. Without the solver a search estimates."
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     That is 0, 1 where the system refused something, and 130 after Ctrl-C. Exits with status 2 where the
     options are wrong, or there is no such position.
     """
-    options = _parser().parse_args(arguments)
+    options = read(Parser("c4gateway analyse", _DESCRIPTION, _EPILOG), _Options, arguments)
     try:
         write_out(_one_by_one(analysis(options.position, options.seconds)))
     except KeyboardInterrupt:
@@ -45,37 +51,30 @@ def _one_by_one(lines: Iterator[str]) -> Iterator[str]:
         sys.stdout.flush()
 
 
-def _parser() -> Parser:
-    parser = Parser(
-        prog="c4gateway analyse",
-        description="What each column of a position is worth to the side to move, with best play of both.",
-        epilog="Scores need the solver (pip install '.[perfect]'): 22 less the discs that the winner has"
-        " played at the end, negative for a loss, 0 for a draw. Without the solver a search estimates.",
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "position",
-        nargs="?",
-        type=_board,
-        default=Board(),
-        metavar="POSITION",
-        help="the columns played, 1 to 7, in their order, such as 4455 (none: the empty board)",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=number(float, 0.001, 1e6),
-        default=1.0,
-        metavar="SECONDS",
-        help="most time for a column, where a search estimates (%(default)g)",
-    )
-    return parser
-
-
 def _board(text: str) -> Board:
     try:
         return board_at(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"there is no such position: {error}") from None
+        raise ValueError(f"there is no such position: {error}") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    position: Board = option(
+        "the columns played, 1 to 7, in their order, such as 4455",
+        "POSITION",
+        _board,
+        make_default=Board,
+        shown="none: the empty board",
+        is_word=True,
+    )
+    seconds: float = option(
+        "most time for a column, where a search estimates",
+        "SECONDS",
+        number(float, 0.001, 1e6),
+        1.0,
+        shown="1",
+    )
 
 
 def analysis(board: Board, seconds: float) -> Iterator[str]:

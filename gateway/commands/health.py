@@ -5,14 +5,16 @@ healthy: the page's process says so, under ``/healthz``; of a server without the
 rule it keeps: it is cheap, because containers run it every half minute, so it loads nothing that serves.
 """
 
-import argparse
 import os
 import socket
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from gateway.options.arguments import Description, Parser, in_one_line, number
-from gateway.options.options import NO_WEB, WEB_PORT, parse
+from gateway.options.description import Description
+from gateway.options.server import WEB_PORT, ServerOptions, parse
+from gateway.options.table import Parser, number, option, read_some
+from gateway.options.terminal import in_one_line
 
 PATIENCE = 9.0
 """Seconds for each step; more than the page's process takes to find out that the server does not answer."""
@@ -23,6 +25,8 @@ _NOBODY = b"PROXY UNKNOWN\r\n"
 _BUSY = "\nretry-after:"
 _LONGEST = 4096
 _PROGRAM = "c4gateway"
+_DESCRIPTION = "Ask a running server whether it is well: exit status 0 if it is, 1 if it is not."
+_EPILOG = "Give the options of that server, too, or have them in the environment as it has."
 
 
 def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
@@ -30,10 +34,10 @@ def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
 
     Exits with status 2 where the options are wrong.
     """
-    own, options = _parser().parse_known_args(arguments)
+    own, others = read_some(Parser("c4gateway health", _DESCRIPTION, _EPILOG), _Options, arguments)
     try:
         theirs = [] if own.pid is None else _options_of(own.pid)
-        answer = _asked(parse([*theirs, *options], dialects), dialects)
+        answer = _asked(parse([*theirs, *others], dialects))
     except (OSError, ValueError) as error:
         print(f"c4gateway: unhealthy: {in_one_line(error)}", file=sys.stderr)
         return 1
@@ -41,17 +45,11 @@ def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
     return 0
 
 
-def _parser() -> Parser:
-    text = "Ask a running server whether it is well: exit status 0 if it is, 1 if it is not."
-    more = "Give the options of that server, too, or have them in the environment as it has."
-    parser = Parser(prog="c4gateway health", description=text, epilog=more, allow_abbrev=False)
-    parser.add_argument(
-        "--pid",
-        type=number(int, 1, 2**31),
-        metavar="PID",
-        help="take the options with which this process was started (on Linux)",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    pid: int | None = option(
+        "take the options with which this process was started (on Linux)", "PID", number(int, 1, 2**31)
     )
-    return parser
 
 
 def _options_of(pid: int) -> list[str]:
@@ -64,12 +62,12 @@ def _options_of(pid: int) -> list[str]:
     return words[names.index(_PROGRAM) + 1 :]
 
 
-def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> str:
+def _asked(options: ServerOptions) -> str:
     """Return the first line of a good answer. Raises OSError where there is none.
 
     A server that is too busy for this client is well: it says when to come again, as ``/healthz`` does not.
     """
-    host, (port, has_page) = options.host[0], _port(options, dialects)
+    host, (port, has_page) = options.host[0], _port(options)
     try:
         answer = _answer(options, host, port)
     except OSError as error:
@@ -81,7 +79,7 @@ def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> str:
     return first
 
 
-def _answer(options: argparse.Namespace, host: str, port: int) -> str:
+def _answer(options: ServerOptions, host: str, port: int) -> str:
     """Return the head of what the server answers, nothing if it hangs up without a word."""
     with socket.create_connection((host, port), PATIENCE) as plain:  # 0.0.0.0 and :: are this machine, too
         if options.proxy_protocol:
@@ -91,13 +89,12 @@ def _answer(options: argparse.Namespace, host: str, port: int) -> str:
             return _head(sock)
 
 
-def _port(options: argparse.Namespace, dialects: Sequence[Description]) -> tuple[int, bool]:
+def _port(options: ServerOptions) -> tuple[int, bool]:
     """Return a port to ask at, and whether the page is there."""
-    if options.web is None:
-        return (WEB_PORT if options.port is None else options.port), True
-    if options.web != NO_WEB:
-        return options.web, True
-    ports = [options.port, *(getattr(options, each.option) for each in dialects)]
+    if not options.no_web:
+        usual = WEB_PORT if options.port is None else options.port
+        return usual if options.web is None else options.web, True
+    ports = [options.port, *options.ports.values()]
     return next(port for port in ports if port is not None), False
 
 

@@ -6,16 +6,13 @@ alone reads these options, too. The rule it keeps: a password is on no command l
 shown; whoever connects gets it beside the URL, which has neither user nor password.
 """
 
-import argparse
 import re
 import socket
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
-from gateway.options.arguments import Options, Parser
-from gateway.options.settings import DEFAULT, Settings, variable
+from gateway.options.table import Address, variable
 from gateway.runtime.files import read_file
 
 PREFIX = "c4gateway"
@@ -32,31 +29,16 @@ _LONGEST_PASSWORD = 4096
 _NODE = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_NODE}}}")
 _PREFIX = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:\[\]/@]+))(?::(?P<port>[0-9]{1,5}))?")
-_SHARED = ("postgresql:", "postgresql+", "postgres:")
-"""How a database begins that is no file."""
 _SCHEMES = ("redis", "rediss", "unix")
 _FILES = {"ssl_ca_certs", "ssl_certfile", "ssl_keyfile"}
 """What a URL may name for TLS."""
 _CHECKED = {"ssl_check_hostname": "true", "ssl_cert_reqs": "required"}
 """What is asked of the other side of TLS, in any case."""
-_FORMS = "redis://HOST:PORT/0, rediss://HOST:PORT/0 for TLS, or unix:///PATH"
+FORMS = "redis://HOST:PORT/0, rediss://HOST:PORT/0 for TLS, or unix:///PATH"
 _TYPED_PASSWORD = (
     "the URL of --cluster has a password, which the list of processes shows; give the URL in the environment,"
     f" as {variable('cluster')}, or in the file of --config, or the password as --cluster-password-file FILE"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NodeAddress:
-    """Where other nodes reach one."""
-
-    host: str
-    port: int
-    """0 for any free one."""
-
-    def __str__(self) -> str:
-        """Return it as the option is written."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,112 +51,51 @@ class ClusterOptions:
     password: str | None = field(repr=False)
     prefix: str
     node: str
-    address: NodeAddress
+    address: Address
 
 
-def add_options(group: argparse._ArgumentGroup) -> None:
-    """Add the options."""
-    group.add_argument(
-        "--cluster",
-        type=registry_url,
-        metavar="URL",
-        help=f"be one of several servers with one lobby, which find each other in this Redis: {_FORMS}",
-    )
-    group.add_argument("--cluster-password-file", metavar="FILE", help="the password for it, in a file")
-    group.add_argument(
-        "--cluster-prefix",
-        type=_prefix,
-        default=PREFIX,
-        metavar="PREFIX",
-        help="what the names of its keys begin with; another one is another cluster (%(default)s)",
-    )
-    group.add_argument(
-        "--node",
-        type=_node,
-        metavar="NAME",
-        help="what this server is called among them: letters, digits, dots, dashes, underscores (the host's)",
-    )
-    group.add_argument(
-        "--node-address",
-        type=_address,
-        metavar="HOST[:PORT]",
-        help="where the others reach this server (a free port of the address with which it reaches Redis)",
-    )
+def typed_password(url: str) -> str | None:
+    """Return what is wrong with a registry's URL on the command line."""
+    return _TYPED_PASSWORD if has_password(url) else None
 
 
-def settle(parser: Parser, settled: Settings) -> None:
-    """Refuse what contradicts, and fill in what a node needs; for a server that is alone all stays as it is.
-
-    Where no database is named, none is used: one of SQLite's cannot be shared.
-    """
-    options = settled.options
-    if options.cluster is None:
-        _refuse_what_needs_a_url(parser, settled)
-    if options.cluster is None and options.workers == 1:
-        return
-    option = "--cluster" if options.cluster is not None else "--workers"
-    if find_spec(PACKAGE) is None:
-        parser.error(f"{option} needs another package: pip install 'c4gateway[cluster]'")
-    _settle_password(parser, settled)
-    if settled.sources["db"] == DEFAULT:
-        options.db = None
-    elif options.db is not None and not options.db.startswith(_SHARED):
-        parser.error(
-            f"{option} needs a database that all nodes share, and SQLite has none;"
-            " give --db postgresql://..., or --db none to keep no results"
-        )
-    options.node = options.node or host_name()
+def has_password(url: str) -> bool:
+    """Whether there is a password in a registry's URL."""
+    return urlsplit(url).password is not None
 
 
-def _refuse_what_needs_a_url(parser: Parser, settled: Settings) -> None:
-    names = ["cluster_password_file", "cluster_prefix"]
-    names += ["node", "node_address"] if settled.options.workers == 1 else []
-    for name in names:
-        if settled.sources[name] != DEFAULT:
-            parser.error(f"--{name.replace('_', '-')} is of no use without --cluster")
-
-
-def _settle_password(parser: Parser, settled: Settings) -> None:
-    if settled.options.cluster is None or urlsplit(settled.options.cluster).password is None:
-        return
-    if settled.is_typed("cluster"):
-        parser.error(_TYPED_PASSWORD)
-    if settled.options.cluster_password_file is not None:
-        parser.error("the URL of --cluster has a password; give no --cluster-password-file, or no password")
-
-
-def cluster_options(options: Options) -> ClusterOptions | None:
-    """Return what a node needs to join its cluster; None for a server that is alone.
+def resolved(
+    cluster: str, password_file: str | None, prefix: str, node: str, address: Address | None
+) -> ClusterOptions:
+    """Return what a node needs to join the cluster at a registry's URL.
 
     For a thread: it may ask the system for the address of a host. Raises OSError, with one line.
     """
-    if options.cluster is None:
-        return None
-    url = urlsplit(options.cluster)
+    url = urlsplit(cluster)
     for name, file in parse_qsl(url.query):
         if name in _FILES:
             read_file(file, f"--cluster: {name}", _LONGEST_FILE)  # `ssl` does not say which one is missing
     password = None if url.password is None else unquote(url.password)
-    if options.cluster_password_file is not None:
-        password = _password(options.cluster_password_file)
+    if password_file is not None:
+        password = _password(password_file)
     return ClusterOptions(
         _shown(url),
         unquote(url.username) if url.username else None,
         password,
-        options.cluster_prefix,
-        options.node,
-        options.node_address or NodeAddress(_host_towards(url), 0),
+        prefix,
+        node,
+        address or Address(_host_towards(url), 0),
     )
 
 
 def registry_url(text: str) -> str:
-    """Return a registry's URL as it is given. Raises ArgumentTypeError, which shows nothing of it."""
+    """Return a registry's URL as it is given. Raises ValueError, which shows nothing of it."""
     try:
         fault = _fault(urlsplit(text))
     except ValueError:
         fault = "a part that cannot be read"
     if fault:
-        raise argparse.ArgumentTypeError(f"the URL has {fault}; give {_FORMS}")
+        raise ValueError(f"the URL has {fault}; give {FORMS}")
     return text
 
 
@@ -207,7 +128,7 @@ def _shown(url: SplitResult) -> str:
     if url.scheme == "unix":
         return f"unix://{url.path}{'?' if url.query else ''}{url.query}"
     query = dict(parse_qsl(url.query)) | (_CHECKED if url.scheme == "rediss" else {})
-    place = NodeAddress(str(url.hostname), url.port or REGISTRY_PORT)
+    place = Address(str(url.hostname), url.port or REGISTRY_PORT)
     return url._replace(netloc=str(place), query=urlencode(query)).geturl()
 
 
@@ -237,31 +158,27 @@ def _password(file: str) -> str:
     return lines[0]
 
 
-def _node(text: str) -> str:
+def node_name(text: str) -> str:
     if not _NODE.fullmatch(text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not 1 to {LONGEST_NODE} letters, digits, dots, dashes and underscores"
-        )
+        raise ValueError(f"{text!r} is not 1 to {LONGEST_NODE} letters, digits, dots, dashes and underscores")
     return text
 
 
-def _prefix(text: str) -> str:
+def key_prefix(text: str) -> str:
     if not _PREFIX.fullmatch(text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not 1 to 64 letters, digits, dots, colons, dashes and underscores"
-        )
+        raise ValueError(f"{text!r} is not 1 to 64 letters, digits, dots, colons, dashes and underscores")
     return text
 
 
-def _address(text: str) -> NodeAddress:
+def node_address(text: str) -> Address:
     found = _ADDRESS.fullmatch(text)
     port = int(found["port"] or 0) if found else 0
     if found is None or port > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST, HOST:PORT or [HOST]:PORT")
+        raise ValueError(f"{text!r} is not HOST, HOST:PORT or [HOST]:PORT")
     host = found["six"] or found["host"]
     if _is_any(host):
-        raise argparse.ArgumentTypeError(f"nobody reaches {host}: give an address of this machine's own")
-    return NodeAddress(host, port)
+        raise ValueError(f"nobody reaches {host}: give an address of this machine's own")
+    return Address(host, port)
 
 
 def _is_any(host: str) -> bool:

@@ -17,7 +17,7 @@ from gateway.access.accounts import Accounts, bans_beside, reload_players
 from gateway.access.bans import Bans, HubForBans, ban, bans_of, hang_up, is_meant, target, unban
 from gateway.game.commands import AtTable
 from gateway.hub.seats import PlayingElsewhere, Seat, Seated, Waiting
-from gateway.options.arguments import in_one_line
+from gateway.options.terminal import in_one_line
 from gateway.server.acts import (
     DRAIN,
     WHO,

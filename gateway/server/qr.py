@@ -8,7 +8,7 @@ import ipaddress
 import re
 import sys
 
-from gateway.options.arguments import Options
+from gateway.options.server import ServerOptions
 
 _PAGE = re.compile(r"^page +(https?://(\[[0-9a-f:.]+\]|[0-9.]+)\S*)", re.MULTILINE)
 _BORDER = 2
@@ -16,7 +16,7 @@ _BLACK_AND_WHITE = "\x1b[40;97m{}\x1b[0m\n"
 """Whatever the colours of the terminal are: not every camera reads a code with its colours exchanged."""
 
 
-def is_shown(options: Options) -> bool:
+def is_shown(options: ServerOptions) -> bool:
     """Whether a code is wanted, and standard output is for people who see it."""
     return options.qr and not options.log_json and sys.stdout is not None and sys.stdout.isatty()
 

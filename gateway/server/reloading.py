@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import trio
 
-from gateway.options.arguments import in_one_line
+from gateway.options.terminal import in_one_line
 from gateway.runtime.files import InLoop
 from gateway.runtime.notifying import READY, notify, reloading
 

@@ -22,9 +22,10 @@ from pathlib import Path
 
 import trio
 
-from gateway.options.arguments import Description, Options, in_one_line
-from gateway.options.options import WEB_PORT, page_port
-from gateway.options.workers import ALONE, WORKER, arguments, wanted
+from gateway.options.description import Description
+from gateway.options.server import WEB_PORT, ServerOptions, ports_of
+from gateway.options.terminal import in_one_line
+from gateway.options.workers import ALONE, WORKER, arguments
 from gateway.runtime.json_stderr import complain
 from gateway.runtime.listening import FIRST, PortInUseError, reserved
 from gateway.runtime.notifying import DRAINS, READY, keep_alive, notify, reloading, stopping, watchdog
@@ -261,7 +262,7 @@ REGISTRY = "redis"
 """What the workers' own one is called in the log."""
 
 
-def main(options: Options, given: Sequence[str], dialects: Sequence[Description]) -> int:
+def main(options: ServerOptions, given: Sequence[str], dialects: Sequence[Description]) -> int:
     """Run as many servers as the options say; return the exit status, as for one."""
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
@@ -293,7 +294,7 @@ def _status(ends: BaseExceptionGroup[EndedError], *, as_json: bool) -> int:
 
 @contextmanager
 def _prepared(
-    options: Options, given: Sequence[str], dialects: Sequence[Description]
+    options: ServerOptions, given: Sequence[str], dialects: Sequence[Description]
 ) -> Iterator[tuple[Path, list[Order], Order | None]]:
     """Reserve the ports; give a private folder, and how the workers and their registry are started.
 
@@ -307,9 +308,7 @@ def _prepared(
             environment = local_redis.environment(os.environ)
             registry = Order(REGISTRY, local_redis.command(folder), environment, dies_by=signal.SIGKILL)
         try:
-            ports = opened.enter_context(
-                reserved(wanted(options, dialects, page_port(options)), options.host)
-            )
+            ports = opened.enter_context(reserved(ports_of(options, dialects), options.host))
         except PortInUseError as error:
             hint = f"; without --web or --no-web the page takes {WEB_PORT}" if options.web is None else ""
             raise PortInUseError(f"{error}{hint}") from error
@@ -318,7 +317,7 @@ def _prepared(
         yield folder, orders, registry
 
 
-def _order(options: Options, index: int, words: Sequence[str]) -> Order:
+def _order(options: ServerOptions, index: int, words: Sequence[str]) -> Order:
     sockets = range(FIRST, FIRST + sum(map(len, options.sockets.values())))
     others = ("NOTIFY_", "WATCHDOG_", *(() if sockets else ("LISTEN_",)))
     environment = {name: text for name, text in os.environ.items() if not name.startswith(others)}
@@ -330,7 +329,7 @@ def _order(options: Options, index: int, words: Sequence[str]) -> Order:
     return Order(f"worker {index}", [*_COMMAND, *words], environment, sockets=inherited)
 
 
-async def _run(options: Options, folder: Path, orders: Sequence[Order], registry: Order | None) -> None:
+async def _run(options: ServerOptions, folder: Path, orders: Sequence[Order], registry: Order | None) -> None:
     """Run the workers until they are stopped. Raises OSError, EndedError."""
     supervisor = Supervisor([Member(order) for order in orders], folder, watchdog() or math.inf)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals, _pipe() as pipe:

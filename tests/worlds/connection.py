@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from ipaddress import ip_network
 from math import inf
-from types import SimpleNamespace
 from typing import Literal, TypeAlias, cast
 
 import trio
@@ -40,7 +39,7 @@ from gateway.hub.hub import Hub
 from gateway.hub.seats import Seat
 from gateway.matchmaking.matchmaker import Answer
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.options.arguments import Options
+from gateway.options.server import ServerOptions
 from gateway.runtime.turns import Turns
 from gateway.server.app import keep_time
 
@@ -389,18 +388,15 @@ class World:
         self.page, self.passes_on, self.allow_origin = page, passes_on, allow_origin
         self.certificate, self.tls_only = certificate, tls_only
         self.silence = {} if silence is None else {"silence": silence}
-        self.options = cast(
-            "Options",
-            SimpleNamespace(
-                max_connections=max_connections,
-                max_per_address=max_per_address,
-                connects_per_second=connects_per_second,
-                messages_per_second=rate,
-                message_burst=burst,
-                request_seconds=request_seconds,
-                trusted_proxy=[ip_network(each) for each in trusted_proxy],
-                proxy_protocol=proxy_protocol,
-            ),
+        self.options = ServerOptions(
+            max_connections=max_connections,
+            max_per_address=max_per_address,
+            connects_per_second=connects_per_second,
+            messages_per_second=rate,
+            message_burst=burst,
+            request_seconds=request_seconds,
+            trusted_proxy=[ip_network(each) for each in trusted_proxy],
+            proxy_protocol=proxy_protocol,
         )
         self.is_stopping = False
         """Whether no websocket is opened any more."""

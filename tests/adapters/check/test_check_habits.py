@@ -3,18 +3,20 @@
 Bots and check are in one process, with sockets between them, so that the clock can run ahead.
 """
 
-from argparse import Namespace
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
 import trio
 
+from adapters.check.options import CheckOptions
 from adapters.check.report import Report, as_text, report_of
 from adapters.check.serving import Desk
 from adapters.client.rules import Topic
 from adapters.dialects import DIALECTS
+from adapters.droidcon.options import DroidconOptions
 
 DROIDCON = next(each for each in DIALECTS if each.name == "droidcon")
 RESULTS = ("YOU_WON", "YOU_LOST", "DRAW")
@@ -90,7 +92,7 @@ async def check() -> AsyncIterator[Check]:
 
 @asynccontextmanager
 async def checking() -> AsyncIterator[Check]:
-    desk = Desk(DROIDCON, Namespace(patience=5.0, slow=1.0, wait=60.0, bots=1, rounds=4))
+    desk = Desk(DROIDCON, CheckOptions(slow=1.0, wait=60.0, own=DroidconOptions()))
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
         nursery.start_soon(trio.serve_listeners, desk.serve, listeners)
@@ -226,7 +228,7 @@ async def test_check_waits_until_it_is_known_how_a_bot_ended_that_has_just_hung_
 
 
 async def test_process_is_not_blamed_for_one_of_several_bots_that_hang_up(check, autojump_clock):
-    check.desk.options.bots = 2
+    check.desk.options = replace(check.desk.options, bots=2)
     first = check.desk.hung_up()
     check.desk.failed("./bot", "ended with status 1", [])
     assert first.crash == "'./bot' ended with status 1"

@@ -1,19 +1,22 @@
 """When a check is over, and what it says of bots that did not come."""
 
-from argparse import Namespace
+from dataclasses import replace
 
 import pytest
 import trio
 import trio.testing
 
+from adapters.check.options import CheckOptions
 from adapters.check.report import as_last_words
 from adapters.check.serving import NAMELESS, Desk
 from adapters.client.rules import Topic
 from adapters.dialects import DIALECTS
+from adapters.droidcon.options import DroidconOptions
+from adapters.nac4.options import Nac4Options
 
 
 def desk_for(bots: int) -> Desk:
-    return Desk(DIALECTS[0], Namespace(patience=1.0, slow=1.0, wait=1.0, bots=bots))
+    return Desk(DIALECTS[0], CheckOptions(patience=1.0, slow=1.0, wait=1.0, bots=bots))
 
 
 def test_bot_that_cannot_come_does_not_end_the_check_of_another():
@@ -34,7 +37,7 @@ async def test_check_is_over_if_no_bot_that_was_started_ever_connects(autojump_c
 @pytest.mark.parametrize("probes", [1, 3])
 async def test_who_looks_once_whether_the_port_is_open_ends_nothing(probes):
     desk = desk_for(1)
-    desk.options.wait = 0.0
+    desk.options = replace(desk.options, wait=0.0)
     for _ in range(probes):
         listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
         stream = await trio.testing.open_stream_to_socket_listener(listener)
@@ -76,7 +79,7 @@ CLOSE = b"\x88\x80\0\0\0\0"
 @pytest.mark.parametrize("farewell", [b"", CLOSE])
 async def test_bot_that_hangs_up_before_its_first_message_has_come_by_websocket(farewell, autojump_clock):
     desk = desk_for(1)
-    desk.options.nac4_original = False
+    desk.options = replace(desk.options, own=Nac4Options())
     listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
     stream = await trio.testing.open_stream_to_socket_listener(listener)
     async with trio.open_nursery() as nursery:
@@ -96,7 +99,7 @@ async def test_bot_that_hangs_up_before_its_first_message_has_come_by_websocket(
 async def test_who_looks_whether_the_port_is_open_keeps_no_check_from_its_end(autojump_clock):
     desk = Desk(
         next(each for each in DIALECTS if not each.scheme),
-        Namespace(patience=5.0, slow=1.0, wait=1.0, bots=1, rounds=1),
+        CheckOptions(patience=5.0, slow=1.0, wait=1.0, own=DroidconOptions(rounds=1)),
     )
     listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
     async with trio.open_nursery() as nursery:
@@ -122,7 +125,7 @@ async def test_who_looks_whether_the_port_is_open_keeps_no_check_from_its_end(au
 @pytest.mark.parametrize("kinds", [1, 25])
 async def test_of_many_strangers_a_few_are_kept(kinds, autojump_clock):
     desk = desk_for(1)
-    desk.options.wait = 0.0
+    desk.options = replace(desk.options, wait=0.0)
     listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
     for number in range(25):
         stream = await trio.testing.open_stream_to_socket_listener(listener)

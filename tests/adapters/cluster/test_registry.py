@@ -21,8 +21,9 @@ from adapters.cluster.links import MOST_STRANGERS
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
 from adapters.cluster.service import MOST_DIALING, joined
 from gateway.cluster.membership import Holder, Place
-from gateway.options.clustering import ClusterOptions, NodeAddress
-from gateway.options.workers import MOST
+from gateway.options.clustering import ClusterOptions
+from gateway.options.server import MOST_WORKERS
+from gateway.options.table import Address
 from gateway.server.local_redis import PROGRAMS, answering, command, url
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="needs redis-server")
@@ -43,7 +44,7 @@ async def where() -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def node(where: str, name: str, run: int = 1, prefix: str = "c4") -> AsyncIterator[Registry]:
-    options = ClusterOptions(where, None, None, prefix, name, NodeAddress("h", 0))
+    options = ClusterOptions(where, None, None, prefix, name, Address("h", 0))
     async with registry(options, Place("h", run, run)) as asked:
         yield asked
 
@@ -169,7 +170,7 @@ async def test_certificate_that_is_not_trusted_is_named_as_the_cause(tmp_path: P
 
 
 async def test_address_that_is_not_this_machine_s_is_named() -> None:
-    options = ClusterOptions("unix:///nowhere", None, None, "c4", "a", NodeAddress("192.0.2.1", 5000))
+    options = ClusterOptions("unix:///nowhere", None, None, "c4", "a", Address("192.0.2.1", 5000))
     world = World()
     with pytest.raises(OSError, match=r"cannot listen on 192\.0\.2\.1, port 5000: "):
         async with joined(options, {}, 1, world.hub, None):
@@ -177,7 +178,7 @@ async def test_address_that_is_not_this_machine_s_is_named() -> None:
 
 
 def test_as_many_nodes_as_there_may_be_workers_reach_the_one_that_all_dial() -> None:
-    assert MOST_DIALING >= MOST + MOST_STRANGERS
+    assert MOST_DIALING >= MOST_WORKERS + MOST_STRANGERS
 
 
 SERVER = [sys.executable, "-m", "gateway", "--node", "a", "--db", "none", "--no-web", "--nac4", "0"]

@@ -23,7 +23,7 @@ from adapters.entrance.one_port import receive_request
 from adapters.entrance.preamble import Preamble
 from gateway.access.certificates import Certificate
 from gateway.access.limits import AddressLimits, ConnectionCounts
-from gateway.options.options import parse
+from gateway.options.server import parse
 
 FULL = "The server is full. Try again later.\n"
 ADDRESS = "Too many connections from your address are open. Close one first.\n"

@@ -19,7 +19,7 @@ from adapters.entrance.admission import Admission, Admitted
 from adapters.entrance.ports import Ports, opened_ports, port_of
 from adapters.net.socket import Socket, taken
 from gateway.access.limits import ConnectionCounts
-from gateway.options.options import parse
+from gateway.options.server import parse
 from gateway.server.app import Listening
 
 NAMES = [each.name for each in DIALECTS]

@@ -1,6 +1,5 @@
 """Protected names: the file, the tokens, and how long a wrong one waits."""
 
-import argparse
 import logging
 import os
 import socket
@@ -27,7 +26,7 @@ from gateway.access.accounts import (
 )
 from gateway.access.tokens import FIRST_PAUSE, FORGOTTEN, LONGEST_PAUSE, REMEMBERED, Pauses
 from gateway.game.events import Objection
-from gateway.options import options as given_options
+from gateway.options.server import ServerOptions, parse
 
 HERE = "192.0.2.1"
 TOKEN, OTHER = new_token(), new_token()
@@ -346,7 +345,7 @@ def test_reload_tells_how_many_names_came_and_went(file: Path, caplog: pytest.Lo
 
 
 def opened(*arguments: str) -> Accounts:
-    return open_accounts(given_options.parse(arguments, DIALECTS), Counter())
+    return open_accounts(parse(arguments, DIALECTS), Counter())
 
 
 def test_names_and_bans_beside_the_database_hold_without_an_option(tmp_path: Path) -> None:
@@ -406,7 +405,7 @@ def test_tokens_in_the_clear_are_warned_of(
 def test_tokens_that_come_by_a_socket_that_was_handed_over_are_warned_of(
     file: Path, host: str, warned: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    options = given_options.parse(["--players", str(file)], DIALECTS)
+    options = parse(["--players", str(file)], DIALECTS)
     with socket.create_server((host, 0)) as listening:
         options.sockets = {"nac4": [listening.fileno()]}
         open_accounts(options, Counter())
@@ -415,8 +414,6 @@ def test_tokens_that_come_by_a_socket_that_was_handed_over_are_warned_of(
 
 
 def test_nothing_is_in_the_clear_with_tls(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    options = argparse.Namespace(
-        players=str(file), registered_only=False, host=["0.0.0.0"], tls_cert="cert.pem", tls_only=True
-    )
+    options = ServerOptions(players=str(file), host=["0.0.0.0"], tls_cert="cert.pem", tls_only=True)
     open_accounts(options, Counter())
     assert caplog.records == []

@@ -1,19 +1,18 @@
 """Who is let in: how many, how many of one address, and how fast."""
 
-import argparse
-
 import pytest
 
+from adapters.dialects import DIALECTS
 from gateway.access.limits import AddressLimits, ConnectionCounts, Refusal, is_local, limited_connections
-from gateway.options.access import CONNECTS, PER_ADDRESS, add_limit_options
+from gateway.options import server
+from gateway.options.names import CONNECTS, PER_ADDRESS
+from gateway.options.server import ServerOptions
 
 THERE, OTHER, HERE = "192.0.2.1", "192.0.2.2", "127.0.0.1"
 
 
-def parse(*arguments: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    add_limit_options(parser.add_argument_group("what a client may take"))
-    return parser.parse_args(arguments)
+def parse(*arguments: str) -> ServerOptions:
+    return server.parse(arguments, DIALECTS)
 
 
 def test_all_addresses_together_have_so_many_connections_and_one_that_leaves_makes_room() -> None:
@@ -136,12 +135,11 @@ def test_every_refusal_has_an_option_and_a_sentence(refusal: Refusal) -> None:
 
 
 def test_limits_are_the_documented_ones() -> None:
-    assert vars(parse()) == {
-        "max_connections": 0,
-        "max_per_address": None,
-        "connects_per_second": None,
-        "messages_per_second": 5000,
-        "message_burst": 10_000,
-        "request_seconds": None,
-    }
+    options = parse()
+    assert (options.max_connections, options.max_per_address, options.connects_per_second) == (0, None, None)
+    assert (options.messages_per_second, options.message_burst, options.request_seconds) == (
+        5000,
+        10_000,
+        None,
+    )
     assert (PER_ADDRESS, CONNECTS) == (512, 200)

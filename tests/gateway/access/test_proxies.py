@@ -1,6 +1,5 @@
 """Where a client is, when it comes by way of a proxy."""
 
-import argparse
 import socket
 import struct
 from ipaddress import ip_network
@@ -9,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.dialects import DIALECTS
 from gateway.access.proxies import LONGEST, Proxied, client_behind, header_in, is_trusted
-from gateway.options.access import add_proxy_options as add_options
+from gateway.options.server import parse
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 
@@ -134,8 +134,6 @@ def test_any_text_for_a_header_gives_an_address(forwarded: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "10.0.0.1/8", "10.0.0.0/33", "proxy.example", "*"])
 def test_network_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser()
-    add_options(parser.add_argument_group())
     with pytest.raises(SystemExit):
-        parser.parse_args([f"--trusted-proxy={text}"])
+        parse([f"--trusted-proxy={text}"], DIALECTS)
     assert "is not an address, or a network such as 10.0.0.0/8" in capsys.readouterr().err

@@ -8,12 +8,12 @@ import pytest
 
 from adapters.dialects import DIALECTS
 from gateway.access.tokens import admin_token, read_token
-from gateway.options import options
-from gateway.options.command_names import TOKEN_FILE as FILE
+from gateway.options import server
+from gateway.options.names import TOKEN_FILE as FILE
 
 
 def token(folder: Path, *arguments: str) -> str | None:
-    return admin_token(options.parse(["--db", str(folder / "games.db"), *arguments], DIALECTS))
+    return admin_token(server.parse(["--db", str(folder / "games.db"), *arguments], DIALECTS))
 
 
 def test_first_start_makes_one_for_this_user_alone_and_says_where(
@@ -36,9 +36,9 @@ def test_without_a_file_of_a_database_it_is_in_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    here = admin_token(options.parse(["--db", "none"], DIALECTS))
+    here = admin_token(server.parse(["--db", "none"], DIALECTS))
     assert here == read_token(FILE)
-    assert here == admin_token(options.parse(["--db", "postgresql://db/c4"], DIALECTS))
+    assert here == admin_token(server.parse(["--db", "postgresql://db/c4"], DIALECTS))
 
 
 def test_given_one_makes_no_file(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_node_of_a_cluster_says_that_a_token_of_its_own_reaches_no_other_node(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("C4_WORKER", worker)
     node = ("--cluster", "redis://127.0.0.1", "--db", "none")
-    admin_token(options.parse(node, DIALECTS))
+    admin_token(server.parse(node, DIALECTS))
     assert ("work on this node alone" in caplog.text) is said
     caplog.clear()
-    admin_token(options.parse([*node, "--admin-token", "sesame"], DIALECTS))
+    admin_token(server.parse([*node, "--admin-token", "sesame"], DIALECTS))
     assert caplog.text == ""

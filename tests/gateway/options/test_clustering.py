@@ -1,6 +1,5 @@
 """The options about being one of several servers."""
 
-import argparse
 import socket
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,10 +8,11 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from adapters.dialects import DIALECTS
-from gateway.options import clustering
-from gateway.options.arguments import Options, in_one_line
-from gateway.options.clustering import ClusterOptions, NodeAddress, cluster_options, host_name, registry_url
-from gateway.options.options import in_force, parse
+from gateway.options import server
+from gateway.options.clustering import ClusterOptions, host_name, registry_url
+from gateway.options.server import ServerOptions, cluster_options, in_force, parse
+from gateway.options.table import Address
+from gateway.options.terminal import in_one_line
 
 URL = "redis://127.0.0.1:6379/0"
 SECRET = "s3cr%40t"
@@ -49,7 +49,7 @@ def test_server_is_alone_unless_told_otherwise() -> None:
 
 def test_node_has_a_name_and_an_address_and_keys_without_being_told() -> None:
     assert joined("--cluster", URL) == ClusterOptions(
-        URL, None, None, "c4gateway", host_name(), NodeAddress("127.0.0.1", 0)
+        URL, None, None, "c4gateway", host_name(), Address("127.0.0.1", 0)
     )
 
 
@@ -57,19 +57,19 @@ def test_node_is_what_the_options_say() -> None:
     found = joined(
         *("--cluster", URL, "--node", "a", "--node-address", "10.0.0.1:7000", "--cluster-prefix", "ours")
     )
-    assert (found.node, found.address, found.prefix) == ("a", NodeAddress("10.0.0.1", 7000), "ours")
+    assert (found.node, found.address, found.prefix) == ("a", Address("10.0.0.1", 7000), "ours")
 
 
 @pytest.mark.parametrize(
     ("text", "address"),
     [
-        ("10.0.0.1", NodeAddress("10.0.0.1", 0)),
-        ("node-a.example:1", NodeAddress("node-a.example", 1)),
-        ("[::1]", NodeAddress("::1", 0)),
-        ("[::1]:7000", NodeAddress("::1", 7000)),
+        ("10.0.0.1", Address("10.0.0.1", 0)),
+        ("node-a.example:1", Address("node-a.example", 1)),
+        ("[::1]", Address("::1", 0)),
+        ("[::1]:7000", Address("::1", 7000)),
     ],
 )
-def test_address_of_a_node_may_lack_a_port(text: str, address: NodeAddress) -> None:
+def test_address_of_a_node_may_lack_a_port(text: str, address: Address) -> None:
     assert joined("--cluster", URL, "--node-address", text).address == address
 
 
@@ -137,7 +137,7 @@ def test_url_of_a_registry_is_taken(url: str) -> None:
     ],
 )
 def test_what_is_no_url_of_a_registry_is_refused(url: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="give redis://HOST:PORT/0"):
+    with pytest.raises(ValueError, match="give redis://HOST:PORT/0"):
         registry_url(url)
 
 
@@ -239,7 +239,7 @@ def test_option_for_a_node_means_nothing_to_a_server_that_is_alone(
 def test_library_that_is_missing_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(clustering, "find_spec", lambda name: None if name == "coredis" else find_spec(name))
+    monkeypatch.setattr(server, "find_spec", lambda name: None if name == "coredis" else find_spec(name))
     assert "pip install 'c4gateway[cluster]'" in refused(capsys, "--cluster", URL)
 
 
@@ -248,8 +248,7 @@ def test_registry_that_cannot_be_found_is_named_without_its_password(monkeypatch
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", fail)
-    options = Options(cluster=f"redis://:{SECRET}@nowhere/0", cluster_password_file=None, node_address=None)
-    options.cluster_prefix, options.node = "c4gateway", "a"
+    options = ServerOptions(cluster=f"redis://:{SECRET}@nowhere/0", node="a")
     with pytest.raises(OSError, match=r"--cluster: nowhere: Name or service not known") as error:
         cluster_options(options)
     assert SECRET not in str(error.value)

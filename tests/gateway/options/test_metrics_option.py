@@ -4,15 +4,14 @@ import sys
 
 import pytest
 
-from gateway.options.arguments import Parser
-from gateway.options.options import Address, add_metrics_option
+from adapters.dialects import DIALECTS
+from gateway.options import server
+from gateway.options.table import Address
 
 
 def parse(text: str) -> Address:
-    parser = Parser(prog="c4gateway")
-    add_metrics_option(parser.add_argument_group())
-    address = parser.parse_args([f"--metrics={text}"]).metrics
-    assert isinstance(address, Address)
+    address = server.parse([f"--metrics={text}"], DIALECTS).metrics
+    assert address is not None
     return address
 
 

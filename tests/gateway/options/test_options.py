@@ -1,6 +1,5 @@
 """The options of the command, read without running it."""
 
-import argparse
 import json
 import os
 import sys
@@ -12,14 +11,20 @@ import pytest
 from adapters.dialects import DIALECTS
 from gateway import __version__
 from gateway.commands import reports as reading
-from gateway.options import options as given
+from gateway.options import server
+from gateway.options.server import ServerOptions, page_port
 from gateway.store import VERSION
 
 PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
-    return given.parse(arguments, DIALECTS)
+def parse(arguments: list[str]) -> ServerOptions:
+    return server.parse(arguments, DIALECTS)
+
+
+def value(arguments: list[str], name: str) -> object:
+    """Return one option, also one of a dialect."""
+    return server.values(parse(arguments), DIALECTS)[name]
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -35,8 +40,8 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return err
 
 
-def ports(options: argparse.Namespace) -> dict[str, int | None]:
-    return {name: getattr(options, name) for name in PORTS}
+def ports(options: ServerOptions) -> dict[str, int | None]:
+    return {each.option: options.ports[each.name] for each in DIALECTS}
 
 
 def test_without_ports_all_three_dialects_start_where_their_clients_look() -> None:
@@ -56,9 +61,9 @@ def test_port_zero_is_a_port() -> None:
 def test_rules_are_the_documented_ones() -> None:
     options = parse([])
     assert (options.clock, options.penalty, options.idle, options.rejoin) == (42.0, 1.0, 300.0, 10.0)
-    assert (options.rounds, options.games_per_pair, options.seed) == (4, 10, None)
+    assert (value([], "rounds"), options.games_per_pair, options.seed) == (4, 10, None)
     assert options.keep_wire == 30.0
-    assert (options.nac4_original, options.log_json, options.log_level) == (False, False, "info")
+    assert (value([], "nac4_original"), options.log_json, options.log_level) == (False, False, "info")
 
 
 def test_only_this_machine_can_connect_unless_told_otherwise() -> None:
@@ -119,7 +124,7 @@ def test_line_stays_one_line_whatever_was_typed(argument: str, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name", "value"),
+    ("arguments", "name", "expected"),
     [
         (["--clock", "0.1"], "clock", 0.1),
         (["--penalty", "0"], "penalty", 0),
@@ -132,8 +137,8 @@ def test_line_stays_one_line_whatever_was_typed(argument: str, capsys: pytest.Ca
         (["--log-json"], "log_json", True),
     ],
 )
-def test_value_at_the_edge_is_taken(arguments: list[str], name: str, value: object) -> None:
-    assert getattr(parse(arguments), name) == value
+def test_value_at_the_edge_is_taken(arguments: list[str], name: str, expected: object) -> None:
+    assert value(arguments, name) == expected
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
@@ -145,8 +150,8 @@ def test_help_names_every_option_and_what_it_is_without_it(
     assert stop.value.code == 0
     out, err = capsys.readouterr()
     assert err == ""
-    for name in vars(parse([])).keys() - {"sockets"}:  # which are no option, but handed over
-        assert f"--{name.replace('_', '-')}" in out
+    for each in server.table(DIALECTS):
+        assert f"--{each.key}" in out
     assert "(42.0)" in out
 
 
@@ -190,8 +195,9 @@ def test_page_has_a_port_that_was_asked_for_one_that_was_not_or_none() -> None:
     assert parse([]).web is None
     assert ports(parse(["--web", "0"])) == PORTS
     assert parse(["--web", "0"]).web == 0
-    assert parse(["--no-web"]).web == given.NO_WEB
-    assert parse(["--no-web", "--web", "80"]).web == 80
+    assert [parse(line).no_web for line in ([], ["--web", "0"], ["--no-web"])] == [False, False, True]
+    assert page_port(parse(["--no-web", "--web", "80"])) == 80
+    assert page_port(parse(["--web", "80", "--no-web"])) is None
 
 
 def test_page_needs_no_results() -> None:
@@ -382,7 +388,8 @@ def test_dialect_that_is_asked_for_starts_beside_one_whose_socket_is_handed_over
     [
         ("page:oops", [], "a socket that is handed over is called 'oops', none of "),
         ("droidcon", ["--tcp", "0"], "a socket for droidcon is handed over; give no --tcp, or no socket"),
-        ("page", ["--no-web"], "a socket for page is handed over; give no --web, or no socket"),
+        ("page", ["--no-web"], "a socket for page is handed over; give no --no-web, or no socket"),
+        ("page", ["--web=80"], "a socket for page is handed over; give no --web, or no socket"),
     ],
 )
 def test_socket_that_contradicts_an_option_is_refused(

@@ -8,7 +8,7 @@ import pytest
 from worlds.server import ran
 
 from adapters.bot.options import parse
-from gateway.options.arguments import in_one_line
+from gateway.options.terminal import in_one_line
 from gateway.runtime.files import read_file
 
 

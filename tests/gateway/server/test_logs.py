@@ -20,7 +20,7 @@ from gateway.game.events import Reason
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 from gateway.game.text import quoted
-from gateway.options.options import LEVELS
+from gateway.options.server import LEVELS
 from gateway.server.logs import (
     BACKLOG,
     JsonFormatter,

@@ -1,9 +1,8 @@
-"""The commands beside the server: which there are, and which database they work on.
+"""The names of commands and files, and usual values of options that others know, too.
 
-Apart from the server's options, so that a command does not wait until all of these are known.
+Apart from the table of the server's options, so that a command does not wait for all of these.
 """
 
-import argparse
 import os
 import re
 from urllib.parse import unquote
@@ -16,6 +15,12 @@ TOKEN_FILE = "c4gateway.token"
 """Where the admin token is, beside the database."""
 AUDIT = "c4gateway.audit"
 """Where changes are logged, unless something else is given."""
+PER_ADDRESS = 512
+"""Connections that may be open from one address."""
+CONNECTS = 200
+"""Connections a second that one address may open."""
+ALL_ORIGINS = "*"
+"""Stands for all websites among those that may read the API. It opens no websocket."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _USER = re.compile(r"(://[^:/@]*:).*@", re.DOTALL)
@@ -24,11 +29,10 @@ MASK = "***"
 """What is shown in the place of a password or a token."""
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
-TYPED_PASSWORD = (
+_TYPED_PASSWORD = (
     "the URL of --db has a password, which the list of processes shows; give the URL in the environment, as"
     " C4GATEWAY_DB (the server's own may also be in the file of --config), or the password in ~/.pgpass"
 )
-"""What is wrong with such a command line."""
 COMMANDS = ("standings", "grades", "games", "show", "export", "import", "backup", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
 ANALYSIS = "analyse"
@@ -67,8 +71,13 @@ def _masked_value(part: re.Match[str]) -> str:
     return f"{part[1]}{part[2]}={MASK}" if is_secret else part[0]
 
 
+def typed_password(database: str | None) -> str | None:
+    """Return what is wrong with a database on the command line."""
+    return _TYPED_PASSWORD if database is not None and masked(database) != database else None
+
+
 def database(text: str) -> str:
-    """Return where a database is: a file, or a URL of PostgreSQL's. Raises ArgumentTypeError for another URL.
+    """Return where a database is: a file, or a URL of PostgreSQL's. Raises ValueError for another URL.
 
     The error shows only the URL's scheme, since there may be a password in the rest.
     """
@@ -77,5 +86,5 @@ def database(text: str) -> str:
     is_other = system not in _POSTGRESQL and ("+" in scheme or rest.startswith("//") or system in _OTHERS)
     if not text or (has_colon and _SCHEME.fullmatch(scheme) and is_other):
         what = f"{scheme}: cannot be used" if text else "nothing is given"
-        raise argparse.ArgumentTypeError(f"{what}; give the path of a file (SQLite) or postgresql://...")
+        raise ValueError(f"{what}; give the path of a file (SQLite) or postgresql://...")
     return text

@@ -1,44 +1,55 @@
 """Options from the command line, the environment and a file."""
 
-import argparse
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from adapters.dialects import DIALECTS
 from gateway.__main__ import main
-from gateway.options import options as real
-from gateway.options.arguments import Parser, number
-from gateway.options.settings import Settings, add_options, settle, shown, variable
+from gateway.options import server
+from gateway.options.sources import Settings, settle, shown
+from gateway.options.table import (
+    Parser,
+    flag,
+    number,
+    option,
+    options_of,
+    port_number,
+    variable,
+    whole_number,
+)
 
 
-def parser() -> Parser:
-    """Return a parser with an option of every sort."""
-    parser = Parser(prog="c4gateway", allow_abbrev=False)
-    parser.add_argument("--port", "-p", type=number(int, 0, 65_535), default=80)
-    parser.add_argument("--max-size", type=number(float, 0, 100), default=1.5)
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--level", choices=("low", "high"), default="low")
-    parser.add_argument("--names", type=lambda text: text.split(","), default=[])
-    parser.add_argument("--host", action="append")
-    parser.add_argument("--quiet", action="store_true")
-    parser.add_argument("--page", type=int)
-    parser.add_argument("--no-page", dest="page", action="store_const", const=-1)
-    parser.add_argument("--admin-token")
-    parser.add_argument("--db", default="games.db")
-    parser.add_argument("--version", action="version", version="1")
-    add_options(parser)
-    return parser
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """An option of every sort."""
+
+    port: int = option("", read=port_number, default=80, others=("-p",))
+    max_size: float = option("", read=number(float, 0, 100), default=1.5)
+    seed: int | None = option("", read=whole_number)
+    level: str = option("", choices=("low", "high"), default="low")
+    names: list[str] = option("", read=lambda text: text.split(","), make_default=list)
+    host: list[str] | None = option("", repeats=True)
+    quiet: bool = flag("")
+    page: int | None = option("", read=whole_number, withdraws="no_page")
+    no_page: bool = flag("", withdraws="page")
+    admin_token: str | None = option("", is_secret=True)
+    db: str = option("", default="games.db")
+    config: str | None = option("")
 
 
 def settled(*arguments: str, **environment: str) -> Settings:
-    return settle(parser(), arguments, {variable(name): text for name, text in environment.items()})
+    parser = Parser("c4gateway")
+    parser.add(options_of(Options))
+    variables = {variable(name): text for name, text in environment.items()}
+    return settle(parser, options_of(Options), arguments, variables)
 
 
-def options(*arguments: str, **environment: str) -> argparse.Namespace:
-    return settled(*arguments, **environment).options
+def options(*arguments: str, **environment: str) -> Mapping[str, object]:
+    return settled(*arguments, **environment).values
 
 
 @pytest.fixture
@@ -62,10 +73,10 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str, **environment: 
 
 def test_option_comes_from_the_command_line_else_the_environment_else_the_file(file: Path) -> None:
     config = written(file, "port = 1")
-    assert options().port == 80
-    assert options(config).port == 1
-    assert options(config, port="2").port == 2
-    assert options(config, "--port", "3", port="2").port == 3
+    assert options()["port"] == 80
+    assert options(config)["port"] == 1
+    assert options(config, port="2")["port"] == 2
+    assert options(config, "--port", "3", port="2")["port"] == 3
 
 
 def test_source_of_each_option_is_known(file: Path) -> None:
@@ -80,7 +91,7 @@ def test_source_of_each_option_is_known(file: Path) -> None:
 
 def test_environment_can_name_the_file(file: Path) -> None:
     written(file, "port = 1")
-    assert options(config=str(file)).port == 1
+    assert options(config=str(file))["port"] == 1
 
 
 @pytest.mark.parametrize(
@@ -98,14 +109,14 @@ def test_environment_can_name_the_file(file: Path) -> None:
         ("host = '::1'", "host", ["::1"]),
         ("quiet = true", "quiet", True),
         ("quiet = false", "quiet", False),
-        ("no-page = true", "page", -1),
+        ("no-page = true", "no_page", True),
         ("no-page = false", "page", None),
         ("no-page = false\npage = 3", "page", 3),
         ("", "port", 80),
     ],
 )
 def test_file_gives_every_sort_of_option(file: Path, text: str, name: str, value: object) -> None:
-    assert getattr(options(written(file, text)), name) == value
+    assert options(written(file, text))[name] == value
 
 
 @pytest.mark.parametrize(
@@ -117,7 +128,7 @@ def test_file_gives_every_sort_of_option(file: Path, text: str, name: str, value
         ({"quiet": "1"}, "quiet", True),
         ({"quiet": "True"}, "quiet", True),
         ({"quiet": "off"}, "quiet", False),
-        ({"no_page": "yes"}, "page", -1),
+        ({"no_page": "yes"}, "no_page", True),
         ({"no_page": "0", "page": "3"}, "page", 3),
         ({"admin_token": " a "}, "admin_token", " a "),
     ],
@@ -125,31 +136,43 @@ def test_file_gives_every_sort_of_option(file: Path, text: str, name: str, value
 def test_environment_gives_every_sort_of_option(
     environment: Mapping[str, str], name: str, value: object
 ) -> None:
-    assert getattr(options(**environment), name) == value
+    assert options(**environment)[name] == value
 
 
 def test_several_values_replace_those_of_a_weaker_source(file: Path) -> None:
     config = written(file, "host = ['a', 'b']")
-    assert options(config, host="c").host == ["c"]
-    assert options(config, "--host", "d", "--host", "e", host="c").host == ["d", "e"]
+    assert options(config, host="c")["host"] == ["c"]
+    assert options(config, "--host", "d", "--host", "e", host="c")["host"] == ["d", "e"]
 
 
 def test_flag_that_is_off_withdraws_the_file_s_and_says_nothing_else(file: Path) -> None:
     config = written(file, "quiet = true\nno-page = true")
-    assert options(config).page == -1
+    assert options(config)["no_page"] is True
     off = options(config, quiet="false", no_page="false")
-    assert (off.quiet, off.page) == (False, None)
-    assert options(written(file, "page = 9"), no_page="false").page == 9
+    assert (off["quiet"], off["page"], off["no_page"]) == (False, None, False)
+    assert options(written(file, "page = 9"), no_page="false")["page"] == 9
+    assert options(written(file, "page = 9\nno-page = true"), no_page="false")["page"] == 9
 
 
 @pytest.mark.parametrize("stronger", [{"page": "80"}, {"no_page": "true"}])
-def test_two_options_of_one_thing_come_from_the_stronger_source(
+def test_two_options_that_exclude_each_other_come_from_the_stronger_source(
     file: Path, stronger: Mapping[str, str]
 ) -> None:
     weaker = "no-page = true" if "page" in stronger else "page = 9"
-    assert options(written(file, weaker), **stronger) == options(config=str(file), **stronger)
-    assert options(written(file, weaker), **stronger).page == (80 if "page" in stronger else -1)
-    assert options(written(file, weaker), "--page", "7", **stronger).page == 7
+    found = options(written(file, weaker), **stronger)
+    assert (found["page"], found["no_page"]) == ((80, False) if "page" in stronger else (None, True))
+    found = options(written(file, weaker), "--page", "7", **stronger)
+    assert (found["page"], found["no_page"]) == (7, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "page", "no_page"), [("--no-page --page 7", 7, False), ("--page 7 --no-page", None, True)]
+)
+def test_of_two_options_on_the_command_line_of_which_one_withdraws_the_other_the_last_holds(
+    line: str, page: int | None, no_page: bool
+) -> None:
+    found = options(*line.split())
+    assert (found["page"], found["no_page"]) == (page, no_page)
 
 
 def test_two_options_of_one_thing_are_not_both_in_one_source(
@@ -157,7 +180,7 @@ def test_two_options_of_one_thing_are_not_both_in_one_source(
 ) -> None:
     line = refused(capsys, written(file, "page = 8\nno-page = true"))
     assert line.startswith(f"{file}: give one of page and no-page")
-    assert "C4GATEWAY_PAGE" in refused(capsys, page="8", no_page="true")
+    assert "_PAGE: give one of page and no-page" in refused(capsys, page="8", no_page="true")
 
 
 @pytest.mark.parametrize(
@@ -230,13 +253,14 @@ def test_file_that_cannot_be_read_is_one_line(file: Path, capsys: pytest.Capture
 
 
 def lines(settled: Settings) -> dict[str, str]:
-    return dict(line.split(" = ", 1) for line in shown(parser(), settled))
+    found = shown(options_of(Options), settled.values, settled.sources)
+    return dict(line.split(" = ", 1) for line in found)
 
 
 def test_what_is_shown_says_each_option_once_and_where_it_comes_from(file: Path) -> None:
     text = lines(settled(written(file, "seed = 1"), "--no-page", "--quiet", max_size="2"))
     assert [*text] == [
-        *("port", "max-size", "seed", "level", "names", "# host", "quiet", "no-page"),
+        *("port", "max-size", "seed", "level", "names", "# host", "quiet", "# page", "no-page"),
         *("# admin-token", "db", "config"),
     ]
     assert text["seed"].split() == ["1", "#", str(file)]
@@ -249,8 +273,9 @@ def test_what_is_shown_is_a_file_that_gives_the_same(file: Path) -> None:
     said = settled(
         "--no-page", "--host=a", "--host=\u202e\\'\"", "--seed=3", "--names=ann,bob", db="x y\n\x1b"
     )
-    again = options(written(file, "\n".join(shown(parser(), said)).replace("config", "# config")))
-    assert {**vars(again), "config": None} == vars(said.options)
+    text = "\n".join(shown(options_of(Options), said.values, said.sources))
+    again = options(written(file, text.replace("config", "# config")))
+    assert {**again, "config": None} == said.values
 
 
 @pytest.mark.parametrize(
@@ -280,7 +305,7 @@ def test_command_shows_the_real_options_and_starts_nothing(
     assert err == ""
     shown = {line.split(" = ")[0]: line.split("# ")[-1] for line in out.splitlines()}
     assert (shown["nac4"], shown["rounds"], shown["no-web"]) == ("C4GATEWAY_NAC4", str(file), "command line")
-    assert len(out.splitlines()) == len(vars(real.parse([], DIALECTS)).keys() - {"sockets"})
+    assert len(out.splitlines()) == len(server.table(DIALECTS))
 
 
 def test_commands_on_the_store_take_the_database_from_the_environment(

@@ -1,0 +1,71 @@
+"""The options of the command ``c4gateway check``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from adapters.check.runs import command
+from adapters.client.dialect import Dialect
+from gateway.options.description import NoOptions
+from gateway.options.table import Parser, given_in, number, option, options_of, port_number
+
+_DESCRIPTION = """\
+Listens on a port, plays scripted opponents against whatever bot connects, and says clause by clause of the
+dialect's PROTOCOL.md what the bot did right, what it did wrong and what to change.
+"""
+_EPILOG = """\
+The check is over when there is nothing more to see, when no bot comes any more, or on Ctrl-C; start a bot
+again that ends before that, or let --run do so. The exit status is 0 if no bot did anything wrong.
+"""
+_SECONDS = number(float, 0.1, 3600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """The options of a check."""
+
+    own: Any = field(default_factory=NoOptions)
+    """Those of the dialect."""
+
+    port: int = option("where to listen", read=port_number)
+    host: str = option("address to listen on", default="127.0.0.1")
+    bots: int = option("how many, told apart by name", "N", number(int, 1, 1000), 1)
+    run: list[str] = option(
+        "start this bot, and again when it ends; {address}, {host} and {port} say where to connect;"
+        " may be given several times",
+        "COMMAND",
+        command,
+        make_default=list,
+        repeats=True,
+    )
+    patience: float = option("seconds in which a bot has to move", "S", _SECONDS, 5.0, shown="5")
+    slow: float = option("seconds that a slow opponent takes", "S", _SECONDS, 3.0, shown="3")
+    wait: float = option("seconds to wait for a bot to come again", "S", _SECONDS, 10.0, shown="10")
+    json: str | None = option("write the reports as JSON, too", "FILE")
+    junit: str | None = option("write the reports as JUnit's XML, too", "FILE")
+    tls_cert: str | None = option("a certificate, in PEM: the port takes TLS then, too (wss://)", "FILE")
+    tls_key: str | None = option("its key, in PEM, if it is not in the same file", "FILE")
+
+    def check(self) -> None:
+        """Raise ValueError where options contradict each other."""
+        if self.tls_key is not None and self.tls_cert is None:
+            raise ValueError("--tls-key is of no use without --tls-cert")
+
+
+def parse(arguments: Sequence[str], dialects: Sequence[Dialect]) -> tuple[Dialect, CheckOptions]:
+    """Return the dialect whose bots are checked, and the options.
+
+    Exits with status 2, after a line on stderr, where they are wrong.
+    """
+    parser = Parser("c4gateway check", _DESCRIPTION, _EPILOG)
+    words = parser.add_subparsers(dest="dialect", required=True, metavar="DIALECT")
+    for each in dialects:
+        prog = f"{parser.prog} {each.name}"
+        word = words.add_parser(each.name, help=each.title, prog=prog, epilog=_EPILOG)
+        word.add(options_of(CheckOptions, port=each.port))
+        word.add(replace(one, heading="the dialect") for one in options_of(each.options))
+    given = given_in(parser.parse_args(arguments))
+    dialect = next(each for each in dialects if each.name == given["dialect"])
+    found = parser.options(CheckOptions, {"port": dialect.port, **given})
+    own: object = parser.options(dialect.options, given)
+    return dialect, replace(found, own=own, bots=max(found.bots, len(found.run)))

@@ -1,0 +1,673 @@
+"""The options of the server: the table of them, and what follows where two of them meet."""
+
+import os
+import re
+import socket
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any, TypeVar, cast
+
+from gateway import __version__
+from gateway.engines import EngineUnavailable
+from gateway.engines.catalogue import engine_named
+from gateway.game.commands import HOUSE_PLAYERS
+from gateway.options import clustering, sources
+from gateway.options.clustering import LONGEST_NODE, ClusterOptions, host_name
+from gateway.options.description import Description
+from gateway.options.names import (
+    ALL_ORIGINS,
+    AUDIT,
+    CONNECTS,
+    DATABASE,
+    PER_ADDRESS,
+    PLAYERS_FILE,
+    TOKEN_FILE,
+    database,
+    typed_password,
+)
+from gateway.options.sources import COMMAND_LINE, DEFAULT
+from gateway.options.table import (
+    PREFIX,
+    Address,
+    Option,
+    Parser,
+    flag,
+    number,
+    option,
+    options_of,
+    port_number,
+    variable,
+    whole_number,
+)
+from gateway.options.terminal import listed
+from gateway.runtime.listening import Sockets, handed_over
+from gateway.store import VERSION
+
+T = TypeVar("T")
+
+HOST = "127.0.0.1"
+"""Where to listen where nothing else is said."""
+WEB_PORT = 8000
+"""The port of the page where none is given."""
+PAGE = "page"
+"""What its port is called."""
+LEVELS = ("debug", "info", "warning", "error")
+"""Least levels of what is logged."""
+MOST_WORKERS = 256
+
+_ANY_PORT = "env"
+"""What stands for the port that the environment names, as hosting services do it."""
+_NO_DATABASE = "none"
+_SHARED = ("postgresql:", "postgresql+", "postgres:")
+"""How a database begins that is no file."""
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
+_SECONDS = number(float, 0.1, 1e6)
+_SECONDS_OR_NONE = number(float, 0, 1e6)
+_LIMIT = number(int, 0, 10**9)
+
+
+DESCRIPTION = """\
+A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
+each other: {titles}.
+"""
+EPILOG = """\
+Without {all_options} and --port all dialects start, on the ports {ports}; with some
+of these options only what they name. Stop the server with Ctrl-C.
+
+examples:
+  c4gateway
+  c4gateway {example}
+  c4gateway --clock 10 --host 0.0.0.0 --host ::
+
+Results are kept in a database. Other commands read it, also while the server runs (each has its --help):
+  c4gateway standings          who stands where; --sort points --since 2h --table NAME: in these games
+  c4gateway grades             ranks, points, and how many games each player lost in which way; --csv
+  c4gateway games              the newest games; --player NAME --lost: those that this player lost
+  c4gateway show GAME          one game, and why it ended as it did; or --last --player NAME
+  c4gateway export             games, as csv, jsonl, pgn, or a line of digits each; columns are 0 to 6
+  c4gateway import FILE        store the games of an export here too
+  c4gateway backup FILE        copy the database to a new file, also while the server runs (SQLite)
+  c4gateway recount            compute totals and ratings again from the games
+  c4gateway void GAME          keep a game, but let it count no more
+  c4gateway rename OLD NEW     give a player another name in all stored games
+
+A position is worked out by itself, its columns counted from 1:
+  c4gateway analyse POSITION   what each column is worth, such as after 4455
+
+A running server does what its operator asks for (in its database's folder, or with --url and --token-file):
+  c4gateway who                who is connected, from where, and what each does
+  c4gateway kick WHO           hang up on a player
+  c4gateway announce TEXT      show a line on all views of the page, until another comes; without TEXT none
+  c4gateway pause              pair nobody; the games that are on go on. resume: pair again
+  c4gateway drain              let the games that are on be finished, and stop
+  c4gateway clear              remove all results
+
+Names of players can be protected, and players banned, also while the server runs:
+  c4gateway player add NAME    protect a name, and print the token that its player has to send
+  c4gateway player list        which names are protected
+  c4gateway player remove NAME
+  c4gateway ban WHO            no longer let in a name, an address or a network (CIDR)
+  c4gateway unban WHO          let it in again
+
+Bots and engines can be compared by many games on a private server:
+  c4gateway match --player A=WHO --player B=WHO
+
+Whether a bot obeys its protocol:
+  c4gateway check DIALECT      listen, play scripted opponents against a bot, and say what it did wrong
+
+Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level) or in a file (--config):
+  c4gateway config [OPTIONS]   which options are in force, and where each comes from
+  c4gateway health [OPTIONS]   whether a running server with these options is well
+"""
+
+
+# What reads a value. All of these raise ValueError.
+
+
+def address(text: str) -> Address:
+    """Return where to listen for those who read the metrics."""
+    host, has_host, number = text.rpartition(":")
+    if not has_host:
+        host = HOST
+    elif host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif not host or ":" in host:
+        raise ValueError(f"{text!r} is not a port, HOST:PORT or [HOST]:PORT")
+    found = Address(host, int(port_number(number)))
+    if find_spec("prometheus_client") is None:
+        raise ValueError("it needs another package: pip install prometheus-client")
+    return found
+
+
+def house_players(text: str) -> list[str]:
+    """Return the names of players of the server's own, each of which can play here."""
+    names = [name.strip().casefold() for name in text.split(",")]
+    for name in names:
+        if name not in HOUSE_PLAYERS:
+            raise ValueError(f"{name!r} is none of {', '.join(sorted(HOUSE_PLAYERS))}")
+        try:
+            engine_named(name)
+        except EngineUnavailable as error:
+            raise ValueError(str(error)) from error
+    return names
+
+
+def network(text: str) -> IPv4Network | IPv6Network:
+    """Return a network of proxies."""
+    try:
+        return ip_network(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not an address, or a network such as 10.0.0.0/8") from error
+
+
+def origin(text: str) -> str:
+    """Return a website as browsers name it."""
+    found = text.lower()
+    if found != ALL_ORIGINS and not _ORIGIN.fullmatch(found):
+        raise ValueError(
+            f"{text!r} is not an origin; give scheme://host or scheme://host:port, or {ALL_ORIGINS} for all"
+        )
+    return found
+
+
+def _database_or_none(text: str) -> str | None:
+    return None if text == _NO_DATABASE else database(text)
+
+
+def one_port(text: str) -> float:
+    """Return a port, or the one that the environment names."""
+    if text != _ANY_PORT:
+        return port_number(text)
+    named = os.environ.get("PORT")
+    if named is None:
+        raise ValueError("the environment variable PORT is not set")
+    return port_number(named)
+
+
+def is_token(text: str) -> bool:
+    """Whether a text can be sent as a token."""
+    return text.isascii() and text.isprintable() and text.split() == [text]
+
+
+_CORES = max(1, (os.cpu_count() or 1) - 1)
+
+
+@dataclass(slots=True, kw_only=True)
+class ServerOptions:
+    """The options of a server: those in the table, and what each dialect has of its own."""
+
+    ports: dict[str, int | None] = field(default_factory=dict)
+    """The port of each dialect by its name, None where it has none of its own."""
+    dialects: dict[str, Any] = field(default_factory=dict)
+    """The dialects' own options, by their names."""
+    sockets: Sockets = field(default_factory=dict)
+    """Those that another program handed over."""
+
+    port: int | None = option(
+        "one port for all bots and the page; others open only if they are given, too;"
+        f" {_ANY_PORT}: the one that the environment variable PORT names",
+        f"PORT|{_ANY_PORT}",
+        one_port,
+        heading="where to listen",
+        more="[below](#one-port)",
+    )
+    host: list[str] = option(
+        "address to listen on; may be given several times",
+        make_default=lambda: [HOST],
+        repeats=True,
+        shown=f"{HOST}; 0.0.0.0 and :: for all",
+        more="the lines at the start then name those by which other machines reach this one",
+    )
+    tls_cert: str | None = option(
+        "a certificate with its chain, in PEM: all ports take TLS then, too (wss, https, TCP over TLS)",
+        "FILE",
+        heading="TLS",
+        more="[below](#tls)",
+    )
+    tls_key: str | None = option("its key, in PEM, if it is not in the same file", "FILE")
+    tls_only: bool = flag("refuse clients without TLS")
+    proxy_protocol: bool = flag(
+        "every connection begins with the PROXY header (version 1 or 2) of a proxy, which says where the"
+        " client is; one without it is refused",
+        heading="behind a proxy",
+        more="[below](#behind-a-proxy)",
+    )
+    trusted_proxy: list[IPv4Network | IPv6Network] = option(
+        "take a websocket client's address from the X-Forwarded-For of proxies in this network;"
+        " may be given several times",
+        "CIDR",
+        network,
+        make_default=list,
+        repeats=True,
+    )
+    clock: float = option(
+        "a player's time for a game, where a {players} player takes part",
+        "SECONDS",
+        _SECONDS,
+        42.0,
+        heading="how to play",
+        is_shared=True,
+    )
+    penalty: float = option(
+        "what an illegal move costs a {players} player", "SECONDS", _SECONDS_OR_NONE, 1.0, is_shared=True
+    )
+    idle: float = option(
+        "a player's time for a move in games without a clock", "SECONDS", _SECONDS, 300.0, is_shared=True
+    )
+    games_per_pair: int = option(
+        "games that two {players} players get, each way round; 0: no limit",
+        "N",
+        number(int, 0, 10**9),
+        10,
+        is_shared=True,
+    )
+    rejoin: float = option(
+        "how long the seat of an {players} player is kept between two games",
+        "SECONDS",
+        _SECONDS,
+        10.0,
+        is_shared=True,
+    )
+    seed: int | None = option("seed of the lot that draws who moves first", "N", whole_number)
+    house: list[str] = option(
+        f"who of {', '.join(sorted(HOUSE_PLAYERS))} plays those whom nobody else in the lobby plays",
+        "NAMES",
+        house_players,
+        make_default=list,
+        heading="players of the server's own",
+        more="separated by commas ([below](#the-servers-own-players))",
+    )
+    house_after: float = option(
+        "how long these wait for another opponent first", "SECONDS", _SECONDS, 5.0, is_shared=True
+    )
+    house_workers: int = option(
+        "moves of a kind that all of them think about at once",
+        "N",
+        number(int, 1, 1024),
+        _CORES,
+        shown=f"{_CORES} on this machine",
+        in_documents="cores less 1",
+        more="[below](#the-servers-own-players)",
+    )
+    db: str | None = option(
+        f"a file of SQLite's, postgresql://..., or {_NO_DATABASE}",
+        "FILE|URL|none",
+        _database_or_none,
+        DATABASE,
+        heading="where to keep results",
+        fault_if_typed=typed_password,
+        more="any other URL is refused, and a file whose name looks like one is given as `./NAME`; a URL with"
+        " a password belongs in the environment or the file of `--config`; the command line refuses it",
+    )
+    journal: str | None = option(
+        "where results are kept on disk while the database does not take them",
+        "DIR",
+        shown="beside a FILE: FILE-unstored; else c4gateway-unstored",
+        more="[results.md](results.md#while-the-database-fails)",
+    )
+    keep_wire: float = option(
+        "how long to keep what was said and heard on either side of a game; 0: not at all",
+        "DAYS",
+        _SECONDS_OR_NONE,
+        30.0,
+    )
+    cluster: str | None = option(
+        f"be one of several servers with one lobby, which find each other in this Redis: {clustering.FORMS}",
+        "URL",
+        clustering.registry_url,
+        heading="several servers with one lobby",
+        fault_if_typed=clustering.typed_password,
+        more="[cluster.md](cluster.md)",
+    )
+    cluster_password_file: str | None = option("the password for it, in a file", "FILE")
+    cluster_prefix: str = option(
+        "what the names of its keys begin with; another one is another cluster",
+        "PREFIX",
+        clustering.key_prefix,
+        clustering.PREFIX,
+    )
+    node: str | None = option(
+        "what this server is called among them: letters, digits, dots, dashes, underscores",
+        "NAME",
+        clustering.node_name,
+        shown="the host's",
+        more=f"{clustering.LONGEST_NODE} characters at most",
+    )
+    node_address: Address | None = option(
+        "where the others reach this server",
+        "HOST[:PORT]",
+        clustering.node_address,
+        shown="a free port of the address with which it reaches Redis",
+    )
+    workers: int = option(
+        "start N such servers here, which share the ports, and a Redis server of their own if --cluster"
+        " names none (on Linux)",
+        "N",
+        number(int, 1, MOST_WORKERS),
+        1,
+        shown="",
+        more="[cluster.md](cluster.md#several-cores)",
+    )
+    share_ports: bool = flag("let other servers of this user listen on the same ports, too (SO_REUSEPORT)")
+    players: str | None = option(
+        "protect the names in this file, to which c4gateway player add adds one: a player who bears one"
+        " has to send its token; bans are in FILE.bans",
+        "FILE",
+        heading="players",
+        shown=f"{PLAYERS_FILE} beside the database, if it is there",
+        more="[below](#protected-names)",
+    )
+    registered_only: bool = flag("let in only players whose names are in that file", is_shared=True)
+    web: int | None = option(
+        "games live, standings, play, and all of it as JSON, by HTTP",
+        "PORT",
+        port_number,
+        heading="the page",
+        withdraws="no_web",
+        shown=f"{WEB_PORT}; not at all if that is in use",
+        more="[web.md](web.md)",
+    )
+    no_web: bool = flag("start without the page", withdraws="web")
+    qr: bool = flag(
+        "show the page's address as a QR code at the start, if standard output is a terminal",
+        more="not with `--log-json`; needs the extra `qr` (`.venv/bin/pip install '.[qr]'`)",
+    )
+    allow_origin: list[str] = option(
+        "let pages of this website, such as https://example.org, read the JSON in a browser and play;"
+        f" may be given several times; {ALL_ORIGINS}: pages of all may read, but not play",
+        "ORIGIN",
+        origin,
+        make_default=list,
+        repeats=True,
+        more="[web.md](web.md#from-other-websites)",
+    )
+    admin_token: str | None = option(
+        "who has it may run c4gateway who, kick, ban and the operator's other commands on this server"
+        f" ({TOKEN_FILE} beside the database has one, made at the first start); better given in the"
+        f" environment, as {variable('admin-token')}: the list of processes does not show it",
+        "TOKEN",
+        is_secret=True,
+        more="[operation.md](operation.md#the-operators-commands)",
+    )
+    audit: str = option("where to log what is done with that token", "FILE", default=AUDIT)
+    max_connections: int = option(
+        "bots connected at once",
+        "N",
+        _LIMIT,
+        0,
+        heading="what a client may take",
+        shown="0: as many as the system allows",
+        more="[below](#limits-on-clients)",
+    )
+    max_per_address: int | None = option(
+        "of these, and of the page's clients, from one address",
+        "N",
+        _LIMIT,
+        shown=f"{PER_ADDRESS}, this machine's own without a limit; 0: no limit",
+    )
+    connects_per_second: int | None = option(
+        "connections that one address may open; more have to wait",
+        "N",
+        _LIMIT,
+        shown=f"{CONNECTS}, this machine's own without a limit; 0: no limit",
+    )
+    messages_per_second: int = option(
+        "messages read of one bot; more have to wait", "N", _LIMIT, 5_000, shown="5000; 0: no limit"
+    )
+    message_burst: int = option("of these, how many at once", "N", number(int, 1, 10**9), 10_000)
+    request_seconds: float | None = option(
+        "how long a client has for the head of an HTTP request, and the page's for its body",
+        "SECONDS",
+        number(float, 0.1, 3600),
+        shown="60; on the page 15",
+    )
+    drain: float = option(
+        "on SIGTERM let the games that are on be finished first, for so long at most",
+        "SECONDS",
+        _SECONDS_OR_NONE,
+        0.0,
+        heading="how to stop",
+        shown="0",
+        more="[below](#stop-and-reload)",
+    )
+    log_level: str = option(
+        "least level to log",
+        default="info",
+        choices=LEVELS,
+        heading="what to say on stderr",
+        more="`debug`, `info`, `warning` or `error` ([below](#the-log))",
+    )
+    log_json: bool = flag("write one JSON object a line", more="on stdout, too")
+    metrics: Address | None = option(
+        f"counts and durations for Prometheus, by HTTP under /metrics (on {HOST}, without HOST)",
+        "[HOST:]PORT",
+        address,
+        heading="what can be measured",
+        more="[operation.md](operation.md#metrics)",
+    )
+    config: str | None = option(
+        "take options from this file, in TOML: log-level = 'debug'; any may be in the environment, too,"
+        f" as {PREFIX}LOG_LEVEL; the command line comes first, then the environment",
+        "FILE",
+        heading="",
+        more="[below](#environment-and-file)",
+    )
+
+    def of(self, dialect: str, kind: type[T]) -> T:
+        """Return the dialect's own options."""
+        found = self.dialects[dialect]
+        assert isinstance(found, kind)
+        return found
+
+
+def table(dialects: Sequence[Description]) -> list[Option]:
+    """Return all options of a server that can speak `dialects`, theirs among its own."""
+    found = list[Option]()
+    for each in options_of(ServerOptions):
+        if each.name == "port":
+            for one in dialects:
+                port_of_one = Option(
+                    name=one.option, help=one.bots, unit="PORT", read=port_number, heading=each.heading
+                )
+                found.append(port_of_one)
+        players = listed([one.name for one in dialects if each.name in one.rules], "or")
+        found.append(replace(each, help=each.help.replace("{players}", players)))
+        if each.name == "seed":
+            found += [
+                replace(own, heading=each.heading) for one in dialects for own in options_of(one.options)
+            ]
+    return found
+
+
+def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> ServerOptions:
+    """Return the options of a server that can speak `dialects`.
+
+    Exits with status 2, after a line on stderr, where the options are wrong.
+    """
+    return _settled(arguments, dialects)[0]
+
+
+def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Iterator[str]:
+    """Return the options as `parse` does, as text: one line for each, with where it comes from."""
+    options, sources_of = _settled(arguments, dialects)
+    return sources.shown(table(dialects), values(options, dialects), sources_of)
+
+
+def values(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, object]:
+    """Return all options by their names in the table."""
+    found = {each.name: getattr(options, each.name) for each in options_of(ServerOptions)}
+    for each in dialects:
+        found[each.option] = options.ports[each.name]
+        own = options.dialects[each.name]
+        found |= {one.name: getattr(own, one.name) for one in options_of(each.options)}
+    return found
+
+
+def cluster_options(options: ServerOptions) -> ClusterOptions | None:
+    """Return what a node needs to join its cluster; None for a server that is alone.
+
+    For a thread: it may ask the system for the address of a host. Raises OSError, with one line.
+    """
+    if options.cluster is None:
+        return None
+    return clustering.resolved(
+        options.cluster,
+        options.cluster_password_file,
+        options.cluster_prefix,
+        options.node or host_name(),
+        options.node_address,
+    )
+
+
+def page_port(options: ServerOptions) -> int | None:
+    """Return the port of the page's own; None if it has none, or sockets that were handed over."""
+    if options.no_web or PAGE in options.sockets or (options.web is None and options.port is not None):
+        return None
+    return WEB_PORT if options.web is None else options.web
+
+
+def ports_of(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, int]:
+    """Return the ports to open, by their options, but for those whose sockets were handed over."""
+    ports = {"port": options.port, "web": page_port(options)}
+    ports |= {each.option: options.ports[each.name] for each in dialects if each.name not in options.sockets}
+    return {name: number for name, number in ports.items() if number is not None}
+
+
+def _settled(
+    arguments: Sequence[str], dialects: Sequence[Description]
+) -> tuple[ServerOptions, Mapping[str, str]]:
+    """Return the options, and where each comes from by its name."""
+    parser = Parser(
+        "c4gateway",
+        DESCRIPTION.format(titles=listed([each.title for each in dialects], "and")),
+        EPILOG.format(
+            all_options=", ".join(f"--{each.option}" for each in dialects),
+            ports=listed([str(each.port) for each in dialects], "and"),
+            example=" ".join(f"--{each.option} {each.port}" for each in dialects),
+        ),
+    )
+    parser.add(table(dialects))
+    parser.add_argument(
+        "-V", "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"
+    )
+    parser.as_json = "--log-json" in arguments or sources.asks_for("log-json", arguments, os.environ)
+    given = sources.settle(parser, table(dialects), arguments, os.environ)
+    parser.as_json = bool(given.values["log_json"])
+
+    def own(kind: type[T]) -> T:
+        return kind(**{each.name: given.values[each.name] for each in options_of(kind)})
+
+    options = own(ServerOptions)
+    options.dialects = {each.name: own(each.options) for each in dialects}
+    options.ports = {each.name: cast("int | None", given.values[each.option]) for each in dialects}
+    try:
+        settle(options, given.sources, dialects)
+    except ValueError as error:
+        parser.error(str(error))
+    return options, given.sources
+
+
+def settle(options: ServerOptions, source: Mapping[str, str], dialects: Sequence[Description]) -> None:
+    """Fill in what depends on other options. Raises ValueError where some contradict each other.
+
+    `source` says where each option comes from, by its name in the table.
+    """
+    _settle_ports(options, dialects)
+    _settle_workers(options, source)
+    _settle_cluster(options, source)
+    if options.no_web:
+        for name in ("admin_token", "qr"):
+            if source[name] == COMMAND_LINE:
+                raise ValueError(f"--{name.replace('_', '-')} is of no use with --no-web")
+        options.admin_token, options.qr = None, False
+    if options.qr and find_spec("segno") is None:
+        raise ValueError("--qr needs another package: pip install 'c4gateway[qr]'")
+    if options.admin_token is not None and not is_token(options.admin_token):
+        raise ValueError("the admin token is not 1 or more ASCII characters without blanks")
+    ports = [number for number in ports_of(options, dialects).values() if number]
+    if options.share_ports and len({*ports}) < len(ports):
+        # The system would not refuse it: clients would find one or the other.
+        raise ValueError("two options name the same port, which cannot be shared with another server then")
+    for name, is_given in (("tls-key", options.tls_key is not None), ("tls-only", options.tls_only)):
+        if is_given and options.tls_cert is None:
+            raise ValueError(f"--{name} is of no use without --tls-cert")
+    if options.registered_only and options.players is None:
+        raise ValueError("--registered-only needs --players FILE")
+
+
+def _settle_ports(options: ServerOptions, dialects: Sequence[Description]) -> None:
+    """Use sockets that were handed over; where no port is asked for, let each dialect have its usual one."""
+    options.sockets = handed_over([*(each.name for each in dialects), PAGE])
+    given = {each.name: (each.option, options.ports[each.name]) for each in dialects}
+    given[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)
+    for name in options.sockets:
+        option, number = given[name]
+        if number is not None:
+            raise ValueError(f"a socket for {name} is handed over; give no --{option}, or no socket")
+        if name == PAGE:
+            options.web = 0
+        else:
+            options.ports[name] = 0
+    if options.port is None and all(number is None for number in options.ports.values()):
+        options.ports = {each.name: each.port for each in dialects}
+
+
+def _settle_workers(options: ServerOptions, source: Mapping[str, str]) -> None:
+    """Fill in what workers have in common."""
+    if options.share_ports and not hasattr(socket, "SO_REUSEPORT"):
+        raise ValueError("--share-ports: this system cannot do it")
+    if options.workers == 1:
+        return
+    if sys.platform != "linux":
+        raise ValueError("--workers: this system does not spread connections over processes; Linux does")
+    options.share_ports = True
+    options.node = options.node or f"{host_name()[: LONGEST_NODE - 12]}-{os.getpid()}"
+    if len(f"{options.node}-{options.workers}") > LONGEST_NODE:
+        raise ValueError(f"--node: with --workers a name has {LONGEST_NODE - 4} characters at most")
+    for name, place in (("metrics", options.metrics), ("node-address", options.node_address)):
+        if place is not None and place.port + options.workers - 1 > 65_535:
+            raise ValueError(f"--{name}: each worker takes one port more, and these are not that many")
+    if source["house_workers"] == DEFAULT:
+        options.house_workers = max(1, options.house_workers // options.workers)
+
+
+def _settle_cluster(options: ServerOptions, source: Mapping[str, str]) -> None:
+    """Fill in what a node needs. Where no database is named it has none: one of SQLite's cannot be shared."""
+    if options.cluster is None:
+        alone = ["cluster_password_file", "cluster_prefix"]
+        alone += ["node", "node_address"] if options.workers == 1 else []
+        for name in alone:
+            if source[name] != DEFAULT:
+                raise ValueError(f"--{name.replace('_', '-')} is of no use without --cluster")
+        if options.workers == 1:
+            return
+    elif options.cluster_password_file is not None and clustering.has_password(options.cluster):
+        raise ValueError(
+            "the URL of --cluster has a password; give no --cluster-password-file, or no password"
+        )
+    option = "--cluster" if options.cluster is not None else "--workers"
+    if find_spec(clustering.PACKAGE) is None:
+        raise ValueError(f"{option} needs another package: pip install 'c4gateway[cluster]'")
+    if source["db"] == DEFAULT:
+        options.db = None
+    elif options.db is not None and not options.db.startswith(_SHARED):
+        raise ValueError(
+            f"{option} needs a database that all nodes share, and SQLite has none;"
+            " give --db postgresql://..., or --db none to keep no results"
+        )
+    options.node = options.node or host_name()
+
+
+def as_markdown(dialects: Sequence[Description]) -> Iterator[str]:
+    """Yield the table of docs/options.md."""
+    yield "| option | default | |"
+    yield "|---|---|---|"
+    for each in table(dialects):
+        usual = each.usual_text if each.in_documents is None else each.in_documents
+        usual = usual or next((str(one.port) for one in dialects if one.option == each.name), "")
+        more = f" ({each.more})" if each.more.startswith("[") else f"; {each.more}" if each.more else ""
+        unit = "" if each.is_flag else f" {each.unit or each.key.upper()}".replace("|", "\\|")
+        yield f"| `--{each.key}{unit}` | {usual} | {each.help}{more} |"

@@ -1,0 +1,198 @@
+"""Where options come from: the command line, else the environment, else a file, else their defaults.
+
+``--log-level`` is ``C4GATEWAY_LOG_LEVEL`` in the environment, and ``log-level`` in a file. A source gives an
+option as a whole: hosts on the command line replace those of the file. Does not know what an option is for.
+"""
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.game.text import visible
+from gateway.options.names import EVERY, MASK, masked
+from gateway.options.table import PREFIX, Option, Parser, given_in, variable
+from gateway.options.terminal import in_one_line, listed
+from gateway.runtime.files import read_file
+
+CONFIG = "config"
+"""The option that names the file."""
+DEFAULT = "default"
+COMMAND_LINE = "command line"
+
+_LONGEST_FILE = 1024 * 1024
+_ON = ("true", "1", "yes", "on")
+"""How a flag is given in the environment and in a file."""
+_OFF = ("false", "0", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options in force by the names of their fields, and where each comes from."""
+
+    values: Mapping[str, object]
+    sources: Mapping[str, str]
+
+
+def settle(
+    parser: Parser, options: Sequence[Option], arguments: Sequence[str], environment: Mapping[str, str]
+) -> Settings:
+    """Return the options in force. `parser` has been told of all of them.
+
+    Exits with status 2, after a line on stderr, where an option or its source is wrong.
+    """
+    known, others = parser.parse_known_args(arguments)
+    if others:
+        parser.error(_unknown(others))
+    typed = given_in(known)
+    for each in options:
+        if each.name in typed and (fault := each.fault_if_typed(typed[each.name])):
+            parser.error(fault)
+    values, sources = {each.name: each.usual for each in options}, {each.name: DEFAULT for each in options}
+    by_key = {each.key: each for each in options}
+    try:
+        variables = _variables(by_key, environment)
+        path, option = typed.get(CONFIG), f"--{CONFIG}"
+        if path is None and CONFIG in variables:
+            path, option = variables[CONFIG][0], variable(CONFIG)
+        file = {} if path is None else _file(by_key, str(path), option)
+        line = {name: (value, COMMAND_LINE) for name, value in typed.items()}
+        for given, later in ((file, variables | line), (variables, line), (line, {})):
+            kept = {name: value for name, value in given.items() if name not in later}
+            _override(values, sources, kept, options)
+    except ValueError as error:
+        parser.error(str(error))
+    return Settings(values, sources)
+
+
+def asks_for(flag: str, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether the environment, or else the file, turns a flag on, whatever else there is wrong."""
+    if (asked := environment.get(variable(flag))) is not None:
+        return asked.casefold() in _ON
+    source = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    source.add_argument(f"--{CONFIG}", default=environment.get(variable(CONFIG)))
+    try:
+        path = source.parse_known_args(arguments)[0].config
+        return path is not None and str(_table(path, CONFIG).get(flag)).casefold() in _ON
+    except (argparse.ArgumentError, ValueError):
+        return False
+
+
+def shown(
+    options: Iterable[Option], values: Mapping[str, object], sources: Mapping[str, str]
+) -> Iterator[str]:
+    """Return the options in force as lines of such a file; a comment says where each comes from."""
+    for each in options:
+        yield f"{_line(each, values[each.name]):39} # {visible(sources[each.name])}"
+
+
+def _unknown(words: Sequence[str]) -> str:
+    """Return what is wrong with words that are no options, or the name of a command behind some."""
+    if words[0] in EVERY:
+        return f"a command comes before its options: c4gateway {words[0]} ..."
+    return f"unrecognized arguments: {' '.join(words)}"
+
+
+def _line(option: Option, value: object) -> str:
+    if value is None:
+        return f"# {option.key} = none"
+    shown = MASK if option.is_secret else _masked(value)
+    return f"{option.key} = {visible(json.dumps(shown, ensure_ascii=False, default=str))}"
+
+
+def _masked(value: object) -> object:
+    """Return a value without the passwords of the URLs in it."""
+    if isinstance(value, list):
+        return [_masked(each) for each in value]
+    return masked(value) if isinstance(value, str) else value
+
+
+_Given = dict[str, tuple[object, str]]
+"""What one source says: values and where they stand, by the names of fields."""
+
+
+def _override(
+    values: dict[str, object], sources: dict[str, str], given: _Given, options: Sequence[Option]
+) -> None:
+    """Let a source override weaker ones. Raises ValueError where it contradicts itself."""
+    by_name = {each.name: each for each in options}
+    for name, (value, source) in given.items():
+        values[name], sources[name] = value, source
+        other = by_name.get(by_name[name].withdraws)
+        if other is not None and value is not False:
+            if given.get(other.name, (False, ""))[0] is not False:
+                keys = sorted((by_name[name].key, other.key), reverse=True)
+                raise ValueError(f"{source}: give one of {listed(keys, 'and')}")
+            if other.name not in given:
+                values[other.name], sources[other.name] = other.usual, DEFAULT
+
+
+# Reading the environment and the file. All of these raise ValueError.
+
+
+def _variables(by_key: Mapping[str, Option], environment: Mapping[str, str]) -> _Given:
+    options = {each.variable: each for each in by_key.values()}
+    found: _Given = {}
+    for name, text in sorted(environment.items()):
+        if name.startswith(PREFIX):
+            _require_known(name, options, "in the environment")
+            option = options[name]
+            raw = [each.strip() for each in text.split(",")] if option.repeats else text
+            found[option.name] = _read(option, raw, name), name
+    return found
+
+
+def _file(by_key: Mapping[str, Option], path: str, option: str) -> _Given:
+    found: _Given = {}
+    for key, value in _table(path, option).items():
+        _require_known(key, [each for each in by_key if each != CONFIG], f"in {path}")
+        found[by_key[key].name] = _read(by_key[key], value, f"{path}: {key}"), path
+    return found
+
+
+def _table(path: str, option: str) -> dict[str, Any]:
+    """Return what a file has."""
+    import tomllib  # noqa: PLC0415  most starts read no file
+
+    try:
+        return tomllib.loads(read_file(path, option, _LONGEST_FILE).decode())
+    except OSError as error:
+        raise ValueError(in_one_line(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not TOML: {in_one_line(error)}") from error
+
+
+def _require_known(name: str, known: Iterable[str], where: str) -> None:
+    if name not in known:
+        from difflib import get_close_matches  # noqa: PLC0415  as above
+
+        close = get_close_matches(name, known, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise ValueError(f"{name!r} {where} is not an option{hint}")
+
+
+def _read(option: Option, raw: object, where: str) -> object:
+    """Return the value that an option gets from a text, or from a value of TOML's."""
+    try:
+        if option.is_flag:
+            return _is_on(raw)
+        texts = [_text(each) for each in raw] if isinstance(raw, list) else [_text(raw)]
+        if option.repeats:
+            return [option.value(text) for text in texts]
+        return option.value(",".join(texts))  # a list is for an option that takes its text apart
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def _is_on(raw: object) -> bool:
+    word = str(raw).casefold()
+    if word not in (*_ON, *_OFF):
+        raise ValueError(f"{raw!r} is neither true nor false")
+    return word in _ON
+
+
+def _text(raw: object) -> str:
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise ValueError("give a text or a number")
+    return str(raw)
