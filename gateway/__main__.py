@@ -96,12 +96,12 @@ def _serve_on(options: "ServerOptions", given: Sequence[str]) -> int:
         from gateway.server import supervisor  # noqa: PLC0415
 
         return supervisor.main(options, given, DIALECTS)
-    from gateway.runtime.processes import started  # noqa: PLC0415
+    from gateway.runtime.processes import start  # noqa: PLC0415
 
     writer = None
     if options.db is not None:
         with suppress(OSError):  # the server tries again, and says why
-            writer = started("gateway.store.worker")
+            writer = start("gateway.store.worker")
     from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
 
     return cli.main(options, writer)

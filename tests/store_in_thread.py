@@ -3,11 +3,12 @@
 import signal
 import socket
 import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
 from threading import Thread
 from typing import cast
 
-from gateway.runtime.processes import Child
+from gateway.runtime.processes import Started
 from gateway.store.process import PROGRAM
 from gateway.store.worker import serve
 
@@ -37,7 +38,7 @@ class InThread:
         return self._status
 
 
-def begun_in_thread(_module: str = PROGRAM) -> Child:
-    """Start the program as `gateway.runtime.processes.started` does, in a thread."""
+def begun_in_thread(_module: str = PROGRAM, _sockets: Sequence[int] = ()) -> Started:
+    """Start the program as `gateway.runtime.processes.start` does, in a thread."""
     ours, theirs = socket.socketpair()
-    return Child(cast("subprocess.Popen[bytes]", InThread(theirs)), ours)
+    return Started(cast("subprocess.Popen[bytes]", InThread(theirs)), ours)

@@ -1,9 +1,9 @@
-"""The messages between the server and the web's process, and the socket that carries them.
+"""The messages between the server and the web's process, over the link between the two.
 
-A message is its length in four bytes and a JSON object. Either end may send at any time; a question has a
-number, and its answer repeats it. To add a kind of message, add a class to `KINDS` and a branch where it is
-received. Knows trio; does not know processes, or what a message leads to. The rule it keeps: a message that
-cannot be read is a `LinkError`, and then only a new process helps.
+A message is a JSON object: the process that plays believes nothing that the web's process says. Either end
+may send at any time; a question has a number, and its answer repeats it. To add a kind of message, add a
+class to `KINDS` and a branch where it is received. A message that cannot be read is a `LinkError`, and then
+only a new process helps.
 """
 
 import json
@@ -11,19 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-import trio
-
+from gateway.runtime.child import Link, LinkError
 from gateway.server.metrics.requests import Row
 
 LONGEST = 1 << 20
 """Bytes in a message."""
+_FACTS = b"f"
+"""What a frame of facts begins with; no JSON object does."""
 WRONG_TOKEN = "admin_token_wrong"
 """What a request of the operator's without the right token is counted as."""
-_LENGTH = 4
-
-
-class LinkError(Exception):
-    """The other end is gone in the middle of a message, or sent something that is not a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +131,22 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """State or facts: rows of `adapters.web.live.rows`."""
+class Begun:
+    """The state for a request begins. It replaces what was sent before; facts may come between its parts."""
 
-    rows: Sequence[Sequence[Any]]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """The state ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Facts, or games of the state, each as `gateway.game.fact_encoding` writes it."""
+
+    found: Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,77 +166,49 @@ class Answered:
 
 
 Message: TypeAlias = (
-    Orders | Stop | Ask | Act | Done | Noticed | Withdraw | Answer | Watch | Told | Reached | Answered
+    Orders
+    | Stop
+    | Ask
+    | Act
+    | Done
+    | Noticed
+    | Withdraw
+    | Answer
+    | Watch
+    | Begun
+    | Complete
+    | Reached
+    | Answered
 )
 KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 
 
-class Link:
-    """One end of the socket. Any task may send; one receives."""
+class Messages:
+    """One end of the link. Any task may send; one receives."""
 
-    def __init__(self, stream: trio.abc.Stream) -> None:
-        self._stream = stream
-        self._sending = trio.Lock()
-        self._heard = bytearray()
+    def __init__(self, link: Link) -> None:
+        self._link = link
 
     async def send(self, message: Message) -> None:
         """Send a message. Raises LinkError if the other end is gone."""
-        await self._send(encode(message))
+        await self._link.send(encode(message))
 
-    async def tell(self, rows: Sequence[str]) -> None:
-        """Send `Told`, with rows that are JSON already. Raises LinkError if the other end is gone."""
-        await self._send(_framed(f'{{"kind": "told", "rows": [{",".join(rows)}]}}'))
+    async def send_facts(self, found: Sequence[bytes]) -> None:
+        """Send `Facts`. Raises LinkError if the other end is gone."""
+        await self._link.send(_FACTS + b"\n".join(found))
 
-    async def _send(self, data: bytes) -> None:
-        try:
-            self._sending.acquire_nowait()
-        except trio.WouldBlock:
-            await self._sending.acquire()
-        try:
-            await self._stream.send_all(data)
-        except trio.BrokenResourceError as error:
-            raise LinkError("the other end is gone") from error
-        finally:
-            self._sending.release()
-
-    async def receive(self) -> Message | None:
+    async def receive(self) -> Message | Facts | None:
         """Return the next message; None if the other end has ended. Raises LinkError."""
-        head = await self._take(_LENGTH)
-        if head is None:
+        data = await self._link.receive()
+        if data is None:
             return None
-        length = int.from_bytes(head)
-        body = await self._take(length) if length <= LONGEST else None
-        if body is None:
-            raise LinkError("a message ends too early, or has no end")
-        return decode(body)
-
-    async def aclose(self) -> None:
-        """Hang up."""
-        await trio.aclose_forcefully(self._stream)
-
-    async def _take(self, count: int) -> bytes | None:
-        while len(self._heard) < count:
-            try:
-                data = await self._stream.receive_some(1 << 16)
-            except trio.BrokenResourceError:
-                data = b""
-            if not data:
-                return None
-            self._heard += data
-        taken = bytes(self._heard[:count])
-        del self._heard[:count]
-        return taken
+        return Facts(data[1:].split(b"\n")) if data.startswith(_FACTS) else decode(data)
 
 
 def encode(message: Message) -> bytes:
     """Return a message as it is sent."""
     fields = {name: getattr(message, name) for name in message.__slots__}
-    return _framed(json.dumps({"kind": type(message).__name__.lower(), **fields}))
-
-
-def _framed(text: str) -> bytes:
-    body = text.encode()
-    return len(body).to_bytes(_LENGTH) + body
+    return json.dumps({"kind": type(message).__name__.lower(), **fields}).encode()
 
 
 def decode(body: bytes) -> Message:

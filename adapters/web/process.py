@@ -18,14 +18,14 @@ from typing import Protocol
 import trio
 
 from adapters.web.link import (
+    LONGEST,
     WRONG_TOKEN,
     Act,
     Answer,
     Answered,
     Ask,
     Done,
-    Link,
-    LinkError,
+    Messages,
     Noticed,
     Orders,
     Reached,
@@ -36,7 +36,7 @@ from adapters.web.link import (
 from adapters.web.live.sender import FactSender
 from gateway.access.limits import LIMITS
 from gateway.hub.hub import Hub
-from gateway.runtime.processes import Child, ended, started
+from gateway.runtime.child import Child, LinkError, Backoff
 from gateway.server.acts import NotDoneError, Notice
 from gateway.server.metrics.requests import Requests
 from gateway.server.operating import Operator
@@ -47,10 +47,6 @@ FINISHING = 2.5
 """Seconds for finishing answers when the server stops."""
 PARTING = 0.25
 """Seconds that the process has to end once it has hung up."""
-PAUSES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""Seconds until a restart, after the first early death, the second, and so on."""
-SOON = 10.0
-"""A death within so many seconds is an early one."""
 
 _COUNTED = frozenset((WRONG_TOKEN, *(f"limit_{limit}" for limit in LIMITS)))
 """What the process may count."""
@@ -113,18 +109,17 @@ class WebProcess:
 
     async def run(self) -> None:
         """Keep a process that serves the web; when cancelled, leave none behind."""
-        soon = 0
+        backoff = Backoff()
         try:
             while not self._stopping.is_set():
-                begun = trio.current_time()
+                began = trio.current_time()
                 try:
                     await self._keep_one()
                 except* Exception:  # our bug, or a system at its limits; play goes on
                     logger.exception(
                         "the process that serves the web cannot be served", extra={"event": "web_failed"}
                     )
-                soon = min(soon + 1, len(PAUSES)) if trio.current_time() < begun + SOON else 1
-                with trio.move_on_after(PAUSES[soon - 1]):
+                with trio.move_on_after(backoff.after(trio.current_time() - began)):
                     await self._stopping.wait()
                 self.restarts += not self._stopping.is_set()
         finally:
@@ -133,19 +128,17 @@ class WebProcess:
 
     async def _keep_one(self) -> None:
         """Run one process until it ends."""
+        child = Child("adapters.web.serving", LONGEST)
         try:
-            process, end = await self._start()
+            link = await child.start(sockets=[listener.socket.fileno() for listener in self._listeners])
         except OSError as error:
             about = {"event": "web_not_started", "error": str(error)}
             logger.error("no process to serve the web can be started: %s", error, extra=about)
             return
-        link = Link(trio.SocketStream(trio.socket.from_stdlib_socket(end)))
         try:
-            await self._serve(link)
+            await self._serve(Messages(link))
         finally:
-            with trio.CancelScope(shield=True):
-                await link.aclose()
-                status = await trio.to_thread.run_sync(ended, process, PARTING)
+            status = await child.end(PARTING)
         if not self._stopping.is_set():
             logger.error(
                 "the process that serves the web has ended, with status %s",
@@ -153,18 +146,13 @@ class WebProcess:
                 extra={"event": "web_ended", "status": status},
             )
 
-    async def _start(self) -> Child:
-        """Return a new process, and the socket to it. Raises OSError."""
-        sockets = [listener.socket.fileno() for listener in self._listeners]
-        return await trio.to_thread.run_sync(started, "adapters.web.serving", sockets)
-
-    async def _serve(self, link: Link) -> None:
+    async def _serve(self, link: Messages) -> None:
         """Serve one process until it hangs up."""
         try:
             await link.send(self._orders)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell_of_stop, link)
-                facts = FactSender(self._hub, link.tell)
+                facts = FactSender(self._hub, link)
                 nursery.start_soon(facts.run)
                 if self.operator is not None:
                     nursery.start_soon(self._tell_of_notices, link, self.operator)
@@ -201,13 +189,13 @@ class WebProcess:
         cluster = None if self._hub.cluster is None else self._hub.cluster.condition()
         return Answer(number, figures, cluster=cluster, draining=self._hub.is_draining)
 
-    async def _tell_of_stop(self, link: Link) -> None:
+    async def _tell_of_stop(self, link: Messages) -> None:
         await self._stopping.wait()
         for listener in self._listeners:
             listener.socket.close()
         await link.send(Stop(FINISHING))
 
-    async def _carry_out(self, link: Link, asked: Act, operator: Operator) -> None:
+    async def _carry_out(self, link: Messages, asked: Act, operator: Operator) -> None:
         """Carry out an act of the operator's, and answer what came of it on each node."""
         try:
             found = await operator.everywhere(asked.what, asked.about)
@@ -220,13 +208,13 @@ class WebProcess:
         if asked.what == "drain":  # once its answer has left
             operator.stop()
 
-    async def _tell_of_notices(self, link: Link, operator: Operator) -> None:
+    async def _tell_of_notices(self, link: Messages, operator: Operator) -> None:
         known = Notice()
         while True:
             known = await operator.next_notice(known)
             await link.send(Noticed(known.text, known.paused))
 
-    async def _begin_to_clear(self, link: Link, number: int, nursery: trio.Nursery) -> None:
+    async def _begin_to_clear(self, link: Messages, number: int, nursery: trio.Nursery) -> None:
         """Ask for the results to be cleared, at once: the next message may withdraw it."""
         try:
             if self._clear is None:
@@ -237,7 +225,7 @@ class WebProcess:
         else:
             nursery.start_soon(self._answer_to_clear, link, number, request)
 
-    async def _answer_to_clear(self, link: Link, number: int, request: Request) -> None:
+    async def _answer_to_clear(self, link: Messages, number: int, request: Request) -> None:
         """Answer whether the results were cleared."""
         try:
             removed = await request.result()

@@ -18,13 +18,13 @@ from adapters.web.link import (
     Answered,
     Ask,
     Done,
-    Link,
-    LinkError,
     Message,
+    Messages,
     Reached,
     Watch,
     Withdraw,
 )
+from gateway.runtime.child import LinkError
 from gateway.server.acts import NotDoneError, Parameters
 from gateway.server.metrics.requests import Row
 from gateway.store import StoreError
@@ -56,8 +56,8 @@ class _Question:
 class Remote:
     """The server. The task that reads the link hands in its answers."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
         self._numbers = count(1)
         self._questions: dict[int, _Question] = {}
 
@@ -128,7 +128,7 @@ class Remote:
 
     async def _say(self, message: Message) -> None:
         try:
-            await self._link.send(message)
+            await self._messages.send(message)
         except LinkError:
             await trio.sleep_forever()  # the server is gone, and in a moment so is this process
 

@@ -22,7 +22,19 @@ from adapters.net.socket import origin_at
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
-from adapters.web.link import WRONG_TOKEN, Answer, Done, Link, LinkError, Noticed, Orders, Stop, Told
+from adapters.web.link import (
+    LONGEST,
+    WRONG_TOKEN,
+    Answer,
+    Begun,
+    Complete,
+    Done,
+    Facts,
+    Messages,
+    Noticed,
+    Orders,
+    Stop,
+)
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
@@ -33,6 +45,7 @@ from adapters.web.streaming import Threads
 from gateway.access.heads import are_loopback
 from gateway.access.limits import limited_connections
 from gateway.runtime.accepting import PAUSE, Troubles, room_for_connections, watch
+from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import give_way
 from gateway.server.logs import set_up_logging
 from gateway.server.metrics.requests import Requests
@@ -55,20 +68,20 @@ def main() -> int:
     gc.freeze()
     link, *listeners = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     try:
-        trio.run(_serve, Link(_stream(link)), listeners)
+        trio.run(_serve, Messages(Link(_stream(link), LONGEST)), listeners)
     except Exception:  # our bug; the interpreter would not log it
         logger.exception("the web ends after an internal error", extra={"event": "web_failed"})
         return 1
     return 0
 
 
-async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
+async def _serve(messages: Messages, listeners: Sequence[socket.socket]) -> None:
     try:
-        orders = await link.receive()
+        orders = await messages.receive()
         if isinstance(orders, Orders):
             set_up_logging(orders.log_level, as_json=orders.log_json)
             database = None if orders.where is None else open_again(Place(orders.where, orders.file))
-            await Serving(link, database, orders, is_local=_is_local(orders, listeners)).run(listeners)
+            await Serving(messages, database, orders, is_local=_is_local(orders, listeners)).run(listeners)
             if database is not None:
                 database.close()
     except* LinkError:
@@ -79,11 +92,11 @@ class Serving:
     """The parts of the web, at work."""
 
     def __init__(
-        self, link: Link, database: Database | None, orders: Orders, *, is_local: bool = False
+        self, messages: Messages, database: Database | None, orders: Orders, *, is_local: bool = False
     ) -> None:
         """`is_local` says that only this machine can connect."""
-        self._link = link
-        self._remote = Remote(link)
+        self._messages = messages
+        self._remote = Remote(messages)
         reader = Reader(database)
         probe = trio.lowlevel.checkpoint if database is None else partial(Threads(1).do, reader.probe)
         health = Health(self._remote.queue, probe)
@@ -131,7 +144,7 @@ class Serving:
 
     async def _heed(self, nursery: trio.Nursery) -> None:
         """Carry out the messages of the server."""
-        while (message := await self._link.receive()) is not None:
+        while (message := await self._messages.receive()) is not None:
             match message:
                 case Answer():
                     self._remote.settle(message)
@@ -139,8 +152,12 @@ class Serving:
                     self._remote.note(message)
                 case Noticed(text, paused):
                     self._notice.announcement, self._notice.paused = text or None, paused
-                case Told(rows):
-                    self._live.hear(rows)
+                case Facts(found):
+                    self._live.hear(found)
+                case Begun(number):
+                    self._live.begin(number)
+                case Complete():
+                    self._live.complete()
                 case Stop(limit):
                     nursery.cancel_scope.deadline = trio.current_time() + limit
                     self._accepting.cancel()

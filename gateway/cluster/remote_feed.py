@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import TypeAlias
 
-from gateway.cluster.fact_codec import SEATS, decode_fact, encode_fact
 from gateway.game.encoding import EncodingError
+from gateway.game.fact_encoding import SEATS, decode_remote_fact, encode_fact
 from gateway.game.facts import Missed, Vanished
 from gateway.hub.feed import ALL, RemoteFact, Subscription
 from gateway.hub.hub import Hub
@@ -302,7 +302,7 @@ class NodesSubscription:
         source.size -= len(frame)
         match frame[:1]:
             case b"m" | b"v":
-                return (decode_fact(frame, source.first),)
+                return (decode_remote_fact(frame, source.first),)
             case b"s":
                 source.is_whole = True
             case b"e":

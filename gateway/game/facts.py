@@ -146,6 +146,10 @@ class Standing:
     """Seconds since the latest request to move left."""
 
 
+Shown: TypeAlias = Fact | Vanished | tuple[GameStarted, Standing]
+"""A fact, or a game that was on before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """All that is on. A subscriber that takes it in the step in which it was told to take facts has no gap.

@@ -20,9 +20,8 @@ from gateway.game.facts import (
     Left,
     Missed,
     MoveMade,
+    Shown,
     Snapshot,
-    Standing,
-    Vanished,
     Waits,
 )
 from gateway.game.results import Finished, Results
@@ -155,7 +154,7 @@ class Feed:
 
 # The facts of other nodes: where a server is a node of a cluster, `hub.cluster.feed` has them.
 
-RemoteFact: TypeAlias = Fact | Missed | Vanished | tuple[GameStarted, Standing]
+RemoteFact: TypeAlias = Shown | Missed
 """A fact of another node, or a game of its state."""
 
 

@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+LENGTH = 4
+"""Bytes of a frame's length."""
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
 LOG_JSON = "C4GATEWAY_LOG_JSON"
@@ -23,14 +25,14 @@ _SPEAKING = ("gateway.server.streams",)
 """What runs another module so that all that it writes is JSON."""
 
 
-class Child(NamedTuple):
-    """A child process, and the server's end of the socket to it."""
+class Started(NamedTuple):
+    """A child process, and this process's end of the socket to it."""
 
     process: "subprocess.Popen[bytes]"
     socket: socket.socket
 
 
-def started(module: str, given: Iterable[int] = ()) -> Child:
+def start(module: str, given: Iterable[int] = ()) -> Started:
     """Start a process that runs `module`.
 
     Its arguments are the file descriptors of its end of the socket and of those `given`. It uses the server's
@@ -55,7 +57,7 @@ def started(module: str, given: Iterable[int] = ()) -> Child:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
-    return Child(process, ours)
+    return Started(process, ours)
 
 
 def running(module: str) -> list[str]:
@@ -84,21 +86,35 @@ def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:
         return process.wait()
 
 
-def framed(message: Any) -> bytes:
-    """Return a message to or from a child process: its length in four bytes, and what `marshal` makes of it.
+def frame(data: bytes) -> bytes:
+    """Return bytes as the socket to a child process carries them: their length comes first."""
+    return len(data).to_bytes(LENGTH) + data
 
-    That is the fastest form, and safe: both ends run the same Python, and no other process can write to the
-    socket. Raises ValueError if the message is not of plain values.
+
+def packed(message: Any) -> bytes:
+    """Return what `marshal` makes of a message. Raises ValueError if it is not of plain values.
+
+    That is the fastest form, and safe between a server and what it started to keep results: both ends run the
+    same Python, and no other process can write to the socket.
     """
-    data = marshal.dumps(message)
-    return len(data).to_bytes(4) + data
+    return marshal.dumps(message)
 
 
-def received(messages: BinaryIO) -> Any:
-    """Return the next message that `framed` made; None if the other end is gone, perhaps within one."""
-    length = messages.read(4)
-    data = messages.read(int.from_bytes(length))
-    return marshal.loads(data) if len(length) == 4 and len(data) == int.from_bytes(length) else None
+def unpacked(data: bytes) -> Any:
+    """Undo `packed`. Raises ValueError, EOFError, TypeError."""
+    return marshal.loads(data)
+
+
+def framed(message: Any) -> bytes:
+    """Return the frame of a message. Raises ValueError if it is not of plain values."""
+    return frame(packed(message))
+
+
+def received(frames: BinaryIO) -> Any:
+    """Return the message of the next frame; None if the other end is gone, perhaps within one."""
+    length = frames.read(LENGTH)
+    data = frames.read(int.from_bytes(length))
+    return unpacked(data) if len(length) == LENGTH and len(data) == int.from_bytes(length) else None
 
 
 def give_way(by: int) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from types import TracebackType
 
-from gateway.runtime.processes import LOG_JSON, ended, started
+from gateway.runtime.processes import LOG_JSON, ended, start
 from gateway.server.logs import FLUSH_LIMIT, set_up_logging
 
 OF_LOG = "_C4GATEWAY_LOG"
@@ -52,7 +52,7 @@ def _json_stderr() -> Iterator[None]:
         yield
         return
     os.environ.pop(LOG_JSON, None)  # or that process would load all that is loaded here
-    child = started("gateway.runtime.json_stderr")
+    child = start("gateway.runtime.json_stderr")
     ours = os.dup(2)
     os.dup2(child.socket.fileno(), 2)
     os.environ[LOG_JSON] = "true"

@@ -26,6 +26,7 @@ from gateway.options.description import Description
 from gateway.options.server import WEB_PORT, ServerOptions, ports_of
 from gateway.options.terminal import in_one_line
 from gateway.options.workers import ALONE, WORKER, arguments
+from gateway.runtime.child import Backoff
 from gateway.runtime.json_stderr import complain
 from gateway.runtime.listening import FIRST, PortInUseError, reserved
 from gateway.runtime.notifying import DRAINS, READY, keep_alive, notify, reloading, stopping, watchdog
@@ -46,11 +47,6 @@ from gateway.server.streams import OF_LOG, write
 # - One that ends again and again is started after longer and longer pauses.
 # - One that has said nothing for as long as the manager of this process allows is killed.
 
-FIRST_PAUSE = 0.5
-"""Seconds before a program that ended is started anew; each time twice as many."""
-LONGEST_PAUSE = 30.0
-LASTING = 60.0
-"""Seconds after which a program that ends did well, and pauses begin anew."""
 GRACE = 5.0
 """Seconds that a program has to end when there is no more need of it."""
 
@@ -158,7 +154,7 @@ class Supervisor:
 
     async def keep_silent(self, member: Member, told: Mapping[str, str] | None = None) -> None:
         """Do the same for a program that says nothing; somebody else calls its `now_ready`."""
-        pause = FIRST_PAUSE
+        backoff = Backoff()
         while not self.is_stopping:
             began = trio.current_time()
             status = await self._run(member, told or {})
@@ -166,12 +162,10 @@ class Supervisor:
                 return
             if not member.has_been_ready:
                 raise EndedError(member.order.name, status)
-            lasted = trio.current_time() - began
-            pause = FIRST_PAUSE if lasted > LASTING else pause
+            pause = backoff.after(trio.current_time() - began)
             _log_end(member.order.name, status, pause)
             with trio.move_on_after(pause):
                 await self._stopping.wait()
-            pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _run(self, member: Member, told: Mapping[str, str]) -> int:
         member.process = process = _started(member.order, member.output, told)

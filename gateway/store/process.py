@@ -9,16 +9,15 @@ rules:
 - At the end a process has a moment to finish its work; then it is killed.
 """
 
-import marshal
 import math
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import trio
 
-from gateway.runtime.processes import Child, ended, framed, started
+from gateway.runtime.child import Child, LinkError
+from gateway.runtime.processes import Started, packed, unpacked
 from gateway.store import StoreError
 from gateway.store.batcher import Batch
 from gateway.store.records import Cleared, GameRecord, TakenUp
@@ -52,88 +51,64 @@ class Opened:
     """Why that folder cannot be used, if it cannot."""
 
 
-class _Process:
+class _Asked:
     """A process that answers questions, one at a time. It is started when something is asked."""
 
     def __init__(self, program: str, name: str, orders: tuple[object, ...]) -> None:
         """`name` is what an error calls it; `orders` come before all questions."""
-        self._program = program
+        self._child = Child(program)
         self._name = name
         self._orders = orders
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stream: trio.SocketStream | None = None
         self.restarts = 0
         """How often a process was started because there was none any more."""
 
     @property
     def pid(self) -> int | None:
         """The process, if there is one."""
-        return None if self._process is None else self._process.pid
+        return self._child.pid
 
     async def close(self, limit: float = PARTING) -> None:
         """End the process. It has `limit` seconds to finish its work; then it is killed."""
-        await self._end(limit)
+        await self._child.end(limit)
+
+    async def _start(self, started: Started | None, limit: float) -> Any:
+        """Start the process, and return its answer to its orders. Raises OSError."""
+        await self._child.start(started)
+        try:
+            return await self._ask(packed(self._orders), limit)
+        except StoreError as error:
+            raise OSError(str(error)) from error
 
     async def _ask(self, question: bytes, patience: float) -> Any:
-        if self._stream is None:
-            await self._start_again()
+        if self._child.link is None:
+            self.restarts += 1
+            try:
+                await self._start(None, STARTING)
+            except OSError as error:
+                raise StoreError(f"{self._name} cannot be started: {error}") from error
         try:
             with trio.fail_after(patience):
                 kind, value = await self._answer(question)
         except trio.TooSlowError as error:
-            await self._end(0.0)
+            await self._child.end(0.0)
             raise StoreError(f"{self._name} has not answered for {patience:.0f} s") from error
         except Exception as error:  # the next answer would belong to another question
-            status = await self._end(PARTING)
+            status = await self._child.end(PARTING)
             raise StoreError(f"{self._name} has ended, with status {status}") from error
         if kind == "done":
             return value
         raise StoreError(value) if kind == "again" else UnstorableError(value)
 
     async def _answer(self, question: bytes) -> Any:
-        assert self._stream is not None
-        await self._stream.send_all(question)
-        heard = bytearray()
-        while len(heard) < 4 or len(heard) < 4 + int.from_bytes(heard[:4]):
-            more = await self._stream.receive_some()
-            if not more:
-                raise EOFError("the process is gone")
-            heard += more
-        return marshal.loads(heard[4:])
-
-    async def _start_again(self) -> None:
-        self.restarts += 1
-        try:
-            await self._start(None, STARTING)
-        except OSError as error:
-            raise StoreError(f"{self._name} cannot be started: {error}") from error
-
-    async def _start(self, begun: Child | None, limit: float) -> Any:
-        """Start the process, and return its answer to its orders. Raises OSError."""
-        if begun is None:
-            begun = await trio.to_thread.run_sync(started, self._program)
-        self._process, end = begun
-        self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(end))
-        try:
-            return await self._ask(framed(self._orders), limit)
-        except StoreError as error:
-            raise OSError(str(error)) from error
-
-    async def _end(self, limit: float) -> int | None:
-        """Hang up on the process, let it end within `limit` seconds, and return its status."""
-        stream, process = self._stream, self._process
-        self._stream = self._process = None
-        if stream is not None:
-            stream.socket.close()
-        if process is None:
-            return None
-        status: int | None = None
-        with trio.CancelScope(shield=True):
-            status = await trio.to_thread.run_sync(ended, process, limit)
-        return status  # noqa: RET504  mypy holds that the scope may swallow an exception
+        assert self._child.link is not None
+        await self._child.link.send(question)
+        answer = await self._child.link.receive()
+        if answer is None:
+            raise LinkError("the process is gone")
+        return unpacked(answer)
 
 
-class StoreProcess(_Process):
+class StoreProcess(_Asked):
     """A `Store` in a process of its own. One call at a time."""
 
     def __init__(
@@ -156,13 +131,13 @@ class StoreProcess(_Process):
         self._keep_wire = keep_wire
         self._patience = patience
 
-    async def open(self, begun: Child | None = None) -> Opened:
+    async def open(self, started: Started | None = None) -> Opened:
         """Have the process open the database, creating or migrating it; that may take minutes.
 
-        `begun` is the process, where it has been started already. Raises OSError, with one line, if the
+        `started` is the process, where it has been started already. Raises OSError, with one line, if the
         system cannot start it, or it cannot open the database.
         """
-        opened = Opened(*await self._start(begun, math.inf))
+        opened = Opened(*await self._start(started, math.inf))
         self._orders = (
             "open again",
             self._keep_wire,
@@ -181,24 +156,24 @@ class StoreProcess(_Process):
         """
         games = [each.plain() for each in batch.games]
         evidence = [(each.game, each.side, each.exchange) for each in batch.evidence]
-        question = _framed(("write", games, evidence))
+        question = _packed(("write", games, evidence))
         return [GameRecord.from_plain(each) for each in await self._ask(question, self._patience)]
 
     async def take_up(self) -> TakenUp:
         """Store some games of a journal that no process writes any more. Raises as `write`."""
-        return TakenUp(*await self._ask(framed(("take up",)), self._patience))
+        return TakenUp(*await self._ask(packed(("take up",)), self._patience))
 
     async def tidy(self) -> bool:
         """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
-        return bool(await self._ask(framed(("tidy",)), self._patience))
+        return bool(await self._ask(packed(("tidy",)), self._patience))
 
     async def clear(self) -> Cleared:
         """Remove all games and players. Raises as `write`."""
-        games, players = await self._ask(framed(("clear",)), 10 * self._patience)
+        games, players = await self._ask(packed(("clear",)), 10 * self._patience)
         return Cleared(games, players)
 
 
-class JournalProcess(_Process):
+class JournalProcess(_Asked):
     """A `Journal` in a process of its own, which runs only while it is needed. One `append` at a time."""
 
     def __init__(self, folder: str, name: str, beside: str | None, *, patience: float = 10.0) -> None:
@@ -214,12 +189,12 @@ class JournalProcess(_Process):
 
         It raises UnstorableError if a game is at fault.
         """
-        await self._ask(_framed([each.plain() for each in records]), self._patience)
+        await self._ask(_packed([each.plain() for each in records]), self._patience)
 
 
-def _framed(question: object) -> bytes:
+def _packed(question: object) -> bytes:
     """Return a question about games. Raises UnstorableError."""
     try:
-        return framed(question)
+        return packed(question)
     except ValueError as error:
         raise UnstorableError(str(error)) from error

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
 
-from gateway.cluster.fact_codec import SEATS, decode_fact, encode_fact
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.messages import Message, decode, encode
 from gateway.cluster.remote_feed import FeedPublisher, RemoteFeed
 from gateway.game.commands import LOBBY, LONGEST_NAME, Place
 from gateway.game.events import NOTHING, Objection
+from gateway.game.fact_encoding import SEATS, decode_remote_fact, encode_fact
 from gateway.game.facts import (
     Came,
     GameStarted,
@@ -558,7 +558,7 @@ def shown(*snapshots: Snapshot) -> object:
     found = Shown()
     for number, each in enumerate(snapshots):
         for told in (*each.players, *each.waiting, *each.hindered, *each.games):
-            found.hear(decode_fact(encode_fact(told), number * SEATS))
+            found.hear(decode_remote_fact(encode_fact(told), number * SEATS))
     return found.everything()
 
 

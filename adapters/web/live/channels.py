@@ -13,8 +13,8 @@ from itertools import count
 
 from adapters.web.live.channel import Channel, Wanted, event
 from adapters.web.live.model import NAMESAKES, Game, Json, Model
-from adapters.web.live.rows import Begun, Complete, Over, Told
-from gateway.game.facts import GameStarted, MoveMade, Vanished
+from gateway.game.facts import GameStarted, MoveMade, Shown, Vanished
+from gateway.game.results import Finished
 
 KEPT = 20.0
 """Seconds for which a channel stays without viewers."""
@@ -85,21 +85,29 @@ class Channels:
         self._model = self._coming = None
         self._channels.clear()
 
-    def hear(self, rows: Iterable[Told], now: float) -> None:
+    def begin(self, number: int) -> None:
+        """Expect the state for a request."""
+        self._coming = Model(self._model) if number == self.request else None
+
+    def hear(self, facts: Iterable[Shown], now: float) -> None:
         """Take in facts, and send events."""
-        for told in rows:
-            if isinstance(told, Begun):
-                self._coming = Model(self._model) if told.number == self.request else None
-            elif self._coming is not None:
-                self._coming.hear(told, now)
-                if isinstance(told, Complete):
-                    self._complete(self._coming, now)
+        for fact in facts:
+            if self._coming is not None:
+                self._coming.hear(fact, now)
             elif self._model is not None:
-                game = self._model.hear(told, now)
-                if isinstance(told, Vanished | Complete):  # of another node of a cluster
+                game = self._model.hear(fact, now)
+                if isinstance(fact, Vanished):
                     self._renew(self._model, now)
                 elif game is not None:
-                    self._tell(told, game, now)
+                    self._tell(fact, game, now)
+
+    def complete(self, now: float) -> None:
+        """Give all viewers a snapshot: the state is complete, or that of another node of a cluster is."""
+        if self._coming is not None:
+            self._model, self._coming = self._coming, None
+        if self._model is not None:
+            self._model.complete()
+            self._renew(self._model, now)
 
     def tick(self, now: float) -> None:
         """Drop what is over, and send the counts if they changed. To be called once a second."""
@@ -120,27 +128,23 @@ class Channels:
             for channel in self._channels.values():
                 channel.put(changed)
 
-    def _complete(self, model: Model, now: float) -> None:
-        self._model, self._coming = model, None
-        self._renew(model, now)
-
     def _renew(self, model: Model, now: float) -> None:
         """Give all viewers a snapshot."""
         self._told = model.counts(now)
         for channel in self._channels.values():
             channel.renew(model)
 
-    def _tell(self, told: Told, game: Game, now: float) -> None:
+    def _tell(self, fact: Shown, game: Game, now: float) -> None:
         channels = self._channels.values()
-        match told:
+        match fact:
             case GameStarted():
                 for channel in channels:
                     channel.started(game, now)
             case MoveMade():
-                moved = _moved(told, game)
+                moved = _moved(fact, game)
                 for channel in channels:
                     channel.moved(game, moved)
-            case Over():
+            case Finished():
                 ended = _ended(game)
                 for channel in channels:
                     channel.ended(game, ended)
@@ -156,7 +160,7 @@ class Channels:
 
 def _moved(move: MoveMade, game: Game) -> bytes:
     about = {"game": move.game, "number": len(game.moves), "side": move.side, "column": move.column}
-    return event("moved", {**about, "used": move.used, "left": game.left})
+    return event("moved", {**about, "used": round(move.used, 3), "left": game.left})
 
 
 def _ended(game: Game) -> bytes:

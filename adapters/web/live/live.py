@@ -6,16 +6,16 @@ Knows trio and the channels; does not know HTTP. The rules it keeps:
 - A viewer that stops reading costs nothing: it is only a number in its channel's ring.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
 
 import trio
 
 from adapters.web.live.channel import Channel, Wanted
 from adapters.web.live.channels import KEPT, Channels
 from adapters.web.live.model import Json
-from adapters.web.live.rows import read
+from gateway.game.fact_encoding import decode_fact
+from gateway.runtime.child import LinkError
 
 MOST = 768
 """Viewers at once."""
@@ -86,9 +86,21 @@ class Live:
             self._channels.renew()
             await self._watch(0)
 
-    def hear(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Take in facts from the server. Raises LinkError."""
-        self._channels.hear(map(read, rows), trio.current_time())
+    def begin(self, number: int) -> None:
+        """Expect the state for a request."""
+        self._channels.begin(number)
+
+    def hear(self, found: Iterable[bytes]) -> None:
+        """Take in facts from the server, as `gateway.game.fact_encoding` writes them. Raises LinkError."""
+        try:
+            facts = [*map(decode_fact, found)]
+        except ValueError as error:
+            raise LinkError(f"not a fact: {error}") from error
+        self._channels.hear(facts, trio.current_time())
+
+    def complete(self) -> None:
+        """Take in that the state is complete."""
+        self._channels.complete(trio.current_time())
         if self._channels.is_whole:
             self._whole.set()
 

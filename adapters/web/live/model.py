@@ -11,10 +11,22 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias, assert_never
 
-from adapters.web.live.rows import Begun, Complete, Kept, Over, Stands, Told
 from gateway.game.board import Side, position_string
-from gateway.game.facts import Came, GameStarted, Left, MoveMade, Obstacle, Standing, Vanished, Waits
+from gateway.game.facts import (
+    Came,
+    GameStarted,
+    Hindered,
+    Left,
+    MoveMade,
+    Obstacle,
+    Shown,
+    Standing,
+    Vanished,
+    Waits,
+)
 from gateway.game.ids import GameId
+from gateway.game.results import Finished
+from gateway.store.records import WORDS
 
 HELD = 8.0
 """Seconds for which a game is shown after its end."""
@@ -90,11 +102,12 @@ class Game:
         self.asked = now
         if self.left is not None and move.left is not None:
             one, other = self.left
-            self.left = (one, move.left) if move.side else (move.left, other)
+            left = round(move.left, 3)
+            self.left = (one, left) if move.side else (left, other)
 
-    def end(self, over: Over, now: float) -> None:
+    def end(self, over: Finished, now: float) -> None:
         """Take in the end."""
-        self.winner, self.reason, self.ended = over.winner, over.reason, now
+        self.winner, self.reason, self.ended = over.winner, WORDS[over.reason], now
         clock = self.started.clock
         if self.left is not None and clock is not None:
             one, other = (
@@ -119,44 +132,39 @@ class Model:
         self._moves: deque[tuple[float, int]] = deque() if earlier is None else earlier._moves
         """Moves in each second: when the second began, and how many came."""
 
-    def hear(self, told: Told, now: float) -> Game | None:
+    def hear(self, fact: Shown, now: float) -> Game | None:
         """Take in a fact; return the game that it is about, if that game is known."""
-        match told:
+        match fact:
             case MoveMade():
-                return self._moved(told, now)
+                return self._moved(fact, now)
             case GameStarted():
-                for player in told.players:
+                for player in fact.players:
                     self._waiting.pop(player, None)
-                left = None if told.clock is None else (told.clock, told.clock)
-                return self._stands(told, Standing((), (0.0, 0.0), left, 0.0), now)
-            case Over():
-                return self._ended(told, now)
-            case Came() | Waits() | Kept() | Left():
-                self._hear_of_player(told, now)
+                left = None if fact.clock is None else (fact.clock, fact.clock)
+                return self._stands(fact, Standing((), (0.0, 0.0), left, 0.0), now)
+            case Finished():
+                return self._ended(fact, now)
+            case Came():
+                self._players[fact.player] = fact
+            case Waits():
+                self._waiting[fact.player] = Wait(fact.table, now - fact.waited)
+            case Hindered():
+                if fact.player in self._waiting:
+                    self._waiting[fact.player].obstacle = fact.obstacle
+            case Left():
+                self._players.pop(fact.player, None)
+                self._waiting.pop(fact.player, None)
             case Vanished():
-                self._vanish(told)
-            case Stands():
-                return self._stands(told.started, told.standing, now)
-            case Begun():
-                pass
-            case Complete():
-                self._waiting = dict(sorted(self._waiting.items(), key=lambda item: item[1].since))
+                self._vanish(fact)
+            case (started, standing):
+                return self._stands(started, standing, now)
             case _:
-                assert_never(told)
+                assert_never(fact)
         return None
 
-    def _hear_of_player(self, told: Came | Waits | Kept | Left, now: float) -> None:
-        match told:
-            case Came():
-                self._players[told.player] = told
-            case Waits():
-                self._waiting[told.player] = Wait(told.table, now - told.waited)
-            case Kept():
-                if told.player in self._waiting:
-                    self._waiting[told.player].obstacle = told.obstacle
-            case Left():
-                self._players.pop(told.player, None)
-                self._waiting.pop(told.player, None)
+    def complete(self) -> None:
+        """Take in that the state is complete: its players come in no order."""
+        self._waiting = dict(sorted(self._waiting.items(), key=lambda item: item[1].since))
 
     def let_go(self, now: float) -> list[Game]:
         """Drop the games that ended `HELD` seconds ago, and return them."""
@@ -222,11 +230,13 @@ class Model:
 
     def _stands(self, started: GameStarted, standing: Standing, now: float) -> Game:
         moves = "".join(map(str, standing.moves))
-        game = Game(started, moves, standing.left, now - standing.thinking)
+        one, other = standing.left or (0.0, 0.0)
+        left = None if standing.left is None else (round(one, 3), round(other, 3))
+        game = Game(started, moves, left, now - standing.thinking)
         self.games[started.game] = game
         return game
 
-    def _ended(self, over: Over, now: float) -> Game | None:
+    def _ended(self, over: Finished, now: float) -> Game | None:
         game = self.games.pop(over.game, None)
         if game is not None:
             game.end(over, now)

@@ -11,15 +11,15 @@ keeps:
   or when it joins, is followed by one more end of the state.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from math import inf
-from typing import Any
 
 import trio
 
-from adapters.web.live.rows import COMPLETE, begun, written
-from gateway.game.facts import Missed
+from adapters.web.link import Begun, Complete, Messages
+from gateway.game.fact_encoding import encode_fact
+from gateway.game.facts import Missed, Shown
 from gateway.hub.feed import ALL, RemoteFact, RemoteSubscription, Subscription
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Seat
@@ -33,7 +33,7 @@ PART = 50
 LIMIT = 5_000
 """Facts that may wait for the web's process."""
 MOST = 100
-"""Rows in a message. With the longest names it still fits into `link.LONGEST`."""
+"""Facts in a message. With the longest names it still fits into `link.LONGEST`."""
 GRACE = 1.0
 """Seconds that the state waits for other nodes."""
 
@@ -41,10 +41,9 @@ GRACE = 1.0
 class FactSender:
     """Sends facts to one web process."""
 
-    def __init__(self, hub: Hub, send: Callable[[Sequence[str]], Awaitable[None]]) -> None:
-        """`send` sends rows, as `Link.tell` does."""
+    def __init__(self, hub: Hub, messages: Messages) -> None:
         self._hub = hub
-        self._send = send
+        self._messages = messages
         self._wanted = 0
         self._woken = trio.Event()
 
@@ -54,7 +53,7 @@ class FactSender:
         self._wake()
 
     async def run(self) -> None:
-        """Send what is wanted, until cancelled. Raises what `send` raises."""
+        """Send what is wanted, until cancelled. Raises LinkError."""
         while True:
             if self._wanted:
                 facts = self._hub.feed.subscribe(self._wake, ALL, LIMIT)
@@ -70,7 +69,7 @@ class FactSender:
 
     async def _tell(self, facts: Subscription, others: RemoteSubscription, number: int) -> None:
         """Send the state, then facts, until facts were missed or another request came."""
-        await self._send([begun(number)])
+        await self._messages.send(Begun(number))
         seats = iter(self._hub.seats())
         while part := tuple(islice(seats, PART)):
             if not await self._pass_on(facts, part):
@@ -81,7 +80,7 @@ class FactSender:
             is_whole = others.is_whole
             if is_whole > was_whole or (not is_complete and trio.current_time() >= patience):
                 is_complete = True
-                await self._send([COMPLETE])
+                await self._messages.send(Complete())
             was_whole = is_whole
             await trio.sleep(PAUSE if is_whole else SHORT_PAUSE)
             with trio.move_on_at(inf if is_complete else patience):
@@ -94,8 +93,8 @@ class FactSender:
         if len(happened) < len(taken):
             return False
         told = iter((*happened, *self._what_is_on_at(seats)))
-        while rows := [*map(written, islice(told, MOST))]:
-            await self._send(rows)
+        while found := [*map(encode_fact, islice(told, MOST))]:
+            await self._messages.send_facts(found)
         return True
 
     async def _pass_on_others(self, others: RemoteSubscription) -> bool:
@@ -104,10 +103,10 @@ class FactSender:
             told = [each for each in taken if not isinstance(each, Missed)]
             if len(told) < len(taken):
                 return False
-            await self._send([*map(written, told)])
+            await self._messages.send_facts([*map(encode_fact, told)])
         return True
 
-    def _what_is_on_at(self, seats: Sequence[Seat]) -> Sequence[Any]:
+    def _what_is_on_at(self, seats: Sequence[Seat]) -> Sequence[Shown]:
         if not seats:
             return ()
         on = self._hub.snapshot(trio.current_time(), seats)

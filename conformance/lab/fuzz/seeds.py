@@ -9,9 +9,8 @@ from itertools import cycle, islice
 from json import dumps
 from random import Random
 
-from adapters.web.link import Ask, Told, Watch
-from adapters.web.link import encode as framed
-from adapters.web.live import rows
+from adapters.web.link import Answered, Ask, Begun, Watch
+from adapters.web.link import encode as encode_message
 from conformance.dialects.frames import frame
 from conformance.frames import Handshake
 from conformance.lab.abuse.texts import LONG
@@ -23,15 +22,16 @@ from gateway.game.board import Board
 from gateway.game.commands import AtTable, Enter, InLobby, Introduce, Leave, Play, Wish
 from gateway.game.encoding import encode
 from gateway.game.events import Dismissed, Ended, Moved, Objection, Reason, Refused, Started, ToMove, Why
+from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import (
     Came,
     Cause,
-    Fact,
     GameStarted,
     Hindered,
     Left,
     MoveMade,
     Obstacle,
+    Shown,
     Standing,
     Waits,
 )
@@ -119,16 +119,16 @@ def events(is_long: bool) -> Iterator[bytes]:
 
 
 def facts(is_long: bool) -> Iterator[bytes]:
-    """Yield rows of facts."""
-    yield f"[{','.join(_rows() * (100 if is_long else 1))}]".encode()
-    yield from (f"[{row}]".encode() for row in _rows())
+    """Yield lines of facts."""
+    yield b"\n".join(_facts() * (100 if is_long else 1))
+    yield from _facts()
 
 
 def messages(is_long: bool) -> Iterator[bytes]:
     """Yield messages between the server and the web's process."""
-    told = framed(Told([["l", 7]] * (1_000 if is_long else 1)))
-    yield from (message[4:] for message in (told, framed(Ask(1, "queue")), framed(Watch(1))))
-    yield f'{{"kind": "told", "rows": [{",".join(_rows())}]}}'.encode()
+    yield encode_message(Answered([("page", 200, [0, 1], 0.25)] * (1_000 if is_long else 1)))
+    for message in (Ask(1, "queue"), Watch(1), Begun(1)):
+        yield encode_message(message)
 
 
 def games(is_long: bool) -> Iterator[bytes]:
@@ -189,9 +189,9 @@ def _moves(kind: int, column: int) -> bytes:
     ]
 
 
-def _rows() -> list[str]:
+def _facts() -> list[bytes]:
     game = GameStarted(_GAME, (6, 7), ("ann", "bob"), ("one", "two"), None, 1, 42.0)
-    some: Sequence[Fact | tuple[GameStarted, Standing]] = (
+    some: Sequence[Shown] = (
         Came(7, "ann", "one"),
         Waits(7, "round", 1.5),
         Hindered(7, "ann", Obstacle(Cause.ABSENT, "Ada", "ada"), is_first=True),
@@ -201,7 +201,7 @@ def _rows() -> list[str]:
         (game, Standing((3, 3), (0.0, 0.0), (40.5, 41.0), 2.25)),
         Left(7),
     )
-    return [rows.begun(1), *map(rows.written, some), f'["e","{_GAME}",1,"left",10,20]', rows.COMPLETE]
+    return [*map(encode_fact, some)]
 
 
 def _record(name: str) -> GameRecord:

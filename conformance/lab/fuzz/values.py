@@ -9,13 +9,14 @@ import zlib
 from contextlib import suppress
 from typing import Any
 
-from adapters.web.link import LinkError, Told, decode
+from adapters.web.link import decode
 from adapters.web.live.model import Model
-from adapters.web.live.rows import read
 from adapters.web.query import FILTERS, PAGING, BadRequestError, parameters, part, wanted
 from gateway.access.heads import host_in, is_domain, may_play
 from gateway.game.encoding import EncodingError, decode_command, decode_event
 from gateway.game.encoding import encode as encode_value
+from gateway.game.fact_encoding import decode_fact
+from gateway.runtime.child import LinkError
 from gateway.store import evidence
 from gateway.store.commands import FORMATS
 from gateway.store.formats import jsonl
@@ -30,25 +31,18 @@ def events(data: bytes) -> None:
 
 
 def messages(data: bytes) -> None:
-    """Read a message between the server and the web's process, and the facts in it into a model."""
-    try:
-        message = decode(data)
-    except LinkError:
-        return
-    if isinstance(message, Told):
-        facts(json.dumps(message.rows).encode())
+    """Read a message between the server and the web's process."""
+    with suppress(LinkError):
+        decode(data)
 
 
 def facts(data: bytes) -> None:
-    """Read rows of facts, and let a model of the games hear them."""
-    try:
-        rows = json.loads(data)
-    except (ValueError, RecursionError):
-        return
+    """Read facts as they cross to the web's process, and let a model of the games hear them."""
     model = Model()
-    for now, row in enumerate(rows if isinstance(rows, list) else ()):
-        with suppress(LinkError):
-            game = model.hear(read(row), float(now))
+    for now, line in enumerate(data.split(b"\n")):
+        with suppress(ValueError):
+            fact = decode_fact(line)
+            game = model.hear(fact, float(now))
             if game is not None:
                 json.dumps(game.shown(1, float(now)))
     json.dumps(model.counts(float(len(data))))

@@ -9,9 +9,9 @@ from game_records import BEGAN, FOUR, drawn, game
 from web_world import NASTY, Site, keep, shown, unkept
 
 from adapters.web.live.model import LOBBY
-from adapters.web.live.rows import written
 from adapters.web.page.rendering import address
 from gateway.game.events import Reason, Spoken
+from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import Came, Cause, GameStarted, Hindered, Obstacle, Waits
 from gateway.store.records import Participant, moment
 
@@ -41,7 +41,7 @@ async def test_name_that_never_played_is_not_found(site: Site, path: str) -> Non
 
 def waiting(name: str, table: str | None = None, waited: float = 0.0, player: int = 7) -> list[str]:
     """Return that a player is here and waits, as the server tells it."""
-    return [written(Came(player, name, "arena")), written(Waits(player, table, waited))]
+    return [encode_fact(Came(player, name, "arena")), encode_fact(Waits(player, table, waited))]
 
 
 @pytest.mark.parametrize("name", [*NASTY, ".", "<img src=x onerror=alert(1)>", "x" * 256])
@@ -76,7 +76,7 @@ async def test_page_of_a_player_that_waits_says_since_when(
     ],
 )
 async def test_page_of_a_player_that_waits_says_why(site: Site, why: Obstacle, sentence: str) -> None:
-    site.on = [*waiting("alice"), written(Hindered(7, "alice", why, is_first=True))]
+    site.on = [*waiting("alice"), encode_fact(Hindered(7, "alice", why, is_first=True))]
     assert sentence in re.sub("<[^>]*>", "", await shown(site, "/player/alice"))
 
 
@@ -88,7 +88,7 @@ async def test_player_has_a_page_however_many_wait(site: Site) -> None:
 
 async def test_page_of_a_player_in_its_first_game_leads_to_the_game_and_the_opponent(site: Site) -> None:
     players = ("ann", "a/b")
-    site.on = [written(GameStarted("9k3fm-00002a", (1, 2), players, ("arena", "nac4"), None, 1, None))]
+    site.on = [encode_fact(GameStarted("9k3fm-00002a", (1, 2), players, ("arena", "nac4"), None, 1, None))]
     page = await shown(site, "/player/ann")
     assert "It plays game" in page
     assert games(page) == ["9k3fm-00002a"]
@@ -96,7 +96,7 @@ async def test_page_of_a_player_in_its_first_game_leads_to_the_game_and_the_oppo
 
 
 async def test_player_that_neither_waits_nor_plays_has_a_page_while_it_is_connected(site: Site) -> None:
-    site.on = [written(Came(7, "alice", "arena"))]
+    site.on = [encode_fact(Came(7, "alice", "arena"))]
     assert "It is connected" in await shown(site, "/player/alice")
     await shown(site, "/player/bob", 404)
 

@@ -14,28 +14,36 @@ from worlds.hub import World
 
 from adapters.web import serving
 from adapters.web.link import (
+    LONGEST,
     WRONG_TOKEN,
     Act,
     Answer,
     Answered,
     Ask,
+    Begun,
+    Complete,
     Done,
-    Link,
-    LinkError,
+    Facts,
     Message,
+    Messages,
     Noticed,
     Orders,
     Reached,
     Stop,
-    Told,
     Watch,
     Withdraw,
     decode,
     encode,
 )
+from adapters.web.live import sender
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
 from adapters.web.serving import Endpoint
+from gateway.game.commands import LONGEST_NAME
+from gateway.game.fact_encoding import encode_fact
+from gateway.game.facts import GameStarted, Standing
+from gateway.runtime.child import Link, LinkError
+from gateway.runtime.processes import frame
 from gateway.server.acts import NotDoneError, Notice, Parameters
 from gateway.server.metrics.requests import Requests
 from gateway.store import StoreError
@@ -43,23 +51,27 @@ from gateway.store.records import Cleared
 
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
-LIVE = [Watch(0), Watch(7), Told(()), Told((["l", 1], ["c", 2, "\udcff", "one"]))]
+LIVE = [Watch(0), Watch(7), Begun(3), Complete()]
 ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Noticed("x", True)]
 ANSWERS = [Answer(1, (2, 3)), Answer(1, error="no")]
 COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
 
 
-def links() -> tuple[Link, Link]:
+def links() -> tuple[Messages, Messages]:
     one, other = trio.testing.memory_stream_pair()
-    return Link(one), Link(other)
+    return Messages(Link(one)), Messages(Link(other))
+
+
+def framed(message: Message) -> bytes:
+    return frame(encode(message))
 
 
 @pytest.mark.parametrize("message", [*EACH, *LIVE, *ACTED, *COUNTED, *ANSWERS])
 async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
     one, other = trio.testing.memory_stream_pair()
-    link = Link(other)
+    link = Messages(Link(other))
     async with trio.open_nursery() as nursery:
-        for byte in encode(message) * 2:
+        for byte in framed(message) * 2:
             nursery.start_soon(one.send_all, bytes([byte]))
             await trio.testing.wait_all_tasks_blocked()
     assert [await link.receive(), await link.receive()] == [message, message]
@@ -67,22 +79,22 @@ async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message
     assert await link.receive() is None
 
 
-async def test_rows_that_are_json_already_arrive_as_they_were_sent() -> None:
+async def test_facts_arrive_as_they_were_sent() -> None:
     here, there = links()
-    await here.tell(['["l", 1]', '["r"]'])
-    assert await there.receive() == Told((["l", 1], ["r"]))
+    await here.send_facts([b"m 1", b"v {}"])
+    assert await there.receive() == Facts([b"m 1", b"v {}"])
 
 
 async def test_messages_of_several_tasks_arrive_whole_one_after_the_other() -> None:
     stream, other = trio.testing.lockstep_stream_pair()
-    here, there = Link(stream), Link(other)
+    here, there = Messages(Link(stream)), Messages(Link(other))
     async with trio.open_nursery() as nursery:
         for number in range(5):
             nursery.start_soon(here.send, Watch(number))
-            nursery.start_soon(here.tell, [f'["l", {number}]'])
+            nursery.start_soon(here.send_facts, [b"m %d" % number])
         heard = [await there.receive() for _ in range(10)]
     assert {message.number for message in heard if isinstance(message, Watch)} == {*range(5)}
-    assert sum(isinstance(message, Told) for message in heard) == 5
+    assert sum(isinstance(message, Facts) for message in heard) == 5
 
 
 @pytest.mark.parametrize(
@@ -94,13 +106,13 @@ def test_what_is_no_message_is_a_link_error(body: bytes) -> None:
         decode(body)
 
 
-@pytest.mark.parametrize("words", [b"\xff\xff\xff\xff", encode(Stop(1.0))[:-1]])
+@pytest.mark.parametrize("words", [b"\xff\xff\xff\xff", framed(Stop(1.0))[:-1]])
 async def test_message_without_an_end_is_a_link_error(words: bytes) -> None:
     one, other = trio.testing.memory_stream_pair()
     await one.send_all(words)
     await one.aclose()
     with pytest.raises(LinkError):
-        await Link(other).receive()
+        await Link(other, LONGEST).receive()
 
 
 class Store:
@@ -148,7 +160,7 @@ class Cluster:
 
 
 @asynccontextmanager
-async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[tuple[Remote, Link]]:
+async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[tuple[Remote, Messages]]:
     """The two ends, at work."""
     here, there = links()
     world = World()
@@ -211,20 +223,20 @@ async def test_clear_that_is_withdrawn_in_the_same_breath_is_not_done() -> None:
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
     service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, Link(here))
-        await there.send_all(encode(Ask(1, "clear")) + encode(Withdraw(1)))
+        nursery.start_soon(service._serve, Messages(Link(here)))
+        await there.send_all(framed(Ask(1, "clear")) + framed(Withdraw(1)))
         await trio.testing.wait_all_tasks_blocked()
         assert store.is_withdrawn
         await there.aclose()
 
 
-@pytest.mark.parametrize("words", [b"", b"\0\0\0\2{}", encode(ORDERS), b"GET / HTTP/1.1\r\n\r\n"])
+@pytest.mark.parametrize("words", [b"", b"\0\0\0\2{}", framed(ORDERS), b"GET / HTTP/1.1\r\n\r\n"])
 async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: bytes) -> None:
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
     service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, Link(here))
-        await there.send_all(encode(Ask(1, "clear")))
+        nursery.start_soon(service._serve, Messages(Link(here)))
+        await there.send_all(framed(Ask(1, "clear")))
         await store.asked.wait()
         await there.send_all(words)
         await there.aclose()
@@ -232,16 +244,17 @@ async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: byte
 
 
 async def test_server_tells_what_happens_while_it_is_asked_to_and_the_link_lasts() -> None:
-    world, (here, there) = World(), links()
+    world, (here, end) = World(), trio.testing.memory_stream_pair()
     service = WebProcess(ORDERS, (), Store(), Store().clear, world.hub)  # type: ignore[arg-type]
+    there = Messages(Link(end))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, here)
+        nursery.start_soon(service._serve, Messages(Link(here)))
         assert await there.receive() == ORDERS
         assert not world.hub.feed.moves
         await Remote(there).watch(3)
-        assert [await there.receive(), await there.receive()] == [Told((["b", 3],)), Told((["r"],))]
+        assert [await there.receive(), await there.receive()] == [Begun(3), Complete()]
         assert world.hub.feed.moves
-        await there.aclose()
+        await end.aclose()
     assert not world.hub.feed.moves
 
 
@@ -261,12 +274,12 @@ async def test_server_adds_up_the_requests_that_processes_answered() -> None:
     counted, total = Requests(), Requests()
     service = WebProcess(ORDERS, (), Store(), Store().clear, World().hub)  # type: ignore[arg-type]
     for _ in range(2):
-        here, there = links()
+        here, there = trio.testing.memory_stream_pair()
         counted.add("page", 404, 0.25)
         total.add("page", 404, 0.25)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(service._serve, here)
-            await Remote(there).answered(counted.take())
+            nursery.start_soon(service._serve, Messages(Link(here)))
+            await Remote(Messages(Link(there))).answered(counted.take())
             await trio.testing.wait_all_tasks_blocked()
             await there.aclose()
     assert service.requests.take() == total.take()
@@ -314,7 +327,7 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
         nursery.start_soon(service.run)
         await trio.sleep(30)
         service.stop()
-    assert [after - before for before, after in pairwise(tries)] == pytest.approx([0, 0.5, 1, 2, 5, 10, 10])
+    assert [after - before for before, after in pairwise(tries)] == pytest.approx([0, 0.5, 1, 2, 4, 8])
     assert words in caplog.text
     assert service.restarts == len(tries) - 1
 
@@ -478,3 +491,11 @@ async def test_web_is_told_of_each_notice() -> None:
             await operator.notices.send(notice)
         await trio.testing.wait_all_tasks_blocked()
         assert told == [ORDERS, Noticed("Round 2", False), Noticed("", True)]
+
+
+async def test_longest_facts_are_not_too_long_for_the_link() -> None:
+    worst = "\N{PILE OF POO}" * LONGEST_NAME
+    players = (1 << 40, 1 << 40)
+    started = GameStarted("00000-000003", players, (worst, worst), ("house", "house"), worst, 1, 1e6)
+    fact = encode_fact((started, Standing((3,) * 42, (0.0, 0.0), (1e6, 1e6), 1e6)))
+    assert LONGEST / 4 < len(b"\n".join([fact] * sender.MOST)) < LONGEST

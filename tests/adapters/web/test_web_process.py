@@ -18,6 +18,7 @@ from worlds.server import PATIENCE, ROOT, Served, served
 
 from adapters.web.link import Orders, encode
 from conformance.lab.meters import children_of, has_proc
+from gateway.runtime.processes import frame
 from gateway.store.database import open_to_write
 
 pytestmark = pytest.mark.skipif(not has_proc(), reason="no /proc here")
@@ -221,7 +222,7 @@ def test_mistake_of_ours_in_the_process_is_a_line_of_the_log_and_ends_it() -> No
             pass_fds=[theirs.fileno()],
             stderr=subprocess.PIPE,
         )
-        ours.sendall(encode(Orders("postgresql://host:port", None, None, "info", True)))
+        ours.sendall(frame(encode(Orders("postgresql://host:port", None, None, "info", True))))
         _, err = process.communicate(timeout=PATIENCE)
     [line] = map(json.loads, err.splitlines())
     assert (process.returncode, line["event"], "StoreError" in line["exception"]) == (1, "web_failed", True)

@@ -1,6 +1,5 @@
 """A database with games in it, and a client of the application that needs no sockets."""
 
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,7 +15,6 @@ from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.live.live import Live
-from adapters.web.live.rows import COMPLETE, begun
 from adapters.web.perfect import Perfect, Scores
 from adapters.web.remote import Queue
 from adapters.web.site import Front
@@ -103,8 +101,8 @@ class Site:
             else Admin(token, self.clear, self.act, str(directory / "audit"), refused=self.refuse)
         )
         self.health = Health(self.queue.queue, self.probe)
-        self.on: list[str] = []
-        """What is on, as the server would tell it: rows of `adapters.web.live.rows`."""
+        self.on: list[bytes] = []
+        """What is on, as the server would tell it: facts, as `gateway.game.fact_encoding` writes them."""
         self.is_silent = False
         """Whether the server tells nothing to those who watch."""
         self.live = Live("test", self.watch)
@@ -134,11 +132,13 @@ class Site:
     async def watch(self, number: int) -> None:
         """Tell what is on, as the server does when somebody watches."""
         if number and not self.is_silent:
-            self.tell(begun(number), *self.on, COMPLETE)
+            self.live.begin(number)
+            self.tell(*self.on)
+            self.live.complete()
 
-    def tell(self, *rows: str) -> None:
+    def tell(self, *facts: bytes) -> None:
         """Tell what happens, as the server does."""
-        self.live.hear([json.loads(row) for row in rows])
+        self.live.hear(facts)
 
     async def work_out(self, columns: str) -> Scores:
         if isinstance(self.worth, Exception):

@@ -7,8 +7,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from worlds.cluster import LIMIT, WatchedCluster, WatchedNode
 from worlds.hub import FIRST_WINS, Client, wishing
 
-from gateway.cluster.fact_codec import SEATS
 from gateway.game.commands import LOBBY, AtTable, Leave
+from gateway.game.fact_encoding import SEATS
 from gateway.game.facts import Cause, Obstacle
 
 NODES = ("b", "c")

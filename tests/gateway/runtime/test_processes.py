@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from gateway.runtime.processes import Child, ended, framed, started
+from gateway.runtime.processes import Started, ended, framed, start
 
 LIMIT = 30.0
 
 
 @contextmanager
-def echoing() -> Iterator[Child]:
+def echoing() -> Iterator[Started]:
     """Run a process that says back what it hears, and ends by itself once nobody is left to hear it."""
-    child = started("echoing")
+    child = start("echoing")
     with child.socket:
         yield child
     assert ended(child.process, LIMIT) == 0
 
 
-def answer(child: Child) -> bytes:
+def answer(child: Started) -> bytes:
     """Return what the process says when it hears `?`."""
     child.socket.settimeout(LIMIT)
     child.socket.sendall(b"?")

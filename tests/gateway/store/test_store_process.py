@@ -22,9 +22,9 @@ from store_in_thread import begun_in_thread
 from store_world import child_environment, enclosure
 
 from gateway.game.ids import RUNS
-from gateway.runtime.processes import Child, framed, started
+from gateway.runtime import child
+from gateway.runtime.processes import Started, framed, start
 from gateway.store import StoreError, worker
-from gateway.store import process as store_process
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.process import PROGRAM, JournalProcess, StoreProcess, UnstorableError
@@ -38,7 +38,7 @@ READY = ("done", None)
 
 @asynccontextmanager
 async def process_for(
-    database: Database, begun: Child | None = None, patience: float = LIMIT
+    database: Database, begun: Started | None = None, patience: float = LIMIT
 ) -> AsyncIterator[StoreProcess]:
     process = StoreProcess(database.place.where, 1, patience=patience)
     try:
@@ -51,12 +51,12 @@ async def process_for(
 @pytest.fixture
 def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the program always run in a thread."""
-    monkeypatch.setattr(store_process, "started", begun_in_thread)
+    monkeypatch.setattr(child, "start", begun_in_thread)
 
 
-def begun_mute() -> Child:
+def begun_mute() -> Started:
     """Start a process that opens any database, and then answers nothing."""
-    return started("store_mute")
+    return start("store_mute")
 
 
 def batch(*numbers: int) -> Batch:
@@ -167,7 +167,7 @@ async def test_a_process_that_cannot_be_replaced_is_missed_until_it_can(
             for _ in range(2):
                 with pytest.raises(StoreError, match=r"cannot be started: .*/no/such/python"):
                     await process.write(batch(1))
-        monkeypatch.setattr(store_process, "started", begun_in_thread)
+        monkeypatch.setattr(child, "start", begun_in_thread)
         await process.write(batch(1))
     assert stored(database) == [1]
 
@@ -217,7 +217,7 @@ async def test_what_cannot_be_opened_is_refused_in_one_line_and_the_process_ends
 
 
 async def test_a_process_that_dies_while_it_opens_the_database_is_an_error(database: Database) -> None:
-    process, begun = StoreProcess(database.place.where), started(PROGRAM)
+    process, begun = StoreProcess(database.place.where), start(PROGRAM)
     os.kill(begun.process.pid, signal.SIGKILL)
     with pytest.raises(OSError, match="has ended, with status -9"):
         await process.open(begun)
@@ -374,11 +374,14 @@ def test_what_is_not_a_question_is_refused(database: Database) -> None:
 @pytest.mark.usefixtures("in_threads")
 @pytest.mark.parametrize("answer", [framed("what"), framed(("done",)), b"\0\0\0\1?", b""])
 async def test_a_process_that_cannot_be_understood_has_a_successor(database: Database, answer: bytes) -> None:
-    process = StoreProcess(database.place.where)
-    ours, theirs = trio.socket.socketpair()
-    process._stream = trio.SocketStream(ours)
+    process, begun = StoreProcess(database.place.where), begun_in_thread()
+    ours, theirs = socket.socketpair()
+    place = database.place
+    theirs.sendall(framed(("done", (database.label, place.where, place.file, 1))))
     try:
-        await theirs.send(answer)
+        await process.open(Started(begun.process, ours))
+        begun.socket.close()
+        theirs.sendall(answer)
         theirs.shutdown(socket.SHUT_WR)
         with pytest.raises(StoreError, match="the process that writes has ended"):
             await process.write(batch(1))

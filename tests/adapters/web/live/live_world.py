@@ -5,9 +5,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.web.live.rows import Begun, Complete, Over, Stands, Told
-from gateway.game.board import Side
-from gateway.game.facts import Came, GameStarted, MoveMade, Standing, Waits
+from adapters.web.live.channels import Channels
+from gateway.game.board import Board, Side
+from gateway.game.events import Reason
+from gateway.game.facts import Came, GameStarted, Hindered, MoveMade, Obstacle, Shown, Standing, Waits
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import Finished, Player
 
 NASTY = [
     "<img src=x onerror=alert(1)>",
@@ -21,6 +24,8 @@ NASTY = [
     '"}]',
 ]
 """Names that somebody may have chosen to break something."""
+MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
+PLAYERS = Player("ann", MANNERS), Player("bob", MANNERS)
 
 
 def identity(number: int) -> str:
@@ -44,24 +49,38 @@ def move(number: int, side: Side, column: int = 3, left: float | None = None) ->
     return MoveMade(identity(number), side, column, 0.5, left)
 
 
-def over(number: int, winner: Side | None = 0, reason: str = "four") -> Over:
+def over(
+    number: int,
+    winner: Side | None = 0,
+    reason: Reason = Reason.FOUR,
+    thought: tuple[float, float] = (1.0, 2.0),
+) -> Finished:
     """Return an end."""
-    return Over(identity(number), winner, reason, (1.0, 2.0))
+    return Finished(identity(number), PLAYERS, Board(), winner, reason, thought, 1)
 
 
-def stands(started: GameStarted, moves: Sequence[int] = (), thinking: float = 0.0) -> Stands:
+def stands(
+    started: GameStarted, moves: Sequence[int] = (), thinking: float = 0.0
+) -> tuple[GameStarted, Standing]:
     """Return a game that is on."""
-    return Stands(started, Standing(tuple(moves), (0.0, 0.0), None, thinking))
+    return started, Standing(tuple(moves), (0.0, 0.0), None, thinking)
 
 
-def waits(player: int, name: str, table: str | None = None, waited: float = 0.0) -> list[Told]:
+def waits(player: int, name: str, table: str | None = None, waited: float = 0.0) -> list[Shown]:
     """Return that a player comes, and waits."""
     return [Came(player, name, "one"), Waits(player, table, waited)]
 
 
-def all_told(*told: Told, number: int = 1) -> list[Told]:
-    """Return all that is on, as the server tells it."""
-    return [Begun(number), *told, Complete()]
+def hindered(player: int, why: Obstacle | None) -> Hindered:
+    """Return why a player that waits has no opponent."""
+    return Hindered(player, "", why, is_first=True)
+
+
+def tell_all(channels: Channels, *facts: Shown, number: int = 1, now: float = 0.0) -> None:
+    """Tell all that is on, as the server does."""
+    channels.begin(number)
+    channels.hear(facts, now)
+    channels.complete(now)
 
 
 def events_in(data: bytes) -> list[tuple[str, str, Any]]:

@@ -6,23 +6,34 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live_world import NASTY, Browser, all_told, events_in, game, identity, move, over, stands, waits
+from live_world import (
+    NASTY,
+    Browser,
+    events_in,
+    game,
+    hindered,
+    identity,
+    move,
+    over,
+    stands,
+    tell_all,
+    waits,
+)
 
 from adapters.web.live import channel as channel_module
 from adapters.web.live import channels as channels_module
 from adapters.web.live.channel import FRESH, RING, Channel, Wanted
 from adapters.web.live.channels import KEPT, Channels
 from adapters.web.live.model import HELD
-from adapters.web.live.rows import Complete, Kept, Told
-from gateway.game.facts import Cause, Obstacle, Vanished
+from gateway.game.facts import Cause, Obstacle, Shown, Vanished
 
 ALL = Wanted()
 
 
-def channels(*told: Told) -> Channels:
+def channels(*told: Shown) -> Channels:
     """Return channels to which this is on."""
     made = Channels("run")
-    made.hear(all_told(*told), 0.0)
+    tell_all(made, *told)
     return made
 
 
@@ -172,7 +183,7 @@ def test_counts_are_told_when_they_change() -> None:
     all_of_them.tick(3.0)
     assert viewer.new(3.0) == ["counts"]
     assert [each["name"] for each in viewer.browser.counts["lobby"]] == ["bob", "ann"]
-    all_of_them.hear([Kept(2, Obstacle(Cause.ALONE, "x"))], 3.5)
+    all_of_them.hear([hindered(2, Obstacle(Cause.ALONE, "x"))], 3.5)
     all_of_them.tick(4.0)
     assert viewer.new(4.0) == ["counts"]
     assert [each["why"] is None for each in viewer.browser.counts["lobby"]] == [False, True]
@@ -247,11 +258,11 @@ def test_gap_gives_everybody_a_snapshot_and_until_then_nobody_sees_half_of_it() 
     all_of_them = channels(stands(game(1)))
     viewer, late = Viewer(all_of_them), Viewer(all_of_them)
     viewer.read()
-    told = all_told(stands(game(2), (1,)))
-    all_of_them.hear(told[:-1], 5.0)
+    all_of_them.begin(1)
+    all_of_them.hear([stands(game(2), (1,))], 5.0)
     assert viewer.new(5.0) == []
     assert late.places(5.0) == {0: identity(1)}
-    all_of_them.hear(told[-1:], 6.0)
+    all_of_them.complete(6.0)
     assert viewer.new(6.0) == ["snapshot"]
     assert viewer.places(6.0) == late.places(6.0) == {0: identity(2)}
 
@@ -259,11 +270,11 @@ def test_gap_gives_everybody_a_snapshot_and_until_then_nobody_sees_half_of_it() 
 def test_what_was_told_for_an_earlier_request_changes_nothing() -> None:
     all_of_them = channels(stands(game(1)))
     all_of_them.renew()
-    all_of_them.hear(all_told(stands(game(1))), 1.0)
+    tell_all(all_of_them, stands(game(1)), now=1.0)
     all_of_them.hear([move(1, 0)], 1.0)
     all_of_them.tick(1.0)
     assert not all_of_them.is_whole
-    all_of_them.hear(all_told(stands(game(2)), number=2), 1.0)
+    tell_all(all_of_them, stands(game(2)), number=2, now=1.0)
     assert Viewer(all_of_them).places(1.0) == {0: identity(2)}
 
 
@@ -345,7 +356,7 @@ def test_viewer_that_reads_now_and_then_knows_what_a_snapshot_says(
                     all_of_them.tick(now)
                 case "gap":
                     told = [stands(game(each, (f"p{each % 3}", "bob")), (3,) * on[each]) for each in on]
-                    all_of_them.hear(all_told(*told), now)
+                    tell_all(all_of_them, *told, now=now)
                 case "end" if on:
                     ended = [*on][number % len(on)]
                     del on[ended]
@@ -382,7 +393,7 @@ def test_what_a_node_tells_after_the_state_was_complete_is_shown_when_it_has_tol
     viewer.read()
     all_of_them.hear([stands(game(51), (3,)), *waits(110, "there", waited=9.0)], 1.0)
     assert viewer.new(1.0) == []
-    all_of_them.hear([Complete()], 1.0)
+    all_of_them.complete(1.0)
     assert viewer.new(1.0) == ["snapshot"]
     assert {*viewer.places(1.0).values()} == {identity(1), identity(51)}
     assert [each["name"] for each in viewer.browser.counts["lobby"]] == ["here", "there"]

@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from live_world import all_told, game, identity, move, over, stands, waits
+from live_world import game, hindered, identity, move, over, stands, waits
 
 from adapters.web.live.model import HELD, LOBBY, LOBBY_TEXT, MINUTE, NAMESAKES, Model
-from adapters.web.live.rows import Kept, Over, Stands, Told
-from gateway.game.facts import Came, Cause, GameStarted, Left, MoveMade, Obstacle, Standing, Waits
+from gateway.game.events import Reason
+from gateway.game.facts import Came, Cause, GameStarted, Left, MoveMade, Obstacle, Shown, Standing, Waits
 
 
-def model(*told: Told, now: float = 0.0) -> Model:
+def model(*told: Shown, now: float = 0.0) -> Model:
     made = Model()
     for each in told:
         made.hear(each, now)
@@ -48,7 +48,7 @@ def test_game_is_shown_from_its_first_move_to_its_end() -> None:
     found = shown(made, now=2.5)
     assert (found["moves"], found["to_move"], found["thinking"]) == ("34", 0, 0.5)
     assert found["position"] == "45"
-    made.hear(over(1, 1, "time"), 3.0)
+    made.hear(over(1, 1, Reason.TIME), 3.0)
     found = shown(made, now=9.0)
     assert (found["to_move"], found["winner"], found["reason"], found["thinking"]) == (None, 1, "time", 0.0)
     assert (made.counts(3.0)["playing"], made.counts(3.0)["moves"]) == (0, 2)
@@ -60,19 +60,19 @@ def test_clocks_stand_as_the_latest_moves_left_them() -> None:
     made.hear(move(1, 0, left=9.5), 0.5)
     made.hear(move(1, 1, left=8.0), 1.0)
     assert shown(made)["left"] == (9.5, 8.0)
-    made.hear(Over(identity(1), 1, "time", (10.0, 2.0)), 12.0)
+    made.hear(over(1, 1, Reason.TIME, (10.0, 2.0)), 12.0)
     assert shown(made)["left"] == (0.0, 8.0)
 
 
 def test_game_that_stood_already_is_shown_as_it_stands() -> None:
     standing = Standing((3, 3, 2), (0.0, 0.0), (5.0, 6.0), 1.5)
-    made = model(Stands(game(1, clock=10.0), standing), now=100.0)
+    made = model((game(1, clock=10.0), standing), now=100.0)
     found = shown(made, now=101.0)
     assert (found["moves"], found["to_move"], found["left"], found["thinking"]) == ("332", 1, (5.0, 6.0), 2.5)
 
 
 @pytest.mark.parametrize("told", [move(1, 0), over(1), Left(7), Waits(7, None)])
-def test_what_is_told_of_the_unknown_changes_nothing_that_is_shown(told: Told) -> None:
+def test_what_is_told_of_the_unknown_changes_nothing_that_is_shown(told: Shown) -> None:
     made = model(told)
     assert (made.games, made.over, lobby(made)) == ({}, {}, [])
 
@@ -98,8 +98,9 @@ def test_who_waits_is_listed_until_a_game_or_leaving_ends_it() -> None:
 
 
 def test_longest_wait_is_listed_last_in_whichever_order_they_were_told() -> None:
-    told = all_told(*waits(1, "ann", waited=5.0), *waits(2, "bob", waited=9.0), *waits(3, "carol"))
-    assert [name for name, _, _ in lobby(model(*told))] == ["carol", "ann", "bob"]
+    made = model(*waits(1, "ann", waited=5.0), *waits(2, "bob", waited=9.0), *waits(3, "carol"))
+    made.complete()
+    assert [name for name, _, _ in lobby(made)] == ["carol", "ann", "bob"]
 
 
 def test_list_of_those_who_wait_is_bounded_in_number_and_length() -> None:
@@ -109,19 +110,19 @@ def test_list_of_those_who_wait_is_bounded_in_number_and_length() -> None:
     long = [each for number in range(99) for each in waits(number, "n" * 250, "t" * 250)]
     assert len(lobby(model(*long))) == LOBBY_TEXT // 500
     why = Obstacle(Cause.ABSENT, "n" * 250, "m" * 250)
-    assert len(lobby(model(*long, *(Kept(number, why) for number in range(99))))) == LOBBY_TEXT // 1000
+    assert len(lobby(model(*long, *(hindered(number, why) for number in range(99))))) == LOBBY_TEXT // 1000
 
 
 def test_why_a_player_waits_is_listed_until_it_is_so_no_more() -> None:
-    made = model(*waits(1, "bob"), Kept(1, Obstacle(Cause.ABSENT, "Ada", "ada")), Kept(2, None))
+    made = model(*waits(1, "bob"), hindered(1, Obstacle(Cause.ABSENT, "Ada", "ada")), hindered(2, None))
     why = {"cause": "absent", "name": "Ada", "alike": "ada"}
     assert made.counts(0.0)["lobby"] == [
         {"name": "bob", "kind": "one", "table": None, "waited": 0.0, "why": why}
     ]
     assert made.named("bob", 0.0)[0]["why"] == why
-    made.hear(Kept(1, None), 0.0)
+    made.hear(hindered(1, None), 0.0)
     assert made.counts(0.0)["lobby"][0]["why"] is None
-    made.hear(Kept(1, Obstacle(Cause.ALONE, "x")), 0.0)
+    made.hear(hindered(1, Obstacle(Cause.ALONE, "x")), 0.0)
     made.hear(Waits(1, "x"), 0.0)
     assert made.counts(0.0)["lobby"][0]["why"] is None
 

@@ -11,14 +11,14 @@ import pytest
 import trio
 import trio.testing
 from jsonschema import Draft202012Validator
-from live_world import NASTY, Browser, game, identity, move
+from live_world import NASTY, Browser, game, identity, move, over
 from test_web_server import GET, Endpoint, opened
 from web_world import Site
 
 from adapters.web import server, serving
 from adapters.web.live import live as live_module
 from adapters.web.live import paths
-from adapters.web.live.rows import written
+from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import Came, Cause, Hindered, Obstacle, Waits
 from gateway.runtime.accepting import RESERVE
 
@@ -32,7 +32,7 @@ SCHEMAS = {
     "counts": "LiveCounts",
 }
 Clock: TypeAlias = trio.testing.MockClock
-OVER = f'["e", "{identity(1)}", 0, "four", 1500, 2500]'
+OVER = encode_fact(over(1))
 
 
 def check(kind: str, data: Any) -> None:
@@ -93,9 +93,9 @@ class Stream:
 
 
 async def test_what_is_on_is_answered_at_once(site: Site) -> None:
-    site.on = [written(Came(7, "eve", "one")), written(Waits(7, "x", 3.0))]
-    site.on.append(written(Hindered(7, "eve", Obstacle(Cause.ALONE, "x"), is_first=True)))
-    site.on += [written(game(number, table="y")) for number in (1, 2)]
+    site.on = [encode_fact(Came(7, "eve", "one")), encode_fact(Waits(7, "x", 3.0))]
+    site.on.append(encode_fact(Hindered(7, "eve", Obstacle(Cause.ALONE, "x"), is_first=True)))
+    site.on += [encode_fact(game(number, table="y")) for number in (1, 2)]
     async with site.client() as client:
         found = (await client.get("/api/live")).json()
         assert [each["game"] for each in found["games"]] == [identity(2), identity(1)]
@@ -149,8 +149,8 @@ async def test_stream_tells_a_game_as_it_is_described(site: Site, monkeypatch: p
             assert header in stream.head.lower()
         await stream.read_to("snapshot")
         assert [*site.application.requests.delays] == [("live", 200)]  # a stream counts when it begins
-        site.tell(written(Came(7, "eve", "one")), written(Waits(7, "x", 3.0)))
-        site.tell(written(game(1, clock=42.0)), written(move(1, 0, left=41.0)), OVER)
+        site.tell(encode_fact(Came(7, "eve", "one")), encode_fact(Waits(7, "x", 3.0)))
+        site.tell(encode_fact(game(1, clock=42.0)), encode_fact(move(1, 0, left=41.0)), OVER)
         browser = await stream.read_to("gone")
         await stream.read_to("counts")
     assert {*browser.kinds} == {*SCHEMAS}
@@ -160,7 +160,7 @@ async def test_stream_tells_a_game_as_it_is_described(site: Site, monkeypatch: p
 
 @pytest.mark.parametrize("name", NASTY)
 async def test_name_is_carried_as_it_is(site: Site, name: str) -> None:
-    site.on = [written(game(1, (name, "bob"), name))]
+    site.on = [encode_fact(game(1, (name, "bob"), name))]
     async with watched(site) as endpoint, await endpoint.dial() as client:
         stream = Stream(client)
         await stream.ask()
@@ -169,14 +169,14 @@ async def test_name_is_carried_as_it_is(site: Site, name: str) -> None:
 
 
 async def test_stream_that_was_cut_goes_on_where_it_was(site: Site) -> None:
-    site.on = [written(game(1))]
+    site.on = [encode_fact(game(1))]
     async with watched(site) as endpoint:
         async with await endpoint.dial() as client:
             stream = Stream(client)
             await stream.ask()
             await stream.read_to("snapshot")
         browser = stream.browser
-        site.tell(written(move(1, 0)), written(move(1, 1)))
+        site.tell(encode_fact(move(1, 0)), encode_fact(move(1, 1)))
         async with await endpoint.dial() as client:
             stream = Stream(client)
             stream.browser = browser
@@ -239,7 +239,7 @@ async def test_viewer_that_stops_reading_is_hung_up_on_and_costs_nobody_anything
 ) -> None:
     monkeypatch.setattr(server, "SEND_LIMIT", 0.1)
     monkeypatch.setattr(server, "PARTING", 0.01)
-    site.on = [written(game(1))]
+    site.on = [encode_fact(game(1))]
     async with watched(site) as endpoint, await endpoint.dial() as stuck, await endpoint.dial() as client:
         await Stream(stuck).ask()
         quick = Stream(client)
@@ -263,7 +263,7 @@ async def test_viewers_do_not_make_room_and_others_get_in_beside_them(
         assert (await other.receive_some()).startswith(b"HTTP/1.1 503")
         endpoint.web.make_room()
         endpoint.web.make_room()
-        site.tell(written(game(1)))
+        site.tell(encode_fact(game(1)))
         await stream.read_to("started")
 
 

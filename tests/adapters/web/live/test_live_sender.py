@@ -1,24 +1,27 @@
 """What happens is told while it is wanted, complete and in short steps; players wait for nothing."""
 
-import json
 import random
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pytest
 import trio
 import trio.testing
 from worlds.hub import FIRST_WINS, World
 
+from adapters.web.link import Begun, Complete, Messages
 from adapters.web.live import sender
 from adapters.web.live.model import Model
-from adapters.web.live.rows import Begun, Complete, Stands, Told, read, written
 from adapters.web.live.sender import FactSender
 from gateway.game.commands import AtTable, Leave, Play
-from gateway.game.facts import Came, GameStarted, Left, Missed, MoveMade, Waits
+from gateway.game.fact_encoding import decode_fact
+from gateway.game.facts import Came, GameStarted, Left, Missed, MoveMade, Shown, Waits
 
 Clock: TypeAlias = trio.testing.MockClock
+
+
+Told: TypeAlias = Begun | Complete | Shown
 
 
 class Link:
@@ -27,15 +30,20 @@ class Link:
     def __init__(self) -> None:
         self.told: list[Told] = []
         self.longest = 0
-        """Rows in one message."""
+        """Facts in one message."""
         self.is_open = trio.Event()
         self.is_open.set()
 
-    async def tell(self, rows: Sequence[str]) -> None:
+    async def send(self, message: Begun | Complete) -> None:
         await self.is_open.wait()
         await trio.lowlevel.checkpoint()
-        self.longest = max(self.longest, len(rows))
-        self.told += [read(json.loads(row)) for row in rows]
+        self.told.append(message)
+
+    async def send_facts(self, found: Sequence[bytes]) -> None:
+        await self.is_open.wait()
+        await trio.lowlevel.checkpoint()
+        self.longest = max(self.longest, len(found))
+        self.told += map(decode_fact, found)
 
     def all(self, kind: type) -> list[Told]:
         return [each for each in self.told if isinstance(each, kind)]
@@ -45,7 +53,7 @@ class Link:
 async def told(world: World) -> AsyncIterator[tuple[FactSender, Link]]:
     """Tell what happens in the world."""
     link = Link()
-    facts = FactSender(world.hub, link.tell)
+    facts = FactSender(world.hub, cast(Messages, link))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(facts.run)
         yield facts, link
@@ -72,15 +80,17 @@ def heard(told: Sequence[Told]) -> Model:
     for each in told:
         if isinstance(each, Begun):
             model = Model()
-        model.hear(each, 0.0)
+        elif isinstance(each, Complete):
+            model.complete()
+        else:
+            model.hear(each, 0.0)
     return model
 
 
 def true(world: World) -> Model:
     """Return what is on."""
     on = world.hub.snapshot(world.now)
-    rows = [*on.players, *on.waiting, *on.games]
-    return heard([read(json.loads(written(each))) for each in rows])
+    return heard([*on.players, *on.waiting, *on.games])
 
 
 async def test_nobody_is_told_anything_that_is_not_wanted(autojump_clock: Clock) -> None:
@@ -119,7 +129,7 @@ async def test_all_that_is_on_is_told_and_then_what_happens(autojump_clock: Cloc
         await a_while()
         begun, *between, complete = link.told
         assert (begun, complete) == (Begun(5), Complete())
-        assert [type(each) for each in between] == [Came, Came, Came, Waits, Stands]
+        assert [type(each) for each in between] == [Came, Came, Came, Waits, tuple]
         link.told.clear()
         world.play("010", players)
         await a_while()
@@ -182,7 +192,7 @@ async def test_many_players_are_told_of_in_parts_of_which_none_is_long(autojump_
     async with told(world) as (facts, link):
         facts.want(1)
         await a_while()
-        assert len(link.all(Stands)) == 200
+        assert len(link.all(tuple)) == 200
         assert link.longest <= 2 * sender.PART
         assert shown(heard(link.told)) == shown(true(world))
 

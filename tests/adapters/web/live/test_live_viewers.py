@@ -1,7 +1,6 @@
 """When the server is asked to tell what happens, and how those wait who watch."""
 
 import gc
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeAlias
@@ -15,7 +14,7 @@ from adapters.web.live import live as live_module
 from adapters.web.live.channel import Wanted
 from adapters.web.live.channels import KEPT
 from adapters.web.live.live import PATIENCE, TICK, Live, UnavailableError, Viewer
-from adapters.web.live.rows import COMPLETE, begun, written
+from gateway.game.fact_encoding import encode_fact
 
 Clock: TypeAlias = trio.testing.MockClock
 ALL = Wanted()
@@ -26,7 +25,7 @@ class Server:
 
     def __init__(self) -> None:
         self.asked: list[int] = []
-        self.on: list[str] = []
+        self.on: list[bytes] = []
         self.is_silent = False
         self.live = Live("run", self.watch)
 
@@ -34,10 +33,12 @@ class Server:
         await trio.lowlevel.checkpoint()
         self.asked.append(number)
         if number and not self.is_silent:
-            self.tell(begun(number), *self.on, COMPLETE)
+            self.live.begin(number)
+            self.tell(*self.on)
+            self.live.complete()
 
-    def tell(self, *rows: str) -> None:
-        self.live.hear([json.loads(row) for row in rows])
+    def tell(self, *facts: bytes) -> None:
+        self.live.hear(facts)
 
 
 @asynccontextmanager
@@ -73,7 +74,7 @@ async def test_viewer_waits_for_news_and_takes_all_of_it(autojump_clock: Clock) 
         nursery.start_soon(viewer.news)
         await trio.sleep(0.1)
         assert len(nursery.child_tasks) == 1
-        server.tell(written(game(1)), written(move(1, 0)))
+        server.tell(encode_fact(game(1)), encode_fact(move(1, 0)))
         await trio.testing.wait_all_tasks_blocked()
         assert len(nursery.child_tasks) == 0
         await viewer.news()  # which is there
@@ -88,14 +89,14 @@ async def test_viewer_that_comes_again_goes_on_where_it_was(autojump_clock: Cloc
         for number in range(3):
             async with server.live.viewer(ALL, browser.last) as viewer:
                 browser.read(viewer.take())
-            server.tell(written(game(number)))
+            server.tell(encode_fact(game(number)))
             await trio.sleep(KEPT - 2 * TICK)
     assert [kind for kind in browser.kinds if kind != "counts"] == ["snapshot", "started", "started"]
 
 
 async def test_first_viewer_waits_until_all_is_told_but_not_for_ever(autojump_clock: Clock) -> None:
     async with serving() as server:
-        server.on = [written(game(1))]
+        server.on = [encode_fact(game(1))]
         state = await server.live.state(ALL)
         assert [each["game"] for each in state["games"]] == [identity(1)]
         await trio.sleep(2 * KEPT)

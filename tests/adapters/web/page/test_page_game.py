@@ -13,8 +13,8 @@ from game_records import FOUR, drawn, game
 from markupsafe import escape
 from web_world import NASTY, Site, keep, said, unkept
 
-from adapters.web.live.rows import written
 from gateway.game.events import Objection, Reason
+from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, Standing
 from gateway.game.text import is_visible, printable
 from gateway.store import commands, storing
@@ -228,7 +228,7 @@ async def test_search_leads_to_a_game_that_may_be_on_unless_a_player_is_called_s
 
 
 async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
-    site.on = [written((STARTED, Standing((3, 3), (0.1, 0.2), (41.0, 40.0), 0.5)))]
+    site.on = [encode_fact((STARTED, Standing((3, 3), (0.1, 0.2), (41.0, 40.0), 0.5)))]
     page = await page_of(site, "/game/9k3fm-00002a")
     assert "<ann> plays bob The game is on." in words(page)
     assert "Game 9k3fm-00002a · lobby · round 1 · 42 s for each player" in words(page)
@@ -238,7 +238,7 @@ async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
 
 async def test_game_that_is_on_is_shown_where_no_results_are_kept(tmp_path: Path) -> None:
     site = unkept(tmp_path)
-    site.on = [written((STARTED, Standing((3,), (0.1, 0.0), (41.0, 42.0), 0.5)))]
+    site.on = [encode_fact((STARTED, Standing((3,), (0.1, 0.0), (41.0, 42.0), 0.5)))]
     shown = words(await page_of(site, f"/game/{STARTED.game}"))
     assert "This server does not keep results, or what both say and hear." in shown
     assert "Results are not kept here" in words(await page_of(site, "/game/9k3fm-00002b"))

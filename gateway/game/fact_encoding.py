@@ -1,21 +1,31 @@
-"""What one node shows another of what is on: facts, and the games of a state, as frames.
+"""What is on, as bytes for other processes: facts, and the games of a state.
 
-Nearly all are moves, which are written in short, after the letter `m`; any other is a value of
-`gateway.game.encoding`, after the letter `v`. The rule it keeps: what another node sends is read as strictly
-as a client's text, and within the ranges that those who show it rely on.
+Nearly all facts are moves, which are written in short, after the letter `m`; any other is a value of
+`gateway.game.encoding`, after the letter `v`. There is no line feed in it. What another node sends is read as
+strictly as a client's text, and within the ranges that those who show it rely on.
 """
 
 from dataclasses import dataclass, replace
 
 from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND
-from gateway.game.encoding import EncodingError, decode, encode_unchecked, kinds_of
-from gateway.game.facts import Came, Fact, GameStarted, Hindered, Left, MoveMade, Standing, Waits
+from gateway.game.encoding import EncodingError, Kinds, decode, encode_unchecked, kinds_of
+from gateway.game.facts import (
+    Came,
+    Fact,
+    GameStarted,
+    Hindered,
+    Left,
+    MoveMade,
+    Shown,
+    Standing,
+    Vanished,
+    Waits,
+)
 from gateway.game.ids import parse
 from gateway.game.results import Finished
-from gateway.hub.feed import RemoteFact
 
 SEATS = 1 << 36
-"""More than the number of any seat."""
+"""More than the number of any seat of one node."""
 LONGEST = 1e9
 """Seconds, and the number of a round, at most."""
 
@@ -32,12 +42,13 @@ class Stands:
 
 
 _KINDS = kinds_of(Came | Waits | Hindered | Left | GameStarted | Finished | Stands)
+_OWN_KINDS: Kinds = {**_KINDS, "Vanished": Vanished}
 _SIDES = {b"0": FIRST, b"1": SECOND}
 _COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
 
 
-def encode_fact(fact: RemoteFact) -> bytes:
-    """Return the frame of a fact, or of a game of the state. Raises EncodingError."""
+def encode_fact(fact: Shown) -> bytes:
+    """Return the bytes of a fact, or of a game of the state. Raises EncodingError."""
     match fact:
         case MoveMade(game, side, column, used, left):
             rest = b"-" if left is None else b"%r" % left
@@ -51,13 +62,21 @@ def encode_fact(fact: RemoteFact) -> bytes:
             return b"v " + encode_unchecked(fact)
 
 
-def decode_fact(frame: bytes, first: int) -> RemoteFact:
-    """Undo `encode_fact`, with `first` added to the numbers of seats. Raises ValueError."""
-    return _move(frame) if frame[:1] == b"m" else _placed(decode(frame[2:], _KINDS), first)
+def decode_fact(data: bytes) -> Shown:
+    """Undo `encode_fact`. Raises ValueError."""
+    if data[:1] == b"m":
+        return _move(data)
+    found: Shown | Stands = decode(data[2:], _OWN_KINDS)
+    return (found.started, _standing(found)) if isinstance(found, Stands) else found
 
 
-def _move(frame: bytes) -> MoveMade:
-    _, game, side, column, used, left = frame.split(b" ")
+def decode_remote_fact(data: bytes, first: int) -> Shown:
+    """Undo `encode_fact` of another node, with `first` added to the numbers of seats. Raises ValueError."""
+    return _move(data) if data[:1] == b"m" else _placed(decode(data[2:], _KINDS), first)
+
+
+def _move(data: bytes) -> MoveMade:
+    _, game, side, column, used, left = data.split(b" ")
     if column not in _COLUMNS or side not in _SIDES:
         raise EncodingError("not a column, or not a side")
     rest = None if left == b"-" else float(left)
@@ -66,7 +85,7 @@ def _move(frame: bytes) -> MoveMade:
     return move
 
 
-def _placed(fact: Fact | Stands, first: int) -> RemoteFact:
+def _placed(fact: Fact | Stands, first: int) -> Shown:
     """Return what a node sends, with numbers of players that are of that node alone. Raises ValueError."""
     match fact:
         case Waits(waited=waited):
@@ -76,15 +95,18 @@ def _placed(fact: Fact | Stands, first: int) -> RemoteFact:
             return replace(fact, player=_number(fact.player, first))
         case GameStarted():
             return _started(fact, first)
-        case Stands(started, moves, thought, left, thinking):
-            _check(*thought, *(left or ()), thinking)
-            if len(moves) > CELLS or not all("0" <= digit < str(COLUMNS) for digit in moves):
-                raise EncodingError("not the columns of a game")
-            on = _started(started, first)
-            return on, Standing(tuple(map(int, moves)), thought, left, thinking)
+        case Stands(started):
+            return _started(started, first), _standing(fact)
         case Finished(thought=thought):
             _check(*thought)
     return fact
+
+
+def _standing(stands: Stands) -> Standing:
+    _check(*stands.thought, *(stands.left or ()), stands.thinking)
+    if len(stands.moves) > CELLS or not all("0" <= digit < str(COLUMNS) for digit in stands.moves):
+        raise EncodingError("not the columns of a game")
+    return Standing(tuple(map(int, stands.moves)), stands.thought, stands.left, stands.thinking)
 
 
 def _started(started: GameStarted, first: int) -> GameStarted:
