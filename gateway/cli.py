@@ -51,13 +51,13 @@ from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.options.clustering import ClusterOptions
-from gateway.options.server import PAGE, ServerOptions, cluster_options, table, values
+from gateway.options.server import PAGE, ServerOptions, cluster_options, shared_rules
 from gateway.options.terminal import in_one_line
 from gateway.options.workers import WORKER
 from gateway.runtime.json_stderr import complain, json_line
 from gateway.runtime.listening import own_addresses, reachable
 from gateway.runtime.notifying import DRAINS, READY, keep_alive, notify
-from gateway.runtime.processes import Started
+from gateway.runtime.processes import StartedProcess
 from gateway.runtime.turns import TimedTurns, Turns
 from gateway.server import qr
 from gateway.server.app import (
@@ -88,7 +88,7 @@ Fronts: TypeAlias = Sequence[tuple[Dialect, Serve]]
 """The dialects, each with what serves its clients."""
 
 
-def main(options: ServerOptions, writer: Started | None = None) -> int:
+def main(options: ServerOptions, writer: StartedProcess | None = None) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something.
 
     `writer` is the process that writes, where it has been started already.
@@ -132,7 +132,7 @@ def _wait_for_no_thread() -> None:
     sys.setswitchinterval(1e-4)
 
 
-async def _serve(options: ServerOptions, writer: Started | None) -> None:
+async def _serve(options: ServerOptions, writer: StartedProcess | None) -> None:
     turns = Turns() if options.metrics is None else TimedTurns()
     trio.lowlevel.add_instrument(turns)
     patience = Patience(options.drain)
@@ -236,7 +236,7 @@ def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:
 
 @asynccontextmanager
 async def _kept(
-    options: ServerOptions, writer: Started | None, turns: Turns
+    options: ServerOptions, writer: StartedProcess | None, turns: Turns
 ) -> AsyncIterator["Archive | None"]:
     """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
     if options.db is None:
@@ -419,6 +419,4 @@ def _joined(
         return nullcontext()
     from adapters.cluster.service import joined  # noqa: PLC0415  as above
 
-    given = values(options, DIALECTS)
-    rules = {each.key: float(str(given[each.name])) for each in table(DIALECTS) if each.is_shared}
-    return joined(together, rules, run, hub, poller)
+    return joined(together, shared_rules(options, DIALECTS), run, hub, poller)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import cast
 
-from gateway.runtime.processes import Started
+from gateway.runtime.processes import StartedProcess
 from gateway.store.process import PROGRAM
 from gateway.store.worker import serve
 
@@ -38,7 +38,7 @@ class InThread:
         return self._status
 
 
-def begun_in_thread(_module: str = PROGRAM, _sockets: Sequence[int] = ()) -> Started:
+def begun_in_thread(_module: str = PROGRAM, _sockets: Sequence[int] = ()) -> StartedProcess:
     """Start the program as `gateway.runtime.processes.start` does, in a thread."""
     ours, theirs = socket.socketpair()
-    return Started(cast("subprocess.Popen[bytes]", InThread(theirs)), ours)
+    return StartedProcess(cast("subprocess.Popen[bytes]", InThread(theirs)), ours)

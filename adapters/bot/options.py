@@ -17,7 +17,8 @@ from adapters.dialects import DIALECTS
 from gateway import __version__
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, THINK, engine_named, limits_itself
-from gateway.options.table import Parser, flag, number, option, read, spelled_out, whole_number
+from gateway.options.readers import number, whole_number
+from gateway.options.table import Parser, flag, option, read, spelled_out
 from gateway.options.terminal import in_one_line, listed
 from gateway.runtime.files import read_file
 
@@ -98,26 +99,26 @@ class _Line:
     """The options as they are typed."""
 
     dialect: str = option(
-        listed(_WORDS, "or"), "DIALECT", choices=tuple(_WORDS), is_word=True, is_required=True
+        listed(_WORDS, "or"), "DIALECT", choices=tuple(_WORDS), is_positional=True, is_required=True
     )
     address: str = option(
         f"HOST:PORT, or ws://HOST:PORT for {_WITH_URLS}; with TLS wss://HOST:PORT, tls://HOST:PORT for"
         f" {_WITHOUT}",
         "ADDRESS",
-        is_word=True,
+        is_positional=True,
         is_required=True,
     )
     ca: str | None = option(
         "with TLS trust the authorities whose certificates, in PEM, are in this file, and no others",
         "FILE",
-        shown="those that the system trusts",
+        default_text="those that the system trusts",
     )
     name: str = option(
         "what the player is called",
         read=_text,
         make_default=lambda: f"c4bot-{os.getpid()}",
         heading="who plays",
-        shown="c4bot-NUMBER, whose games count in no standings of c4gateway's",
+        default_text="c4bot-NUMBER, whose games count in no standings of c4gateway's",
     )
     token_file: str | None = option(
         f"the token of a protected name is in this file; otherwise in the environment, as {TOKEN_VARIABLE}",
@@ -127,7 +128,7 @@ class _Line:
         f"{CATALOGUE}; or {MANUAL}, to play by hand",
         read=_engine,
         make_default=lambda: _engine("aima"),
-        shown="aima",
+        default_text="aima",
     )
     seed: int | None = option(
         "seed of the engine's lots: in the same position it plays the same, unless time cuts it short",
@@ -138,21 +139,21 @@ class _Line:
         "most time for a move",
         "SECONDS",
         number(float, 0.001, 1e6),
-        shown=f"what the engine takes, or {THINK}; {_CLOCKED}: a 20th of what the server says is left, and"
-        " never more",
+        default_text=f"what the engine takes, or {THINK}; {_CLOCKED}: a 20th of what the server says is left,"
+        " and never more",
     )
     against: str | None = option(
-        "the only opponent wanted (anyone)", "NAME", _text, heading="against whom", excludes="opponent"
+        "the only opponent wanted (anyone)", "NAME", _text, heading="against whom", exclusive_group="opponent"
     )
     table: str | None = option(
         "the table or channel to play at (the lobby)",
         "NAME",
         _text,
-        others=("--channel",),
-        excludes="opponent",
+        aliases=("--channel",),
+        exclusive_group="opponent",
     )
     encoding: str | None = option(
-        f"how an {_writers()} player writes", choices=_ENCODINGS, shown=_ENCODINGS[0]
+        f"how an {_writers()} player writes", choices=_ENCODINGS, default_text=_ENCODINGS[0]
     )
     games: int = option(
         "leave after so many games; 0: never",

@@ -7,7 +7,8 @@ from typing import Any
 from adapters.check.runs import command
 from adapters.client.dialect import Dialect
 from gateway.options.description import NoOptions
-from gateway.options.table import Parser, given_in, number, option, options_of, port_number
+from gateway.options.readers import number, port_number
+from gateway.options.table import Parser, option, options_of, typed_in
 
 _DESCRIPTION = """\
 Listens on a port, plays scripted opponents against whatever bot connects, and says clause by clause of the
@@ -38,18 +39,13 @@ class CheckOptions:
         make_default=list,
         repeats=True,
     )
-    patience: float = option("seconds in which a bot has to move", "S", _SECONDS, 5.0, shown="5")
-    slow: float = option("seconds that a slow opponent takes", "S", _SECONDS, 3.0, shown="3")
-    wait: float = option("seconds to wait for a bot to come again", "S", _SECONDS, 10.0, shown="10")
+    patience: float = option("seconds in which a bot has to move", "S", _SECONDS, 5.0, default_text="5")
+    slow: float = option("seconds that a slow opponent takes", "S", _SECONDS, 3.0, default_text="3")
+    wait: float = option("seconds to wait for a bot to come again", "S", _SECONDS, 10.0, default_text="10")
     json: str | None = option("write the reports as JSON, too", "FILE")
     junit: str | None = option("write the reports as JUnit's XML, too", "FILE")
     tls_cert: str | None = option("a certificate, in PEM: the port takes TLS then, too (wss://)", "FILE")
     tls_key: str | None = option("its key, in PEM, if it is not in the same file", "FILE")
-
-    def check(self) -> None:
-        """Raise ValueError where options contradict each other."""
-        if self.tls_key is not None and self.tls_cert is None:
-            raise ValueError("--tls-key is of no use without --tls-cert")
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Dialect]) -> tuple[Dialect, CheckOptions]:
@@ -62,10 +58,14 @@ def parse(arguments: Sequence[str], dialects: Sequence[Dialect]) -> tuple[Dialec
     for each in dialects:
         prog = f"{parser.prog} {each.name}"
         word = words.add_parser(each.name, help=each.title, prog=prog, epilog=_EPILOG)
-        word.add(options_of(CheckOptions, port=each.port))
+        word.add(
+            replace(one, default=each.port) if one.name == "port" else one for one in options_of(CheckOptions)
+        )
         word.add(replace(one, heading="the dialect") for one in options_of(each.options))
-    given = given_in(parser.parse_args(arguments))
+    given = typed_in(parser.parse_args(arguments))
     dialect = next(each for each in dialects if each.name == given["dialect"])
     found = parser.options(CheckOptions, {"port": dialect.port, **given})
+    if found.tls_key is not None and found.tls_cert is None:
+        parser.error("--tls-key is of no use without --tls-cert")
     own: object = parser.options(dialect.options, given)
     return dialect, replace(found, own=own, bots=max(found.bots, len(found.run)))

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from gateway.options.table import number, option
+from gateway.options.readers import number
+from gateway.options.table import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from adapters.entrance.web_handoff import WebHandoff
 from adapters.net.fd_passing import FdPassing
 from adapters.net.socket import Socket
 from gateway.access.certificates import Certificate
-from gateway.options.server import PAGE, WEB_PORT, ServerOptions
+from gateway.options.server import PAGE, WEB_PORT, ServerOptions, page_port
 from gateway.runtime.listening import PortInUseError
 from gateway.server.app import (
     FrontEnd,
@@ -144,15 +144,14 @@ async def _open_page(options: ServerOptions) -> Listeners:
 
     Raises OSError if the system refuses the port.
     """
-    if options.no_web or (options.web is None and options.port is not None):
-        return []
     if PAGE in options.sockets:
         return adopt(options.sockets[PAGE])
-    if options.web is not None:
-        return await _open(options.web, options)
+    port = page_port(options)
     try:
-        return await _open(WEB_PORT, options)
+        return [] if port is None else await _open(port, options)
     except PortInUseError:
+        if options.web is not None:
+            raise
         return []
 
 

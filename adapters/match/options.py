@@ -13,7 +13,8 @@ from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, check_engine
 from gateway.match import openings
 from gateway.match.sprt import LOGISTIC, MODELS, Sprt
-from gateway.options.table import Parser, flag, number, option, read
+from gateway.options.readers import number
+from gateway.options.table import Parser, flag, option, read
 from gateway.options.terminal import in_one_line
 
 DESCRIPTION = """\
@@ -84,14 +85,14 @@ class _Line:
         "games of each two players, an even number",
         "N",
         number(int, 2, _MOST),
-        shown=f"{_GAMES}; with --sprt at most {_MOST_WITH_TEST}",
+        default_text=f"{_GAMES}; with --sprt at most {_MOST_WITH_TEST}",
     )
     gauntlet: bool | None = flag("only the first player meets all others", default=None)
     sprt: list[str] | None = option(
         "stop when it is decided whether the first player is better by elo1 rather than elo0",
         "KEY=VALUE",
-        takes_words=True,
-        shown=f"elo0=0 elo1=10 alpha=.05 beta=.05 model={LOGISTIC}; or {' or '.join(MODELS[1:])}",
+        takes_many=True,
+        default_text=f"elo0=0 elo1=10 alpha=.05 beta=.05 model={LOGISTIC}; or {' or '.join(MODELS[1:])}",
     )
     openings: str | None = option(
         "engines start from balanced positions of N discs, or those of a file with one a line, as 4455",
@@ -99,24 +100,24 @@ class _Line:
     )
     concurrency: int = option("games at once", "N", number(int, 1, 256), 1, heading="how")
     think: float | None = option(
-        "most time of an engine for a move", "SECONDS", _SECONDS, shown="what it takes"
+        "most time of an engine for a move", "SECONDS", _SECONDS, default_text="what it takes"
     )
     strict: bool | None = flag("an engine that thinks for longer than --think loses the game", default=None)
     recover: bool = flag(
         "count games that a player left, as by a crash, as lost even where these are half of its games"
     )
-    clock: float | None = option("as of the server, where it has one", "SECONDS", _SECONDS, shown="42")
-    idle: float | None = option("most time for a move in other games", "SECONDS", _SECONDS, shown="60")
+    clock: float | None = option("as of the server, where it has one", "SECONDS", _SECONDS, default_text="42")
+    idle: float | None = option("most time for a move in other games", "SECONDS", _SECONDS, default_text="60")
     seed: str | None = option("for the same openings once more", "WORD")
     state: Path | None = option(
         "each game is kept here",
         "FILE",
         Path,
         heading="what is left of it",
-        shown=f"{STATE}, or match-2.jsonl and so on where there is one",
+        default_text=f"{STATE}, or match-2.jsonl and so on where there is one",
     )
     resume: bool = flag("go on with the match in that file (the latest of these)")
-    logs: Path | None = option("what bots say on stderr, a file each", "DIR", Path, shown="FILE.logs")
+    logs: Path | None = option("what bots say on stderr, a file each", "DIR", Path, default_text="FILE.logs")
     pgn: Path | None = option("write the games here at the end", "FILE", Path)
     jsonl: Path | None = option("write the games here at the end", "FILE", Path)
     json: Path | None = option("write the figures here at the end", "FILE", Path)

@@ -1,9 +1,9 @@
 """The messages between the server and the web's process, over the link between the two.
 
-A message is a JSON object: the process that plays believes nothing that the web's process says. Either end
-may send at any time; a question has a number, and its answer repeats it. To add a kind of message, add a
-class to `KINDS` and a branch where it is received. A message that cannot be read is a `LinkError`, and then
-only a new process helps.
+A message is a JSON object, but for facts, which are lines behind the letter `f`: the process that plays
+believes nothing that the web's process says. Either end may send at any time; a question has a number, and
+its answer repeats it. To add a kind of message, add its class to `Message` and a branch where it is received.
+A message that cannot be read is a `LinkError`, and then only a new process helps.
 """
 
 import json
@@ -184,7 +184,7 @@ KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for k
 
 
 class Messages:
-    """One end of the link. Any task may send; one receives."""
+    """Sends and reads messages over a `Link`. Any task may send; one receives."""
 
     def __init__(self, link: Link) -> None:
         self._link = link

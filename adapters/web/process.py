@@ -36,7 +36,7 @@ from adapters.web.link import (
 from adapters.web.live.sender import FactSender
 from gateway.access.limits import LIMITS
 from gateway.hub.hub import Hub
-from gateway.runtime.child import Child, LinkError, Backoff
+from gateway.runtime.child import Backoff, Child, LinkError
 from gateway.server.acts import NotDoneError, Notice
 from gateway.server.metrics.requests import Requests
 from gateway.server.operating import Operator
@@ -146,24 +146,24 @@ class WebProcess:
                 extra={"event": "web_ended", "status": status},
             )
 
-    async def _serve(self, link: Messages) -> None:
+    async def _serve(self, messages: Messages) -> None:
         """Serve one process until it hangs up."""
         try:
-            await link.send(self._orders)
+            await messages.send(self._orders)
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._tell_of_stop, link)
-                facts = FactSender(self._hub, link)
+                nursery.start_soon(self._tell_of_stop, messages)
+                facts = FactSender(self._hub, messages)
                 nursery.start_soon(facts.run)
                 if self.operator is not None:
-                    nursery.start_soon(self._tell_of_notices, link, self.operator)
-                while (message := await link.receive()) is not None:
+                    nursery.start_soon(self._tell_of_notices, messages, self.operator)
+                while (message := await messages.receive()) is not None:
                     match message:
                         case Ask(number, "queue"):
-                            await link.send(self._condition(number))
+                            await messages.send(self._condition(number))
                         case Ask(number, "clear"):
-                            await self._begin_to_clear(link, number, nursery)
+                            await self._begin_to_clear(messages, number, nursery)
                         case Act() if self.operator is not None:
-                            nursery.start_soon(self._carry_out, link, message, self.operator)
+                            nursery.start_soon(self._carry_out, messages, message, self.operator)
                         case Withdraw(number):
                             request = self._requests.get(number)
                             if request is not None and request.withdraw():
@@ -189,43 +189,43 @@ class WebProcess:
         cluster = None if self._hub.cluster is None else self._hub.cluster.condition()
         return Answer(number, figures, cluster=cluster, draining=self._hub.is_draining)
 
-    async def _tell_of_stop(self, link: Messages) -> None:
+    async def _tell_of_stop(self, messages: Messages) -> None:
         await self._stopping.wait()
         for listener in self._listeners:
             listener.socket.close()
-        await link.send(Stop(FINISHING))
+        await messages.send(Stop(FINISHING))
 
-    async def _carry_out(self, link: Messages, asked: Act, operator: Operator) -> None:
+    async def _carry_out(self, messages: Messages, asked: Act, operator: Operator) -> None:
         """Carry out an act of the operator's, and answer what came of it on each node."""
         try:
             found = await operator.everywhere(asked.what, asked.about)
         except NotDoneError as error:
-            await link.send(Answer(asked.number, error=str(error)))
+            await messages.send(Answer(asked.number, error=str(error)))
             return
         for node, text in found.items():
-            await link.send(Done(asked.number, node, text))
-        await link.send(Answer(asked.number))
+            await messages.send(Done(asked.number, node, text))
+        await messages.send(Answer(asked.number))
         if asked.what == "drain":  # once its answer has left
             operator.stop()
 
-    async def _tell_of_notices(self, link: Messages, operator: Operator) -> None:
+    async def _tell_of_notices(self, messages: Messages, operator: Operator) -> None:
         known = Notice()
         while True:
             known = await operator.next_notice(known)
-            await link.send(Noticed(known.text, known.paused))
+            await messages.send(Noticed(known.text, known.paused))
 
-    async def _begin_to_clear(self, link: Messages, number: int, nursery: trio.Nursery) -> None:
+    async def _begin_to_clear(self, messages: Messages, number: int, nursery: trio.Nursery) -> None:
         """Ask for the results to be cleared, at once: the next message may withdraw it."""
         try:
             if self._clear is None:
                 raise NotKeptError
             request = self._requests[number] = self._clear()
         except StoreError as error:
-            await link.send(Answer(number, error=str(error)))
+            await messages.send(Answer(number, error=str(error)))
         else:
-            nursery.start_soon(self._answer_to_clear, link, number, request)
+            nursery.start_soon(self._answer_to_clear, messages, number, request)
 
-    async def _answer_to_clear(self, link: Messages, number: int, request: Request) -> None:
+    async def _answer_to_clear(self, messages: Messages, number: int, request: Request) -> None:
         """Answer whether the results were cleared."""
         try:
             removed = await request.result()
@@ -234,4 +234,4 @@ class WebProcess:
             answer = Answer(number, error=str(error))
         finally:
             del self._requests[number]
-        await link.send(answer)
+        await messages.send(answer)

@@ -14,8 +14,8 @@ subscribers. Each subscription is a stream of its own from each node. The rules:
 
 A frame is a letter and what it stands for. To the node whose facts they are, with the number of a stream:
 `w` asks for the state and then facts, `t` says that a batch was taken, `u` asks for nothing more. From
-there: `b` and the number of the stream that the next frames belong to; what `fact_codec` writes; `s` after
-the state; `e` after a batch; `x` if facts were missed, which is the end of a stream.
+there: `b` and the number of the stream that the next frames belong to; facts, as `gateway.game.fact_encoding`
+writes them; `s` after the state; `e` after a batch; `x` if facts were missed, which is the end of a stream.
 """
 
 from collections import deque

@@ -18,8 +18,9 @@ from gateway.access.tokens import read_token
 from gateway.game.text import printable, quoted
 from gateway.options.description import Description
 from gateway.options.names import TOKEN_FILE, beside
-from gateway.options.server import HOST, WEB_PORT, ServerOptions, page_port, parse
-from gateway.options.table import Command, Parser, flag, number, option, run
+from gateway.options.readers import number
+from gateway.options.server import HOST, WEB_PORT, ServerOptions, parse, port_with_page
+from gateway.options.table import Command, Parser, flag, option, run
 from gateway.options.terminal import in_one_line, write_out
 from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
 
@@ -110,28 +111,28 @@ def _url(text: str) -> str:
 class OnServer:
     """Where the server and its token are."""
 
-    url: str | None = option("the server's page", "URL", _url, shown=f"http://{HOST}:{WEB_PORT}")
+    url: str | None = option("the server's page", "URL", _url, default_text=f"http://{HOST}:{WEB_PORT}")
     token_file: str | None = option(
-        "the file with the server's admin token", "FILE", shown=f"{TOKEN_FILE} beside the database"
+        "the file with the server's admin token", "FILE", default_text=f"{TOKEN_FILE} beside the database"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Who(OnServer):
-    who: str = option("only these", "NAME|ADDRESS|CIDR", default="", is_word=True)
+    who: str = option("only these", "NAME|ADDRESS|CIDR", default="", is_positional=True)
     json: bool = flag("print JSON, as the API has it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kick(OnServer):
     who: str = option(
-        "case makes no difference in a name", "NAME|ADDRESS|CIDR", is_word=True, is_required=True
+        "case makes no difference in a name", "NAME|ADDRESS|CIDR", is_positional=True, is_required=True
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Announce(OnServer):
-    text: str = option(f"up to {LONGEST_TEXT} characters", "TEXT", default="", is_word=True)
+    text: str = option(f"up to {LONGEST_TEXT} characters", "TEXT", default="", is_positional=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +177,7 @@ def serving_url(options: OnServer, dialects: Dialects) -> str | None:
 def _url_of(options: ServerOptions) -> str:
     """Return where a server with these options has its page."""
     host = _ANY.get(options.host[0], options.host[0])
-    port = page_port(options) or options.port or WEB_PORT
+    port = port_with_page(options)
     scheme = "https" if options.tls_only else "http"
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 

@@ -14,7 +14,8 @@ from gateway.engines import EngineUnavailable
 from gateway.engines.perfect import last_move, require, score_columns
 from gateway.engines.search import Estimate, estimate_columns
 from gateway.game.board import COLUMNS, ROWS, Board, Side, board_at, other
-from gateway.options.table import Parser, number, option, read
+from gateway.options.readers import number
+from gateway.options.table import Parser, option, read
 from gateway.options.terminal import in_one_line, write_out
 
 DISCS = "XO"
@@ -65,15 +66,15 @@ class _Options:
         "POSITION",
         _board,
         make_default=Board,
-        shown="none: the empty board",
-        is_word=True,
+        default_text="none: the empty board",
+        is_positional=True,
     )
     seconds: float = option(
         "most time for a column, where a search estimates",
         "SECONDS",
         number(float, 0.001, 1e6),
         1.0,
-        shown="1",
+        default_text="1",
     )
 
 

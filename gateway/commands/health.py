@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.options.description import Description
-from gateway.options.server import WEB_PORT, ServerOptions, parse
-from gateway.options.table import Parser, number, option, read_some
+from gateway.options.readers import number
+from gateway.options.server import ServerOptions, parse, port_with_page
+from gateway.options.table import Parser, option, read_some
 from gateway.options.terminal import in_one_line
 
 PATIENCE = 9.0
@@ -92,8 +93,7 @@ def _answer(options: ServerOptions, host: str, port: int) -> str:
 def _port(options: ServerOptions) -> tuple[int, bool]:
     """Return a port to ask at, and whether the page is there."""
     if not options.no_web:
-        usual = WEB_PORT if options.port is None else options.port
-        return usual if options.web is None else options.web, True
+        return port_with_page(options), True
     ports = [options.port, *options.ports.values()]
     return next(port for port in ports if port is not None), False
 

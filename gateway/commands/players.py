@@ -44,20 +44,20 @@ class _OnFile:
 
 @dataclass(frozen=True, kw_only=True)
 class _Change(_OnFile):
-    who: str = option("case makes no difference", "NAME", is_word=True, is_required=True)
+    who: str = option("case makes no difference", "NAME", is_positional=True, is_required=True)
     audit: str = option("where to log the change", "FILE", default=AUDIT)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Add(_Change):
-    notes: str = option("for the operator", "TEXT", default="", shown="")
+    notes: str = option("for the operator", "TEXT", default="", default_text="")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Unban(OnServer, _Change):
     """A running server is asked first; where there is none, or a file is named, the file is changed."""
 
-    who: str = option("case makes no difference", "NAME|ADDRESS|CIDR", is_word=True, is_required=True)
+    who: str = option("case makes no difference", "NAME|ADDRESS|CIDR", is_positional=True, is_required=True)
     players: str | None = option(
         f"the file of protected names ({PLAYERS_FILE} beside the database); bans are in FILE.bans; with this"
         " option a running server is not asked",
@@ -67,7 +67,7 @@ class _Unban(OnServer, _Change):
 
 @dataclass(frozen=True, kw_only=True)
 class _Ban(_Unban):
-    notes: str = option("for the operator", "TEXT", default="", shown="")
+    notes: str = option("for the operator", "TEXT", default="", default_text="")
 
 
 def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:

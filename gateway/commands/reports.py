@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 
 from gateway.access.linefile import audited
 from gateway.game.ids import GameId
-from gateway.options.names import AUDIT, DATABASE, database, typed_password
-from gateway.options.table import Command, Parser, flag, number, option, run
+from gateway.options.names import AUDIT, DATABASE
+from gateway.options.readers import number
+from gateway.options.table import Command, Parser, flag, option, run
 from gateway.options.terminal import in_one_line, write_out
+from gateway.options.urls import database, password_of_database
 from gateway.store import StoreError, commands, corrections, standings
 from gateway.store.comparing import LOBBY, ORDERS, Choice
 from gateway.store.database import Database, open_to_read, open_to_write
@@ -82,7 +84,7 @@ class _OnDatabase:
         database,
         DATABASE,
         is_in_environment=True,
-        fault_if_typed=typed_password,
+        fault_if_typed=password_of_database,
     )
 
 
@@ -101,8 +103,8 @@ class _Ranked(_OnDatabase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Standings(_Ranked):
-    json: bool = flag("as JSON", excludes="form")
-    csv: bool = flag("as CSV", excludes="form")
+    json: bool = flag("as JSON", exclusive_group="form")
+    csv: bool = flag("as CSV", exclusive_group="form")
     cross: bool = flag("and what each scored against each; not as CSV")
 
 
@@ -146,7 +148,7 @@ class _Games(_Filtered):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Show(_OnDatabase):
-    game: GameId | None = option("its id", "GAME", _game, is_word=True)
+    game: GameId | None = option("its id", "GAME", _game, is_positional=True)
     last: bool = flag("the newest game, instead of an id")
     player: str | None = option("with --last: of this player", "NAME", _name)
     lost: bool = flag("with --last: that the player lost")
@@ -159,7 +161,7 @@ class _Export(_Filtered):
         "which format (jsonl). Moves are columns 0 to 6, a digit each; only what is called position has"
         " columns from 1",
         default="jsonl",
-        shown="",
+        default_text="",
         choices=tuple(sorted(commands.FORMATS)),
     )
 
@@ -167,14 +169,14 @@ class _Export(_Filtered):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Import(_OnDatabase):
     file: str = option(
-        "what export --format jsonl wrote, or a journal", "FILE", is_word=True, is_required=True
+        "what export --format jsonl wrote, or a journal", "FILE", is_positional=True, is_required=True
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Backup(_OnDatabase):
     file: str = option(
-        "where the copy is to be; no such file may be there yet", "FILE", is_word=True, is_required=True
+        "where the copy is to be; no such file may be there yet", "FILE", is_positional=True, is_required=True
     )
 
 
@@ -185,15 +187,15 @@ class _Correction(_OnDatabase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Void(_Correction):
-    game: GameId = option("its id", "GAME", _game, is_word=True, is_required=True)
+    game: GameId = option("its id", "GAME", _game, is_positional=True, is_required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rename(_Correction):
     old: str = option(
-        "the name in stored games, letter by letter", "OLD", _name, is_word=True, is_required=True
+        "the name in stored games, letter by letter", "OLD", _name, is_positional=True, is_required=True
     )
-    new: str = option("a name that no stored game has", "NEW", is_word=True, is_required=True)
+    new: str = option("a name that no stored game has", "NEW", is_positional=True, is_required=True)
 
 
 # What each command does.

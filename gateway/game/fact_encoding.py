@@ -25,8 +25,8 @@ from gateway.game.ids import parse
 from gateway.game.results import Finished
 
 SEATS = 1 << 36
-"""More than the number of any seat of one node."""
-LONGEST = 1e9
+"""Numbers of seats that each node has for itself."""
+MOST = 1e9
 """Seconds, and the number of a round, at most."""
 
 
@@ -42,7 +42,7 @@ class Stands:
 
 
 _KINDS = kinds_of(Came | Waits | Hindered | Left | GameStarted | Finished | Stands)
-_OWN_KINDS: Kinds = {**_KINDS, "Vanished": Vanished}
+_LOCAL_KINDS: Kinds = {**_KINDS, "Vanished": Vanished}
 _SIDES = {b"0": FIRST, b"1": SECOND}
 _COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
 
@@ -64,15 +64,25 @@ def encode_fact(fact: Shown) -> bytes:
 
 def decode_fact(data: bytes) -> Shown:
     """Undo `encode_fact`. Raises ValueError."""
-    if data[:1] == b"m":
-        return _move(data)
-    found: Shown | Stands = decode(data[2:], _OWN_KINDS)
-    return (found.started, _standing(found)) if isinstance(found, Stands) else found
+    match data[:2]:
+        case b"m ":
+            return _move(data)
+        case b"v ":
+            found: Shown | Stands = decode(data[2:], _LOCAL_KINDS)
+            return (found.started, _standing(found)) if isinstance(found, Stands) else found
+        case _:
+            raise EncodingError("neither a move nor a value")
 
 
-def decode_remote_fact(data: bytes, first: int) -> Shown:
-    """Undo `encode_fact` of another node, with `first` added to the numbers of seats. Raises ValueError."""
-    return _move(data) if data[:1] == b"m" else _placed(decode(data[2:], _KINDS), first)
+def decode_remote_fact(data: bytes, offset: int) -> Shown:
+    """Undo `encode_fact` of another node, with `offset` added to the numbers of seats. Raises ValueError."""
+    match data[:2]:
+        case b"m ":
+            return _move(data)
+        case b"v ":
+            return _placed(decode(data[2:], _KINDS), offset)
+        case _:
+            raise EncodingError("neither a move nor a value")
 
 
 def _move(data: bytes) -> MoveMade:
@@ -85,18 +95,18 @@ def _move(data: bytes) -> MoveMade:
     return move
 
 
-def _placed(fact: Fact | Stands, first: int) -> Shown:
+def _placed(fact: Fact | Stands, offset: int) -> Shown:
     """Return what a node sends, with numbers of players that are of that node alone. Raises ValueError."""
     match fact:
         case Waits(waited=waited):
             _check(waited)
-            return replace(fact, player=_number(fact.player, first))
+            return replace(fact, player=_number(fact.player, offset))
         case Came() | Hindered() | Left():
-            return replace(fact, player=_number(fact.player, first))
+            return replace(fact, player=_number(fact.player, offset))
         case GameStarted():
-            return _started(fact, first)
+            return _started(fact, offset)
         case Stands(started):
-            return _started(started, first), _standing(fact)
+            return _started(started, offset), _standing(fact)
         case Finished(thought=thought):
             _check(*thought)
     return fact
@@ -109,18 +119,18 @@ def _standing(stands: Stands) -> Standing:
     return Standing(tuple(map(int, stands.moves)), stands.thought, stands.left, stands.thinking)
 
 
-def _started(started: GameStarted, first: int) -> GameStarted:
+def _started(started: GameStarted, offset: int) -> GameStarted:
     one, other = started.players
     _check(started.clock, started.round)
-    return replace(started, players=(_number(one, first), _number(other, first)))
+    return replace(started, players=(_number(one, offset), _number(other, offset)))
 
 
 def _check(*values: float | None) -> None:
-    if not all(value is None or 0 <= value <= LONGEST for value in values):
+    if not all(value is None or 0 <= value <= MOST for value in values):
         raise EncodingError("out of its range")
 
 
-def _number(seat: int, first: int) -> int:
+def _number(seat: int, offset: int) -> int:
     if not 0 < seat < SEATS:
         raise EncodingError("not the number of a seat")
-    return first + seat
+    return offset + seat

@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
-from gateway.options.table import Address, variable
+from gateway.options.readers import Address
+from gateway.options.readers import address as read_address
+from gateway.options.table import variable
+from gateway.options.urls import typed_password
 from gateway.runtime.files import read_file
 
 PREFIX = "c4gateway"
@@ -21,24 +24,19 @@ LONGEST_NODE = 32
 """Characters of a node's name."""
 PACKAGE = "coredis"
 """What talks to the registry."""
-REGISTRY_PORT = 6379
-HERE = "127.0.0.1"
+_REGISTRY_PORT = 6379
+_HERE = "127.0.0.1"
 
 _LONGEST_FILE = 1024 * 1024
 _LONGEST_PASSWORD = 4096
 _NODE = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_NODE}}}")
 _PREFIX = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-_ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:\[\]/@]+))(?::(?P<port>[0-9]{1,5}))?")
 _SCHEMES = ("redis", "rediss", "unix")
 _FILES = {"ssl_ca_certs", "ssl_certfile", "ssl_keyfile"}
 """What a URL may name for TLS."""
 _CHECKED = {"ssl_check_hostname": "true", "ssl_cert_reqs": "required"}
 """What is asked of the other side of TLS, in any case."""
 FORMS = "redis://HOST:PORT/0, rediss://HOST:PORT/0 for TLS, or unix:///PATH"
-_TYPED_PASSWORD = (
-    "the URL of --cluster has a password, which the list of processes shows; give the URL in the environment,"
-    f" as {variable('cluster')}, or in the file of --config, or the password as --cluster-password-file FILE"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +52,15 @@ class ClusterOptions:
     address: Address
 
 
-def typed_password(url: str) -> str | None:
+def password_of_registry(url: str) -> str | None:
     """Return what is wrong with a registry's URL on the command line."""
-    return _TYPED_PASSWORD if has_password(url) else None
+    if not has_password(url):
+        return None
+    return typed_password(
+        "--cluster",
+        f"in the environment, as {variable('cluster')}, or in the file of --config, or the password as"
+        " --cluster-password-file FILE",
+    )
 
 
 def has_password(url: str) -> bool:
@@ -128,16 +132,16 @@ def _shown(url: SplitResult) -> str:
     if url.scheme == "unix":
         return f"unix://{url.path}{'?' if url.query else ''}{url.query}"
     query = dict(parse_qsl(url.query)) | (_CHECKED if url.scheme == "rediss" else {})
-    place = Address(str(url.hostname), url.port or REGISTRY_PORT)
+    place = Address(str(url.hostname), url.port or _REGISTRY_PORT)
     return url._replace(netloc=str(place), query=urlencode(query)).geturl()
 
 
 def _host_towards(url: SplitResult) -> str:
     """Return the address with which this machine reaches the registry. Raises OSError."""
     if url.scheme == "unix":
-        return HERE
+        return _HERE
     try:
-        found = socket.getaddrinfo(url.hostname, url.port or REGISTRY_PORT, type=socket.SOCK_DGRAM)
+        found = socket.getaddrinfo(url.hostname, url.port or _REGISTRY_PORT, type=socket.SOCK_DGRAM)
         family, kind, _, _, address = found[0]
         with socket.socket(family, kind) as probe:
             probe.connect(address)  # sends nothing: the system looks for a way
@@ -159,26 +163,25 @@ def _password(file: str) -> str:
 
 
 def node_name(text: str) -> str:
+    """Return the name of a node. Raises ValueError."""
     if not _NODE.fullmatch(text):
         raise ValueError(f"{text!r} is not 1 to {LONGEST_NODE} letters, digits, dots, dashes and underscores")
     return text
 
 
 def key_prefix(text: str) -> str:
+    """Return what the keys of a cluster begin with. Raises ValueError."""
     if not _PREFIX.fullmatch(text):
         raise ValueError(f"{text!r} is not 1 to 64 letters, digits, dots, colons, dashes and underscores")
     return text
 
 
 def node_address(text: str) -> Address:
-    found = _ADDRESS.fullmatch(text)
-    port = int(found["port"] or 0) if found else 0
-    if found is None or port > 65_535:
-        raise ValueError(f"{text!r} is not HOST, HOST:PORT or [HOST]:PORT")
-    host = found["six"] or found["host"]
-    if _is_any(host):
-        raise ValueError(f"nobody reaches {host}: give an address of this machine's own")
-    return Address(host, port)
+    """Return where other nodes reach one; without a port that is any free one. Raises ValueError."""
+    found = read_address(text, port=0)
+    if _is_any(found.host):
+        raise ValueError(f"nobody reaches {found.host}: give an address of this machine's own")
+    return found
 
 
 def _is_any(host: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from gateway import __version__
 from gateway.engines import EngineUnavailable
@@ -25,24 +25,12 @@ from gateway.options.names import (
     PER_ADDRESS,
     PLAYERS_FILE,
     TOKEN_FILE,
-    database,
-    typed_password,
 )
+from gateway.options.readers import Address, address, number, port_number, whole_number
 from gateway.options.sources import COMMAND_LINE, DEFAULT
-from gateway.options.table import (
-    PREFIX,
-    Address,
-    Option,
-    Parser,
-    flag,
-    number,
-    option,
-    options_of,
-    port_number,
-    variable,
-    whole_number,
-)
+from gateway.options.table import PREFIX, Option, Parser, flag, option, options_of, variable
 from gateway.options.terminal import listed
+from gateway.options.urls import database, is_postgresql, password_of_database
 from gateway.runtime.listening import Sockets, handed_over
 from gateway.store import VERSION
 
@@ -57,23 +45,22 @@ PAGE = "page"
 LEVELS = ("debug", "info", "warning", "error")
 """Least levels of what is logged."""
 MOST_WORKERS = 256
+"""Servers that one supervisor runs."""
 
 _ANY_PORT = "env"
 """What stands for the port that the environment names, as hosting services do it."""
 _NO_DATABASE = "none"
-_SHARED = ("postgresql:", "postgresql+", "postgres:")
-"""How a database begins that is no file."""
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 _SECONDS = number(float, 0.1, 1e6)
 _SECONDS_OR_NONE = number(float, 0, 1e6)
 _LIMIT = number(int, 0, 10**9)
 
 
-DESCRIPTION = """\
+_DESCRIPTION = """\
 A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
 each other: {titles}.
 """
-EPILOG = """\
+_EPILOG = """\
 Without {all_options} and --port all dialects start, on the ports {ports}; with some
 of these options only what they name. Stop the server with Ctrl-C.
 
@@ -127,22 +114,15 @@ Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level)
 # What reads a value. All of these raise ValueError.
 
 
-def address(text: str) -> Address:
+def metrics_address(text: str) -> Address:
     """Return where to listen for those who read the metrics."""
-    host, has_host, number = text.rpartition(":")
-    if not has_host:
-        host = HOST
-    elif host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    elif not host or ":" in host:
-        raise ValueError(f"{text!r} is not a port, HOST:PORT or [HOST]:PORT")
-    found = Address(host, int(port_number(number)))
+    found = address(text, host=HOST)
     if find_spec("prometheus_client") is None:
         raise ValueError("it needs another package: pip install prometheus-client")
     return found
 
 
-def house_players(text: str) -> list[str]:
+def _house_players(text: str) -> list[str]:
     """Return the names of players of the server's own, each of which can play here."""
     names = [name.strip().casefold() for name in text.split(",")]
     for name in names:
@@ -155,7 +135,7 @@ def house_players(text: str) -> list[str]:
     return names
 
 
-def network(text: str) -> IPv4Network | IPv6Network:
+def _network(text: str) -> IPv4Network | IPv6Network:
     """Return a network of proxies."""
     try:
         return ip_network(text)
@@ -163,7 +143,7 @@ def network(text: str) -> IPv4Network | IPv6Network:
         raise ValueError(f"{text!r} is not an address, or a network such as 10.0.0.0/8") from error
 
 
-def origin(text: str) -> str:
+def _origin(text: str) -> str:
     """Return a website as browsers name it."""
     found = text.lower()
     if found != ALL_ORIGINS and not _ORIGIN.fullmatch(found):
@@ -177,7 +157,7 @@ def _database_or_none(text: str) -> str | None:
     return None if text == _NO_DATABASE else database(text)
 
 
-def one_port(text: str) -> float:
+def _one_port(text: str) -> float:
     """Return a port, or the one that the environment names."""
     if text != _ANY_PORT:
         return port_number(text)
@@ -192,7 +172,7 @@ def is_token(text: str) -> bool:
     return text.isascii() and text.isprintable() and text.split() == [text]
 
 
-_CORES = max(1, (os.cpu_count() or 1) - 1)
+_SPARE_CORES = max(1, (os.cpu_count() or 1) - 1)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -201,7 +181,7 @@ class ServerOptions:
 
     ports: dict[str, int | None] = field(default_factory=dict)
     """The port of each dialect by its name, None where it has none of its own."""
-    dialects: dict[str, Any] = field(default_factory=dict)
+    dialects: dict[str, object] = field(default_factory=dict)
     """The dialects' own options, by their names."""
     sockets: Sockets = field(default_factory=dict)
     """Those that another program handed over."""
@@ -210,22 +190,22 @@ class ServerOptions:
         "one port for all bots and the page; others open only if they are given, too;"
         f" {_ANY_PORT}: the one that the environment variable PORT names",
         f"PORT|{_ANY_PORT}",
-        one_port,
+        _one_port,
         heading="where to listen",
-        more="[below](#one-port)",
+        documents="[below](#one-port)",
     )
     host: list[str] = option(
         "address to listen on; may be given several times",
         make_default=lambda: [HOST],
         repeats=True,
-        shown=f"{HOST}; 0.0.0.0 and :: for all",
-        more="the lines at the start then name those by which other machines reach this one",
+        default_text=f"{HOST}; 0.0.0.0 and :: for all",
+        documents="the lines at the start then name those by which other machines reach this one",
     )
     tls_cert: str | None = option(
         "a certificate with its chain, in PEM: all ports take TLS then, too (wss, https, TCP over TLS)",
         "FILE",
         heading="TLS",
-        more="[below](#tls)",
+        documents="[below](#tls)",
     )
     tls_key: str | None = option("its key, in PEM, if it is not in the same file", "FILE")
     tls_only: bool = flag("refuse clients without TLS")
@@ -233,13 +213,13 @@ class ServerOptions:
         "every connection begins with the PROXY header (version 1 or 2) of a proxy, which says where the"
         " client is; one without it is refused",
         heading="behind a proxy",
-        more="[below](#behind-a-proxy)",
+        documents="[below](#behind-a-proxy)",
     )
     trusted_proxy: list[IPv4Network | IPv6Network] = option(
         "take a websocket client's address from the X-Forwarded-For of proxies in this network;"
         " may be given several times",
         "CIDR",
-        network,
+        _network,
         make_default=list,
         repeats=True,
     )
@@ -275,10 +255,10 @@ class ServerOptions:
     house: list[str] = option(
         f"who of {', '.join(sorted(HOUSE_PLAYERS))} plays those whom nobody else in the lobby plays",
         "NAMES",
-        house_players,
+        _house_players,
         make_default=list,
         heading="players of the server's own",
-        more="separated by commas ([below](#the-servers-own-players))",
+        documents="separated by commas ([below](#the-servers-own-players))",
     )
     house_after: float = option(
         "how long these wait for another opponent first", "SECONDS", _SECONDS, 5.0, is_shared=True
@@ -287,10 +267,10 @@ class ServerOptions:
         "moves of a kind that all of them think about at once",
         "N",
         number(int, 1, 1024),
-        _CORES,
-        shown=f"{_CORES} on this machine",
-        in_documents="cores less 1",
-        more="[below](#the-servers-own-players)",
+        _SPARE_CORES,
+        default_text=f"{_SPARE_CORES} on this machine",
+        default_in_documents="cores less 1",
+        documents="[below](#the-servers-own-players)",
     )
     db: str | None = option(
         f"a file of SQLite's, postgresql://..., or {_NO_DATABASE}",
@@ -298,15 +278,15 @@ class ServerOptions:
         _database_or_none,
         DATABASE,
         heading="where to keep results",
-        fault_if_typed=typed_password,
-        more="any other URL is refused, and a file whose name looks like one is given as `./NAME`; a URL with"
-        " a password belongs in the environment or the file of `--config`; the command line refuses it",
+        fault_if_typed=password_of_database,
+        documents="any other URL is refused, and a file whose name looks like one is given as `./NAME`; a URL"
+        " with a password belongs in the environment or the file of `--config`; the command line refuses it",
     )
     journal: str | None = option(
         "where results are kept on disk while the database does not take them",
         "DIR",
-        shown="beside a FILE: FILE-unstored; else c4gateway-unstored",
-        more="[results.md](results.md#while-the-database-fails)",
+        default_text="beside a FILE: FILE-unstored; else c4gateway-unstored",
+        documents="[results.md](results.md#while-the-database-fails)",
     )
     keep_wire: float = option(
         "how long to keep what was said and heard on either side of a game; 0: not at all",
@@ -319,8 +299,8 @@ class ServerOptions:
         "URL",
         clustering.registry_url,
         heading="several servers with one lobby",
-        fault_if_typed=clustering.typed_password,
-        more="[cluster.md](cluster.md)",
+        fault_if_typed=clustering.password_of_registry,
+        documents="[cluster.md](cluster.md)",
     )
     cluster_password_file: str | None = option("the password for it, in a file", "FILE")
     cluster_prefix: str = option(
@@ -333,14 +313,14 @@ class ServerOptions:
         "what this server is called among them: letters, digits, dots, dashes, underscores",
         "NAME",
         clustering.node_name,
-        shown="the host's",
-        more=f"{clustering.LONGEST_NODE} characters at most",
+        default_text="the host's",
+        documents=f"{clustering.LONGEST_NODE} characters at most",
     )
     node_address: Address | None = option(
         "where the others reach this server",
         "HOST[:PORT]",
         clustering.node_address,
-        shown="a free port of the address with which it reaches Redis",
+        default_text="a free port of the address with which it reaches Redis",
     )
     workers: int = option(
         "start N such servers here, which share the ports, and a Redis server of their own if --cluster"
@@ -348,8 +328,8 @@ class ServerOptions:
         "N",
         number(int, 1, MOST_WORKERS),
         1,
-        shown="",
-        more="[cluster.md](cluster.md#several-cores)",
+        default_text="",
+        documents="[cluster.md](cluster.md#several-cores)",
     )
     share_ports: bool = flag("let other servers of this user listen on the same ports, too (SO_REUSEPORT)")
     players: str | None = option(
@@ -357,8 +337,8 @@ class ServerOptions:
         " has to send its token; bans are in FILE.bans",
         "FILE",
         heading="players",
-        shown=f"{PLAYERS_FILE} beside the database, if it is there",
-        more="[below](#protected-names)",
+        default_text=f"{PLAYERS_FILE} beside the database, if it is there",
+        documents="[below](#protected-names)",
     )
     registered_only: bool = flag("let in only players whose names are in that file", is_shared=True)
     web: int | None = option(
@@ -367,22 +347,22 @@ class ServerOptions:
         port_number,
         heading="the page",
         withdraws="no_web",
-        shown=f"{WEB_PORT}; not at all if that is in use",
-        more="[web.md](web.md)",
+        default_text=f"{WEB_PORT}; not at all if that is in use",
+        documents="[web.md](web.md)",
     )
     no_web: bool = flag("start without the page", withdraws="web")
     qr: bool = flag(
         "show the page's address as a QR code at the start, if standard output is a terminal",
-        more="not with `--log-json`; needs the extra `qr` (`.venv/bin/pip install '.[qr]'`)",
+        documents="not with `--log-json`; needs the extra `qr` (`.venv/bin/pip install '.[qr]'`)",
     )
     allow_origin: list[str] = option(
         "let pages of this website, such as https://example.org, read the JSON in a browser and play;"
         f" may be given several times; {ALL_ORIGINS}: pages of all may read, but not play",
         "ORIGIN",
-        origin,
+        _origin,
         make_default=list,
         repeats=True,
-        more="[web.md](web.md#from-other-websites)",
+        documents="[web.md](web.md#from-other-websites)",
     )
     admin_token: str | None = option(
         "who has it may run c4gateway who, kick, ban and the operator's other commands on this server"
@@ -390,7 +370,7 @@ class ServerOptions:
         f" environment, as {variable('admin-token')}: the list of processes does not show it",
         "TOKEN",
         is_secret=True,
-        more="[operation.md](operation.md#the-operators-commands)",
+        documents="[operation.md](operation.md#the-operators-commands)",
     )
     audit: str = option("where to log what is done with that token", "FILE", default=AUDIT)
     max_connections: int = option(
@@ -399,30 +379,30 @@ class ServerOptions:
         _LIMIT,
         0,
         heading="what a client may take",
-        shown="0: as many as the system allows",
-        more="[below](#limits-on-clients)",
+        default_text="0: as many as the system allows",
+        documents="[below](#limits-on-clients)",
     )
     max_per_address: int | None = option(
         "of these, and of the page's clients, from one address",
         "N",
         _LIMIT,
-        shown=f"{PER_ADDRESS}, this machine's own without a limit; 0: no limit",
+        default_text=f"{PER_ADDRESS}, this machine's own without a limit; 0: no limit",
     )
     connects_per_second: int | None = option(
         "connections that one address may open; more have to wait",
         "N",
         _LIMIT,
-        shown=f"{CONNECTS}, this machine's own without a limit; 0: no limit",
+        default_text=f"{CONNECTS}, this machine's own without a limit; 0: no limit",
     )
     messages_per_second: int = option(
-        "messages read of one bot; more have to wait", "N", _LIMIT, 5_000, shown="5000; 0: no limit"
+        "messages read of one bot; more have to wait", "N", _LIMIT, 5_000, default_text="5000; 0: no limit"
     )
     message_burst: int = option("of these, how many at once", "N", number(int, 1, 10**9), 10_000)
     request_seconds: float | None = option(
         "how long a client has for the head of an HTTP request, and the page's for its body",
         "SECONDS",
         number(float, 0.1, 3600),
-        shown="60; on the page 15",
+        default_text="60; on the page 15",
     )
     drain: float = option(
         "on SIGTERM let the games that are on be finished first, for so long at most",
@@ -430,44 +410,38 @@ class ServerOptions:
         _SECONDS_OR_NONE,
         0.0,
         heading="how to stop",
-        shown="0",
-        more="[below](#stop-and-reload)",
+        default_text="0",
+        documents="[below](#stop-and-reload)",
     )
     log_level: str = option(
         "least level to log",
         default="info",
         choices=LEVELS,
         heading="what to say on stderr",
-        more="`debug`, `info`, `warning` or `error` ([below](#the-log))",
+        documents="`debug`, `info`, `warning` or `error` ([below](#the-log))",
     )
-    log_json: bool = flag("write one JSON object a line", more="on stdout, too")
+    log_json: bool = flag("write one JSON object a line", documents="on stdout, too")
     metrics: Address | None = option(
         f"counts and durations for Prometheus, by HTTP under /metrics (on {HOST}, without HOST)",
         "[HOST:]PORT",
-        address,
+        metrics_address,
         heading="what can be measured",
-        more="[operation.md](operation.md#metrics)",
+        documents="[operation.md](operation.md#metrics)",
     )
     config: str | None = option(
         "take options from this file, in TOML: log-level = 'debug'; any may be in the environment, too,"
         f" as {PREFIX}LOG_LEVEL; the command line comes first, then the environment",
         "FILE",
         heading="",
-        more="[below](#environment-and-file)",
+        documents="[below](#environment-and-file)",
     )
 
-    def of(self, dialect: str, kind: type[T]) -> T:
-        """Return the dialect's own options."""
-        found = self.dialects[dialect]
-        assert isinstance(found, kind)
-        return found
 
-
-def table(dialects: Sequence[Description]) -> list[Option]:
+def all_options(dialects: Sequence[Description]) -> list[Option]:
     """Return all options of a server that can speak `dialects`, theirs among its own."""
     found = list[Option]()
     for each in options_of(ServerOptions):
-        if each.name == "port":
+        if each.name == "port":  # before the one port, those of the dialects
             for one in dialects:
                 port_of_one = Option(
                     name=one.option, help=one.bots, unit="PORT", read=port_number, heading=each.heading
@@ -475,7 +449,7 @@ def table(dialects: Sequence[Description]) -> list[Option]:
                 found.append(port_of_one)
         players = listed([one.name for one in dialects if each.name in one.rules], "or")
         found.append(replace(each, help=each.help.replace("{players}", players)))
-        if each.name == "seed":
+        if each.name == "seed":  # behind the rules of all players, those of one dialect's alone
             found += [
                 replace(own, heading=each.heading) for one in dialects for own in options_of(one.options)
             ]
@@ -487,13 +461,13 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> ServerOp
 
     Exits with status 2, after a line on stderr, where the options are wrong.
     """
-    return _settled(arguments, dialects)[0]
+    return _parsed(arguments, dialects)[0]
 
 
 def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Iterator[str]:
     """Return the options as `parse` does, as text: one line for each, with where it comes from."""
-    options, sources_of = _settled(arguments, dialects)
-    return sources.shown(table(dialects), values(options, dialects), sources_of)
+    options, sources_of = _parsed(arguments, dialects)
+    return sources.shown(all_options(dialects), values(options, dialects), sources_of)
 
 
 def values(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, object]:
@@ -522,11 +496,24 @@ def cluster_options(options: ServerOptions) -> ClusterOptions | None:
     )
 
 
+def shared_rules(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, float]:
+    """Return the options that have to be the same for all nodes of a cluster, by name; a flag is 0 or 1."""
+    known = values(options, dialects)
+    return {
+        each.key: float(cast("float", known[each.name])) for each in all_options(dialects) if each.is_shared
+    }
+
+
 def page_port(options: ServerOptions) -> int | None:
     """Return the port of the page's own; None if it has none, or sockets that were handed over."""
     if options.no_web or PAGE in options.sockets or (options.web is None and options.port is not None):
         return None
     return WEB_PORT if options.web is None else options.web
+
+
+def port_with_page(options: ServerOptions) -> int:
+    """Return the port at which a server with a page has it, its own or the one port."""
+    return page_port(options) or options.port or WEB_PORT
 
 
 def ports_of(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, int]:
@@ -536,50 +523,51 @@ def ports_of(options: ServerOptions, dialects: Sequence[Description]) -> dict[st
     return {name: number for name, number in ports.items() if number is not None}
 
 
-def _settled(
+def _parsed(
     arguments: Sequence[str], dialects: Sequence[Description]
 ) -> tuple[ServerOptions, Mapping[str, str]]:
     """Return the options, and where each comes from by its name."""
     parser = Parser(
         "c4gateway",
-        DESCRIPTION.format(titles=listed([each.title for each in dialects], "and")),
-        EPILOG.format(
+        _DESCRIPTION.format(titles=listed([each.title for each in dialects], "and")),
+        _EPILOG.format(
             all_options=", ".join(f"--{each.option}" for each in dialects),
             ports=listed([str(each.port) for each in dialects], "and"),
             example=" ".join(f"--{each.option} {each.port}" for each in dialects),
         ),
     )
-    parser.add(table(dialects))
+    parser.add(known := all_options(dialects))
     parser.add_argument(
         "-V", "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"
     )
     parser.as_json = "--log-json" in arguments or sources.asks_for("log-json", arguments, os.environ)
-    given = sources.settle(parser, table(dialects), arguments, os.environ)
-    parser.as_json = bool(given.values["log_json"])
-
-    def own(kind: type[T]) -> T:
-        return kind(**{each.name: given.values[each.name] for each in options_of(kind)})
-
-    options = own(ServerOptions)
-    options.dialects = {each.name: own(each.options) for each in dialects}
-    options.ports = {each.name: cast("int | None", given.values[each.option]) for each in dialects}
+    found = sources.from_sources(parser, known, arguments, os.environ)
+    values = found.values
+    parser.as_json = bool(values["log_json"])
+    options = _made(ServerOptions, values)
+    options.dialects = {each.name: _made(each.options, values) for each in dialects}
+    options.ports = {each.name: cast("int | None", values[each.option]) for each in dialects}
     try:
-        settle(options, given.sources, dialects)
+        _complete(options, found.sources, dialects)
     except ValueError as error:
         parser.error(str(error))
-    return options, given.sources
+    return options, found.sources
 
 
-def settle(options: ServerOptions, source: Mapping[str, str], dialects: Sequence[Description]) -> None:
+def _made(kind: type[T], values: Mapping[str, object]) -> T:
+    return kind(**{each.name: values[each.name] for each in options_of(kind)})
+
+
+def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Sequence[Description]) -> None:
     """Fill in what depends on other options. Raises ValueError where some contradict each other.
 
     `source` says where each option comes from, by its name in the table.
     """
-    _settle_ports(options, dialects)
-    _settle_workers(options, source)
-    _settle_cluster(options, source)
+    _complete_ports(options, dialects)
+    _complete_workers(options, source)
+    _complete_cluster(options, source)
     if options.no_web:
-        for name in ("admin_token", "qr"):
+        for name in ("admin_token", "qr"):  # in a file or the environment they may be there for other servers
             if source[name] == COMMAND_LINE:
                 raise ValueError(f"--{name.replace('_', '-')} is of no use with --no-web")
         options.admin_token, options.qr = None, False
@@ -598,15 +586,15 @@ def settle(options: ServerOptions, source: Mapping[str, str], dialects: Sequence
         raise ValueError("--registered-only needs --players FILE")
 
 
-def _settle_ports(options: ServerOptions, dialects: Sequence[Description]) -> None:
+def _complete_ports(options: ServerOptions, dialects: Sequence[Description]) -> None:
     """Use sockets that were handed over; where no port is asked for, let each dialect have its usual one."""
     options.sockets = handed_over([*(each.name for each in dialects), PAGE])
     given = {each.name: (each.option, options.ports[each.name]) for each in dialects}
     given[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)
     for name in options.sockets:
-        option, number = given[name]
-        if number is not None:
-            raise ValueError(f"a socket for {name} is handed over; give no --{option}, or no socket")
+        key, asked_for = given[name]
+        if asked_for is not None:
+            raise ValueError(f"a socket for {name} is handed over; give no --{key}, or no socket")
         if name == PAGE:
             options.web = 0
         else:
@@ -615,7 +603,7 @@ def _settle_ports(options: ServerOptions, dialects: Sequence[Description]) -> No
         options.ports = {each.name: each.port for each in dialects}
 
 
-def _settle_workers(options: ServerOptions, source: Mapping[str, str]) -> None:
+def _complete_workers(options: ServerOptions, source: Mapping[str, str]) -> None:
     """Fill in what workers have in common."""
     if options.share_ports and not hasattr(socket, "SO_REUSEPORT"):
         raise ValueError("--share-ports: this system cannot do it")
@@ -634,7 +622,7 @@ def _settle_workers(options: ServerOptions, source: Mapping[str, str]) -> None:
         options.house_workers = max(1, options.house_workers // options.workers)
 
 
-def _settle_cluster(options: ServerOptions, source: Mapping[str, str]) -> None:
+def _complete_cluster(options: ServerOptions, source: Mapping[str, str]) -> None:
     """Fill in what a node needs. Where no database is named it has none: one of SQLite's cannot be shared."""
     if options.cluster is None:
         alone = ["cluster_password_file", "cluster_prefix"]
@@ -648,14 +636,14 @@ def _settle_cluster(options: ServerOptions, source: Mapping[str, str]) -> None:
         raise ValueError(
             "the URL of --cluster has a password; give no --cluster-password-file, or no password"
         )
-    option = "--cluster" if options.cluster is not None else "--workers"
+    flag_name = "--cluster" if options.cluster is not None else "--workers"
     if find_spec(clustering.PACKAGE) is None:
-        raise ValueError(f"{option} needs another package: pip install 'c4gateway[cluster]'")
+        raise ValueError(f"{flag_name} needs another package: pip install 'c4gateway[cluster]'")
     if source["db"] == DEFAULT:
         options.db = None
-    elif options.db is not None and not options.db.startswith(_SHARED):
+    elif options.db is not None and not is_postgresql(options.db):
         raise ValueError(
-            f"{option} needs a database that all nodes share, and SQLite has none;"
+            f"{flag_name} needs a database that all nodes share, and SQLite has none;"
             " give --db postgresql://..., or --db none to keep no results"
         )
     options.node = options.node or host_name()
@@ -665,9 +653,15 @@ def as_markdown(dialects: Sequence[Description]) -> Iterator[str]:
     """Yield the table of docs/options.md."""
     yield "| option | default | |"
     yield "|---|---|---|"
-    for each in table(dialects):
-        usual = each.usual_text if each.in_documents is None else each.in_documents
+    for each in all_options(dialects):
+        usual = each.default_words if each.default_in_documents is None else each.default_in_documents
         usual = usual or next((str(one.port) for one in dialects if one.option == each.name), "")
-        more = f" ({each.more})" if each.more.startswith("[") else f"; {each.more}" if each.more else ""
+        more = (
+            f" ({each.documents})"
+            if each.documents.startswith("[")
+            else f"; {each.documents}"
+            if each.documents
+            else ""
+        )
         unit = "" if each.is_flag else f" {each.unit or each.key.upper()}".replace("|", "\\|")
         yield f"| `--{each.key}{unit}` | {usual} | {each.help}{more} |"

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.game.text import visible
-from gateway.options.names import EVERY, MASK, masked
-from gateway.options.table import PREFIX, Option, Parser, given_in, variable
+from gateway.options.names import EVERY
+from gateway.options.table import PREFIX, Option, Parser, typed_in, variable
 from gateway.options.terminal import in_one_line, listed
+from gateway.options.urls import MASK, masked
 from gateway.runtime.files import read_file
 
 CONFIG = "config"
@@ -35,32 +36,34 @@ class Settings:
     sources: Mapping[str, str]
 
 
-def settle(
+def from_sources(
     parser: Parser, options: Sequence[Option], arguments: Sequence[str], environment: Mapping[str, str]
 ) -> Settings:
     """Return the options in force. `parser` has been told of all of them.
 
     Exits with status 2, after a line on stderr, where an option or its source is wrong.
     """
-    known, others = parser.parse_known_args(arguments)
-    if others:
-        parser.error(_unknown(others))
-    typed = given_in(known)
-    for each in options:
-        if each.name in typed and (fault := each.fault_if_typed(typed[each.name])):
-            parser.error(fault)
-    values, sources = {each.name: each.usual for each in options}, {each.name: DEFAULT for each in options}
+    found, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.error(_unknown(unknown))
+    typed = typed_in(found)
+    parser.refuse_typed(options, typed)
+    values = {each.name: each.default_value for each in options}
+    sources = dict.fromkeys(values, DEFAULT)
     by_key = {each.key: each for each in options}
     try:
         variables = _variables(by_key, environment)
-        path, option = typed.get(CONFIG), f"--{CONFIG}"
+        path, named_by = typed.get(CONFIG), f"--{CONFIG}"
         if path is None and CONFIG in variables:
-            path, option = variables[CONFIG][0], variable(CONFIG)
-        file = {} if path is None else _file(by_key, str(path), option)
+            path, named_by = variables[CONFIG]
+        file = {} if path is None else _file(by_key, str(path), named_by)
         line = {name: (value, COMMAND_LINE) for name, value in typed.items()}
-        for given, later in ((file, variables | line), (variables, line), (line, {})):
-            kept = {name: value for name, value in given.items() if name not in later}
-            _override(values, sources, kept, options)
+        for given, stronger in ((file, variables | line), (variables, line), (line, {})):
+            # A source may contradict itself in what a stronger one withdraws: C4GATEWAY_NO_WEB=false leaves
+            # of a file with web and no-web the first in force.
+            _override(
+                values, sources, {name: each for name, each in given.items() if name not in stronger}, options
+            )
     except ValueError as error:
         parser.error(str(error))
     return Settings(values, sources)
@@ -74,7 +77,7 @@ def asks_for(flag: str, arguments: Sequence[str], environment: Mapping[str, str]
     source.add_argument(f"--{CONFIG}", default=environment.get(variable(CONFIG)))
     try:
         path = source.parse_known_args(arguments)[0].config
-        return path is not None and str(_table(path, CONFIG).get(flag)).casefold() in _ON
+        return path is not None and str(_toml(path, CONFIG).get(flag)).casefold() in _ON
     except (argparse.ArgumentError, ValueError):
         return False
 
@@ -125,7 +128,7 @@ def _override(
                 keys = sorted((by_name[name].key, other.key), reverse=True)
                 raise ValueError(f"{source}: give one of {listed(keys, 'and')}")
             if other.name not in given:
-                values[other.name], sources[other.name] = other.usual, DEFAULT
+                values[other.name], sources[other.name] = other.default_value, DEFAULT
 
 
 # Reading the environment and the file. All of these raise ValueError.
@@ -143,20 +146,20 @@ def _variables(by_key: Mapping[str, Option], environment: Mapping[str, str]) -> 
     return found
 
 
-def _file(by_key: Mapping[str, Option], path: str, option: str) -> _Given:
+def _file(by_key: Mapping[str, Option], path: str, named_by: str) -> _Given:
     found: _Given = {}
-    for key, value in _table(path, option).items():
+    for key, value in _toml(path, named_by).items():
         _require_known(key, [each for each in by_key if each != CONFIG], f"in {path}")
         found[by_key[key].name] = _read(by_key[key], value, f"{path}: {key}"), path
     return found
 
 
-def _table(path: str, option: str) -> dict[str, Any]:
+def _toml(path: str, named_by: str) -> dict[str, Any]:
     """Return what a file has."""
     import tomllib  # noqa: PLC0415  most starts read no file
 
     try:
-        return tomllib.loads(read_file(path, option, _LONGEST_FILE).decode())
+        return tomllib.loads(read_file(path, named_by, _LONGEST_FILE).decode())
     except OSError as error:
         raise ValueError(in_one_line(error)) from error
     except (ValueError, RecursionError) as error:

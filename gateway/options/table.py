@@ -2,19 +2,18 @@
 
 The options of a command are a dataclass: each field made by `option` or `flag` has all that is known of one.
 The command line is read here, the environment and the file of ``--config`` in `sources`; help texts and the
-table in docs/options.md come from the same fields. What depends on two options is the method `check`.
+table in docs/options.md come from the same fields.
 """
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar
 
-from gateway.options.names import masked
+from gateway.options.urls import masked
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -23,12 +22,8 @@ R_co = TypeVar("R_co", covariant=True)
 PREFIX = "C4GATEWAY_"
 """What the environment's variables with options begin with."""
 _UNSAID = object()
-"""What argparse has for a word that is not there."""
+"""Stands in what argparse has found for a positional option that is not there."""
 _COMMAND = "command"
-
-
-def _no_fault(_: object) -> None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,36 +41,36 @@ class Option:
     default: object = None
     make_default: Callable[[], object] | None = None
     """Returns the default where it is a list, or depends on the machine."""
-    shown: str | None = None
-    """The default as people read it, empty where it needs no word; None for that of the option's value."""
-    in_documents: str | None = None
+    default_text: str | None = None
+    """The default as people read it, empty where nothing is to be said of it; None for its value."""
+    default_in_documents: str | None = None
     """The same for docs/options.md, where that differs."""
-    more: str = ""
-    """What docs/options.md adds, in Markdown."""
+    documents: str = ""
+    """What docs/options.md adds to the help text, in Markdown."""
     heading: str | None = None
     """The heading of the help text under which it stands; None for that of the option before."""
     choices: tuple[str, ...] = ()
     is_flag: bool = False
     repeats: bool = False
     """Whether it may be given several times; its value is a list."""
-    takes_words: bool = False
-    """Whether it takes any number of words; its value is a list."""
+    takes_many: bool = False
+    """Whether it takes any number of values at once; its value is a list."""
     is_secret: bool = False
     """Whether its value is never shown."""
-    is_word: bool = False
-    """Whether it has no name on the command line: its place says which one it is."""
+    is_positional: bool = False
+    """Whether it has no name on the command line."""
     is_required: bool = False
     is_shared: bool = False
     """Whether it has to be the same for all servers of a cluster."""
-    excludes: str = ""
-    """A word that all those have of which one at most may be given."""
+    exclusive_group: str = ""
+    """The name of a group of options of which one at most may be given."""
     withdraws: str = ""
     """The name of another option, which this one withdraws where it comes later or by a stronger source."""
-    others: tuple[str, ...] = ()
-    """Further names of it, with their dashes."""
+    aliases: tuple[str, ...] = ()
+    """Further names, with their dashes."""
     is_in_environment: bool = False
-    """Whether commands that read nothing else of the environment take it from there, too."""
-    fault_if_typed: Callable[[Any], str | None] = _no_fault
+    """Whether a command other than the server's reads it from the environment, too."""
+    fault_if_typed: Callable[[Any], str | None] | None = None
     """Returns what is wrong with a value on the command line, which the list of processes shows."""
 
     @property
@@ -89,21 +84,21 @@ class Option:
         return variable(self.key)
 
     @property
-    def usual(self) -> object:
+    def default_value(self) -> object:
         """The default."""
         return self.default if self.make_default is None else self.make_default()
 
     @property
-    def usual_text(self) -> str:
-        """The default as people read it."""
-        if self.shown is not None:
-            return self.shown
+    def default_words(self) -> str:
+        """The default as people read it; empty where nothing is to be said of it."""
+        if self.default_text is not None:
+            return self.default_text
         return "" if self.is_flag or self.default is None else str(self.default)
 
     @property
-    def text(self) -> str:
-        """The help text."""
-        return f"{self.help} ({self.usual_text})" if self.usual_text else self.help
+    def help_text(self) -> str:
+        """What it is for, with its default."""
+        return f"{self.help} ({self.default_words})" if self.default_words else self.help
 
     def value(self, text: str) -> object:
         """Return the value that a text stands for. Raises ValueError."""
@@ -132,29 +127,20 @@ def flag(help: str, **known: Any) -> Any:
     return option(help, **({"default": False, "is_flag": True} | known))
 
 
-def options_of(kind: type, **defaults: object) -> list[Option]:
-    """Return the options of a dataclass in the order of its fields, some with another default."""
+def options_of(kind: type) -> list[Option]:
+    """Return the options of a dataclass in the order of its fields."""
     found, heading = [], ""
     for each in fields(kind):
         if "option" in each.metadata:
             known: Option = each.metadata["option"]
             heading = heading if known.heading is None else known.heading
-            default = defaults.get(each.name, known.default)
-            found.append(replace(known, name=each.name, heading=heading, default=default))
+            found.append(replace(known, name=each.name, heading=heading))
     return found
 
 
 def variable(key: str) -> str:
     """Return the environment's name for an option, which is called `key` without the dashes in front."""
     return PREFIX + key.upper().replace("-", "_")
-
-
-@runtime_checkable
-class Checked(Protocol):
-    """Options that have to fit together."""
-
-    def check(self) -> None:
-        """Raise ValueError where they contradict each other."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -187,42 +173,55 @@ class Parser(argparse.ArgumentParser):
 
     def add(self, options: Iterable[Option]) -> None:
         """Add options, each under its heading."""
-        places: dict[str, Any] = {"": self}  # argparse has no public name for the type of a group
+        groups: dict[str, Any] = {"": self}  # argparse has no public name for the type of a group
+        exclusive = dict[str, Any]()
         for each in options:
             heading = each.heading or ""
-            if heading not in places:
-                places[heading] = self.add_argument_group(heading)
-            place = places[heading]
-            if each.excludes:
-                if each.excludes not in places:
-                    places[each.excludes] = place.add_mutually_exclusive_group()
-                place = places[each.excludes]
-            names = [each.name] if each.is_word else [f"--{each.key}", *each.others]
+            if heading not in groups:
+                groups[heading] = self.add_argument_group(heading)
+            place = groups[heading]
+            if name := each.exclusive_group:
+                if name not in exclusive:
+                    exclusive[name] = place.add_mutually_exclusive_group()
+                place = exclusive[name]
+            names = [each.name] if each.is_positional else [f"--{each.key}", *each.aliases]
             place.add_argument(*names, **_as_argument(each))
 
-    def options(self, kind: type[T], given: Mapping[str, object]) -> T:
-        """Return options of which some are `given`; others may be in the environment.
+    def options(self, kind: type[T], typed: Mapping[str, object]) -> T:
+        """Return options: those that are typed, and of the others those that are read from the environment.
 
-        Exits with status 2 where they contradict each other.
+        Exits with status 2 where one is wrong.
         """
         values = dict[str, object]()
+        self.refuse_typed(options_of(kind), typed)
         for each in options_of(kind):
-            if each.name in given:
-                values[each.name] = given[each.name]
-                if fault := each.fault_if_typed(given[each.name]):
-                    self.error(fault)
+            if each.name in typed:
+                values[each.name] = typed[each.name]
             elif each.is_in_environment and (text := os.environ.get(each.variable)) is not None:
                 try:
                     values[each.name] = each.value(text)
                 except ValueError as error:
                     self.error(f"{each.variable}: {error}")
-        found = kind(**values)
-        if isinstance(found, Checked):
-            try:
-                found.check()
-            except ValueError as error:
-                self.error(str(error))
-        return found
+        return kind(**values)
+
+    def refuse_typed(self, options: Iterable[Option], typed: Mapping[str, object]) -> None:
+        """Exit with status 2 where an option may not be on the command line, as one with a password."""
+        for each in options:
+            if each.fault_if_typed is None or each.name not in typed:
+                continue
+            if fault := each.fault_if_typed(typed[each.name]):
+                self.error(fault)
+
+
+def spelled_out(arguments: Sequence[str] | None) -> Sequence[str]:
+    """Return a command line, the program's own for None, with the words `help` and `version` as options."""
+    match sys.argv[1:] if arguments is None else arguments:
+        case ["version", *others]:
+            return ["--version", *others]
+        case ["help", *command]:
+            return [*command, "--help"]
+        case given:
+            return given
 
 
 class _Withdrawing(argparse.Action):
@@ -241,7 +240,7 @@ class _Withdrawing(argparse.Action):
 
 def _as_argument(option: Option) -> dict[str, object]:
     """Return what argparse has to know of an option."""
-    known: dict[str, object] = {"help": option.text.replace("%", "%%"), "default": argparse.SUPPRESS}
+    known: dict[str, object] = {"help": option.help_text.replace("%", "%%"), "default": argparse.SUPPRESS}
     if option.withdraws:
         known["action"] = partial(_Withdrawing, option.withdraws)
     if option.is_flag and option.withdraws:
@@ -256,14 +255,14 @@ def _as_argument(option: Option) -> dict[str, object]:
             raise argparse.ArgumentTypeError(str(error)) from error
 
     known |= {"type": read, "metavar": option.unit or None, "choices": option.choices or None}
-    if option.is_word:
+    if option.is_positional:
         return known if option.is_required else known | {"nargs": "?", "default": _UNSAID}
     if option.repeats:
         known["action"] = "append"
-    return known | {"nargs": "*"} if option.takes_words else known
+    return known | {"nargs": "*"} if option.takes_many else known
 
 
-def given_in(found: argparse.Namespace) -> dict[str, object]:
+def typed_in(found: argparse.Namespace) -> dict[str, object]:
     """Return the options that are on a command line, by name."""
     return {name: value for name, value in vars(found).items() if value is not _UNSAID}
 
@@ -271,14 +270,14 @@ def given_in(found: argparse.Namespace) -> dict[str, object]:
 def read(parser: Parser, kind: type[T], arguments: Sequence[str]) -> T:
     """Return a command's options. Exits with status 2, after a line on stderr, where they are wrong."""
     parser.add(options_of(kind))
-    return parser.options(kind, given_in(parser.parse_args(arguments)))
+    return parser.options(kind, typed_in(parser.parse_args(arguments)))
 
 
 def read_some(parser: Parser, kind: type[T], arguments: Sequence[str]) -> tuple[T, list[str]]:
     """Return a command's options, and the words that are none of them. Exits as `read` does."""
     parser.add(options_of(kind))
     found, others = parser.parse_known_args(arguments)
-    return parser.options(kind, given_in(found)), others
+    return parser.options(kind, typed_in(found)), others
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,61 +308,7 @@ def run(
         prog = f"{parser.prog} {each.name}"
         parsers[each.name] = words.add_parser(each.name, help=each.help, prog=prog, description=each.help)
         parsers[each.name].add(options_of(each.options))
-    given = given_in(parser.parse_args(arguments))
+    given = typed_in(parser.parse_args(arguments))
     name = given.pop(_COMMAND)
     command = next(each for each in commands if each.name == name)
     return command.run(parsers[command.name].options(command.options, given), *more, **named)
-
-
-# What reads a value. All of these raise ValueError.
-
-
-def number(kind: Callable[[str], float], least: float, most: float) -> Callable[[str], float]:
-    """Return what reads a number from `least` to `most`."""
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value <= most:
-            what = "a whole number" if kind is int else "a number"
-            raise ValueError(f"{text!r} is not {what} from {least:g} to {most:g}")
-        return value
-
-    return read
-
-
-port_number = number(int, 0, 65_535)
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to listen, or to connect to."""
-
-    host: str
-    port: int
-    """0 for any free one."""
-
-    def __str__(self) -> str:
-        """Return it as an option is written."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def whole_number(text: str) -> int:
-    """Return a whole number of any size."""
-    try:
-        return int(text)
-    except ValueError as error:
-        raise ValueError(f"{text!r} is not a whole number") from error
-
-
-def spelled_out(arguments: Sequence[str] | None) -> Sequence[str]:
-    """Return a command line, the program's own for None, with the words `help` and `version` as options."""
-    match sys.argv[1:] if arguments is None else arguments:
-        case ["version", *others]:
-            return ["--version", *others]
-        case ["help", *command]:
-            return [*command, "--help"]
-        case given:
-            return given

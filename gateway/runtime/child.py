@@ -10,13 +10,15 @@ from collections.abc import Sequence
 
 import trio
 
-from gateway.runtime.processes import LENGTH, Started, ended, frame, start
+from gateway.runtime.processes import LENGTH, StartedProcess, ended, frame, start
 
 FIRST_PAUSE = 0.5
-"""Seconds before a program that ended soon is started again; each time twice as many."""
+"""Seconds before the second restart in a row; before each further one twice as many."""
 LONGEST_PAUSE = 30.0
 LASTING = 60.0
-"""Seconds after which a program that ends did well, and pauses begin anew."""
+"""Seconds after which a program has lasted: its next restart is a first one."""
+LONGEST_FRAME = 1 << 30
+"""Bytes, where nothing else is said."""
 
 
 class LinkError(Exception):
@@ -24,9 +26,9 @@ class LinkError(Exception):
 
 
 class Link:
-    """One end of such a socket. Any task may send; one receives."""
+    """Sends and receives frames on a stream. Any task may send; one receives."""
 
-    def __init__(self, stream: trio.abc.Stream, longest: int = 1 << 30) -> None:
+    def __init__(self, stream: trio.abc.Stream, longest: int = LONGEST_FRAME) -> None:
         """A frame of more than `longest` bytes is a LinkError."""
         self._stream = stream
         self._longest = longest
@@ -35,16 +37,11 @@ class Link:
 
     async def send(self, data: bytes) -> None:
         """Send a frame. Raises LinkError if the other end is gone."""
-        try:
-            self._sending.acquire_nowait()
-        except trio.WouldBlock:
-            await self._sending.acquire()
-        try:
-            await self._stream.send_all(frame(data))
-        except trio.BrokenResourceError as error:
-            raise LinkError("the other end is gone") from error
-        finally:
-            self._sending.release()
+        async with self._sending:
+            try:
+                await self._stream.send_all(frame(data))
+            except trio.BrokenResourceError as error:
+                raise LinkError("the other end is gone") from error
 
     async def receive(self) -> bytes | None:
         """Return the next frame; None if the other end has ended. Raises LinkError."""
@@ -78,7 +75,7 @@ class Link:
 class Child:
     """A process that runs a module of ours, and its successors."""
 
-    def __init__(self, module: str, longest: int = 1 << 30) -> None:
+    def __init__(self, module: str, longest: int = LONGEST_FRAME) -> None:
         """A frame of more than `longest` bytes is a LinkError."""
         self._module = module
         self._longest = longest
@@ -91,7 +88,7 @@ class Child:
         """The process, if there is one."""
         return None if self._process is None else self._process.pid
 
-    async def start(self, started: Started | None = None, sockets: Sequence[int] = ()) -> Link:
+    async def start(self, started: StartedProcess | None = None, sockets: Sequence[int] = ()) -> Link:
         """Start a process, which inherits `sockets`; return the link to it. Raises OSError.
 
         `started` is the process, where it has been started already.
@@ -119,7 +116,7 @@ class Child:
 
 
 class Backoff:
-    """How long to wait before a program that ended is started again: each time longer, unless it lasted."""
+    """Computes the pauses before restarts in a row: none, `FIRST_PAUSE`, then doubling to `LONGEST_PAUSE`."""
 
     def __init__(self) -> None:
         self._next = 0.0

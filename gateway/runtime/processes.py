@@ -21,31 +21,31 @@ _DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
 LOG_JSON = "C4GATEWAY_LOG_JSON"
 """The option, in the environment of a server's processes: where it is set, they log as JSON, too."""
-_SPEAKING = ("gateway.server.streams",)
+_WITH_JSON_OUTPUT = ("gateway.server.streams",)
 """What runs another module so that all that it writes is JSON."""
 
 
-class Started(NamedTuple):
+class StartedProcess(NamedTuple):
     """A child process, and this process's end of the socket to it."""
 
     process: "subprocess.Popen[bytes]"
     socket: socket.socket
 
 
-def start(module: str, given: Iterable[int] = ()) -> Started:
+def start(module: str, sockets: Iterable[int] = ()) -> StartedProcess:
     """Start a process that runs `module`.
 
-    Its arguments are the file descriptors of its end of the socket and of those `given`. It uses the server's
+    Its arguments are the file descriptors of its end of the socket and of `sockets`. It uses the server's
     import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and SIGHUP. Raises OSError if the
     system cannot start it.
     """
-    speaking = _SPEAKING if os.environ.get(LOG_JSON) == "true" else ()
+    with_json_output = _WITH_JSON_OUTPUT if os.environ.get(LOG_JSON) == "true" else ()
     ours, theirs = socket.socketpair()
-    numbers = [theirs.fileno(), *given]
+    numbers = [theirs.fileno(), *sockets]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # a new process inherits the mask
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", *speaking, module, *map(str, numbers)],
+            [sys.executable, "-P", "-m", *with_json_output, module, *map(str, numbers)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=numbers,
@@ -57,7 +57,7 @@ def start(module: str, given: Iterable[int] = ()) -> Started:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
-    return Started(process, ours)
+    return StartedProcess(process, ours)
 
 
 def running(module: str) -> list[str]:
@@ -91,7 +91,7 @@ def frame(data: bytes) -> bytes:
     return len(data).to_bytes(LENGTH) + data
 
 
-def packed(message: Any) -> bytes:
+def marshalled(message: Any) -> bytes:
     """Return what `marshal` makes of a message. Raises ValueError if it is not of plain values.
 
     That is the fastest form, and safe between a server and what it started to keep results: both ends run the
@@ -100,21 +100,21 @@ def packed(message: Any) -> bytes:
     return marshal.dumps(message)
 
 
-def unpacked(data: bytes) -> Any:
-    """Undo `packed`. Raises ValueError, EOFError, TypeError."""
+def unmarshalled(data: bytes) -> Any:
+    """Undo `marshalled`. Raises ValueError, EOFError, TypeError."""
     return marshal.loads(data)
 
 
-def framed(message: Any) -> bytes:
+def message_frame(message: Any) -> bytes:
     """Return the frame of a message. Raises ValueError if it is not of plain values."""
-    return frame(packed(message))
+    return frame(marshalled(message))
 
 
-def received(frames: BinaryIO) -> Any:
+def read_message(frames: BinaryIO) -> Any:
     """Return the message of the next frame; None if the other end is gone, perhaps within one."""
     length = frames.read(LENGTH)
     data = frames.read(int.from_bytes(length))
-    return unpacked(data) if len(length) == LENGTH and len(data) == int.from_bytes(length) else None
+    return unmarshalled(data) if len(length) == LENGTH and len(data) == int.from_bytes(length) else None
 
 
 def give_way(by: int) -> None:

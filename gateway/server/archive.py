@@ -17,7 +17,7 @@ from gateway.game.events import Ended, Spoken
 from gateway.game.ids import GameId, run_sign
 from gateway.game.results import Finished, Results
 from gateway.runtime.histogram import Histogram
-from gateway.runtime.processes import Started
+from gateway.runtime.processes import StartedProcess
 from gateway.runtime.turns import Turns
 from gateway.store.batcher import SHARED, Batcher
 from gateway.store.clearing import Request
@@ -81,7 +81,7 @@ class StoredResults:
 async def keeping(
     where: str,
     keep_wire: float,
-    begun: Started | None = None,
+    begun: StartedProcess | None = None,
     journal: str | None = None,
     *,
     shared: bool = False,

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from gateway.runtime.disk import is_locked, sync_folder, write_all
-from gateway.runtime.processes import framed, received
+from gateway.runtime.processes import message_frame, read_message
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord
 
@@ -251,14 +251,14 @@ def main() -> None:
 def serve(server: socket.socket) -> None:
     """Answer the messages on the socket, until the server is gone."""
     with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
-        orders = received(messages)
+        orders = read_message(messages)
         if orders is None:
             return
         folder, name, beside = orders
         journal = Journal(Path(folder), name, None if beside is None else Path(beside))
-        server.sendall(framed(("done", None)))
-        while (games := received(messages)) is not None:
-            server.sendall(framed(_answer_to(games, journal)))
+        server.sendall(message_frame(("done", None)))
+        while (games := read_message(messages)) is not None:
+            server.sendall(message_frame(_answer_to(games, journal)))
         journal.close()
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import trio
 
 from gateway.runtime.child import Child, LinkError
-from gateway.runtime.processes import Started, packed, unpacked
+from gateway.runtime.processes import StartedProcess, marshalled, unmarshalled
 from gateway.store import StoreError
 from gateway.store.batcher import Batch
 from gateway.store.records import Cleared, GameRecord, TakenUp
 
 PROGRAM = "gateway.store.worker"
-JOURNALIST = "gateway.store.journal"
+JOURNAL_PROGRAM = "gateway.store.journal"
 STARTING = 60.0
 """Seconds that a successor has to become ready."""
 PARTING = 0.25
@@ -51,8 +51,8 @@ class Opened:
     """Why that folder cannot be used, if it cannot."""
 
 
-class _Asked:
-    """A process that answers questions, one at a time. It is started when something is asked."""
+class _StoreChild:
+    """A child process that answers one question at a time. It is started when it is needed."""
 
     def __init__(self, program: str, name: str, orders: tuple[object, ...]) -> None:
         """`name` is what an error calls it; `orders` come before all questions."""
@@ -71,11 +71,11 @@ class _Asked:
         """End the process. It has `limit` seconds to finish its work; then it is killed."""
         await self._child.end(limit)
 
-    async def _start(self, started: Started | None, limit: float) -> Any:
+    async def _start(self, started: StartedProcess | None, limit: float) -> Any:
         """Start the process, and return its answer to its orders. Raises OSError."""
         await self._child.start(started)
         try:
-            return await self._ask(packed(self._orders), limit)
+            return await self._ask(marshalled(self._orders), limit)
         except StoreError as error:
             raise OSError(str(error)) from error
 
@@ -105,10 +105,10 @@ class _Asked:
         answer = await self._child.link.receive()
         if answer is None:
             raise LinkError("the process is gone")
-        return unpacked(answer)
+        return unmarshalled(answer)
 
 
-class StoreProcess(_Asked):
+class StoreProcess(_StoreChild):
     """A `Store` in a process of its own. One call at a time."""
 
     def __init__(
@@ -131,7 +131,7 @@ class StoreProcess(_Asked):
         self._keep_wire = keep_wire
         self._patience = patience
 
-    async def open(self, started: Started | None = None) -> Opened:
+    async def open(self, started: StartedProcess | None = None) -> Opened:
         """Have the process open the database, creating or migrating it; that may take minutes.
 
         `started` is the process, where it has been started already. Raises OSError, with one line, if the
@@ -156,24 +156,24 @@ class StoreProcess(_Asked):
         """
         games = [each.plain() for each in batch.games]
         evidence = [(each.game, each.side, each.exchange) for each in batch.evidence]
-        question = _packed(("write", games, evidence))
+        question = _marshalled(("write", games, evidence))
         return [GameRecord.from_plain(each) for each in await self._ask(question, self._patience)]
 
     async def take_up(self) -> TakenUp:
         """Store some games of a journal that no process writes any more. Raises as `write`."""
-        return TakenUp(*await self._ask(packed(("take up",)), self._patience))
+        return TakenUp(*await self._ask(marshalled(("take up",)), self._patience))
 
     async def tidy(self) -> bool:
         """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
-        return bool(await self._ask(packed(("tidy",)), self._patience))
+        return bool(await self._ask(marshalled(("tidy",)), self._patience))
 
     async def clear(self) -> Cleared:
         """Remove all games and players. Raises as `write`."""
-        games, players = await self._ask(packed(("clear",)), 10 * self._patience)
+        games, players = await self._ask(marshalled(("clear",)), 10 * self._patience)
         return Cleared(games, players)
 
 
-class JournalProcess(_Asked):
+class JournalProcess(_StoreChild):
     """A `Journal` in a process of its own, which runs only while it is needed. One `append` at a time."""
 
     def __init__(self, folder: str, name: str, beside: str | None, *, patience: float = 10.0) -> None:
@@ -181,7 +181,7 @@ class JournalProcess(_Asked):
 
         A process that does not answer for `patience` seconds hangs.
         """
-        super().__init__(JOURNALIST, "the process that writes the journal", (folder, name, beside))
+        super().__init__(JOURNAL_PROGRAM, "the process that writes the journal", (folder, name, beside))
         self._patience = patience
 
     async def append(self, records: Sequence[GameRecord]) -> None:
@@ -189,12 +189,12 @@ class JournalProcess(_Asked):
 
         It raises UnstorableError if a game is at fault.
         """
-        await self._ask(_packed([each.plain() for each in records]), self._patience)
+        await self._ask(_marshalled([each.plain() for each in records]), self._patience)
 
 
-def _packed(question: object) -> bytes:
+def _marshalled(question: object) -> bytes:
     """Return a question about games. Raises UnstorableError."""
     try:
-        return packed(question)
+        return marshalled(question)
     except ValueError as error:
         raise UnstorableError(str(error)) from error

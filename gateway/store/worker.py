@@ -27,7 +27,7 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.game.ids import RUNS, run_sign
-from gateway.runtime.processes import framed, give_way, received
+from gateway.runtime.processes import give_way, message_frame, read_message
 from gateway.store import StoreError, storing, totals
 from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
@@ -142,21 +142,21 @@ def main() -> None:
 def serve(server: socket.socket, niceness: int = 0) -> None:
     """Answer the messages on the socket, until the server is gone; give way by `niceness` meanwhile."""
     with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
-        orders = received(messages)
+        orders = read_message(messages)
         if orders is None:
             return
         try:
             claim = Claim(orders[2], shared=orders[-1])
             database, opened, journal = _opened(orders, claim)
         except (StoreError, OSError) as error:
-            server.sendall(framed(("again", str(error))))
+            server.sendall(message_frame(("again", str(error))))
             return
         give_way(0 if database.is_shared else niceness)
-        server.sendall(framed(("done", opened)))
+        server.sendall(message_frame(("done", opened)))
         totals.prepare()
         worker = Worker(database, orders[1], journal, claim)
-        while (question := received(messages)) is not None:
-            server.sendall(framed(answer_to(question, worker)))
+        while (question := read_message(messages)) is not None:
+            server.sendall(message_frame(answer_to(question, worker)))
         database.close()
         claim.close()
 

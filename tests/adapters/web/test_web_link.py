@@ -39,9 +39,13 @@ from adapters.web.live import sender
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
 from adapters.web.serving import Endpoint
+from gateway.game.board import Board
 from gateway.game.commands import LONGEST_NAME
+from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, Standing
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import Finished, Player
 from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import frame
 from gateway.server.acts import NotDoneError, Notice, Parameters
@@ -54,6 +58,7 @@ EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), 
 LIVE = [Watch(0), Watch(7), Begun(3), Complete()]
 ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Noticed("x", True)]
 ANSWERS = [Answer(1, (2, 3)), Answer(1, error="no")]
+MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
 
 
@@ -494,8 +499,12 @@ async def test_web_is_told_of_each_notice() -> None:
 
 
 async def test_longest_facts_are_not_too_long_for_the_link() -> None:
-    worst = "\N{PILE OF POO}" * LONGEST_NAME
+    worst = "\0" * LONGEST_NAME
     players = (1 << 40, 1 << 40)
     started = GameStarted("00000-000003", players, (worst, worst), ("house", "house"), worst, 1, 1e6)
     fact = encode_fact((started, Standing((3,) * 42, (0.0, 0.0), (1e6, 1e6), 1e6)))
-    assert LONGEST / 4 < len(b"\n".join([fact] * sender.MOST)) < LONGEST
+    over = Finished(
+        "00000-000003", (Player(worst, MANNERS),) * 2, Board(), 0, Reason.FOUR, (1e6, 1e6), 1, 1, worst
+    )
+    for each in (fact, encode_fact(over)):
+        assert len(b"\n".join([each] * sender.MOST)) < LONGEST

@@ -132,14 +132,3 @@ def test_every_refusal_has_an_option_and_a_sentence(refusal: Refusal) -> None:
     assert hasattr(parse(), refusal.value.replace("-", "_"))
     assert refusal.text.isascii()
     assert refusal.text.endswith(".")
-
-
-def test_limits_are_the_documented_ones() -> None:
-    options = parse()
-    assert (options.max_connections, options.max_per_address, options.connects_per_second) == (0, None, None)
-    assert (options.messages_per_second, options.message_burst, options.request_seconds) == (
-        5000,
-        10_000,
-        None,
-    )
-    assert (PER_ADDRESS, CONNECTS) == (512, 200)

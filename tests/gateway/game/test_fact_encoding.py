@@ -89,7 +89,11 @@ def test_any_name_is_the_same_for_a_browser(name: str) -> None:
         *(b"m 00000-000003 0 7 0.5 -", b"m 00000-000003 2 3 0.5 -", b"m 3 0 3 0.5 -"),
         *(b"m 00000-000003 0 3 x -", b"m 00000-000003 0 3 -1 -", b"m 00000-000003 0 3 0.5 nan"),
         *(b"m 00000-000003 0 3 inf -", b"m 00000-000003 0 3 0.5 1e10", b"m 00000-000003 0 3 0.5 - -"),
-        b'v {"version": 1, "kind": "Left", "player": "7"}',
+        *(
+            b'v {"version": 1, "class": "Left", "player": "7"}',
+            b'x {"version": 1, "class": "Left", "player": 7}',
+        ),
+        b"mx 00000-000003 0 3 0.5 -",
     ],
 )
 def test_what_is_no_fact_is_refused(data: bytes) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.dialects import DIALECTS
 from gateway.options import server
-from gateway.options.table import Address
+from gateway.options.readers import Address
 
 
 def parse(text: str) -> Address:

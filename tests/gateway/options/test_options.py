@@ -150,7 +150,7 @@ def test_help_names_every_option_and_what_it_is_without_it(
     assert stop.value.code == 0
     out, err = capsys.readouterr()
     assert err == ""
-    for each in server.table(DIALECTS):
+    for each in server.all_options(DIALECTS):
         assert f"--{each.key}" in out
     assert "(42.0)" in out
 

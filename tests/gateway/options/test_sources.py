@@ -10,24 +10,16 @@ import pytest
 from adapters.dialects import DIALECTS
 from gateway.__main__ import main
 from gateway.options import server
-from gateway.options.sources import Settings, settle, shown
-from gateway.options.table import (
-    Parser,
-    flag,
-    number,
-    option,
-    options_of,
-    port_number,
-    variable,
-    whole_number,
-)
+from gateway.options.readers import number, port_number, whole_number
+from gateway.options.sources import Settings, from_sources, shown
+from gateway.options.table import Parser, flag, option, options_of, variable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """An option of every sort."""
 
-    port: int = option("", read=port_number, default=80, others=("-p",))
+    port: int = option("", read=port_number, default=80, aliases=("-p",))
     max_size: float = option("", read=number(float, 0, 100), default=1.5)
     seed: int | None = option("", read=whole_number)
     level: str = option("", choices=("low", "high"), default="low")
@@ -45,7 +37,7 @@ def settled(*arguments: str, **environment: str) -> Settings:
     parser = Parser("c4gateway")
     parser.add(options_of(Options))
     variables = {variable(name): text for name, text in environment.items()}
-    return settle(parser, options_of(Options), arguments, variables)
+    return from_sources(parser, options_of(Options), arguments, variables)
 
 
 def options(*arguments: str, **environment: str) -> Mapping[str, object]:
@@ -305,7 +297,7 @@ def test_command_shows_the_real_options_and_starts_nothing(
     assert err == ""
     shown = {line.split(" = ")[0]: line.split("# ")[-1] for line in out.splitlines()}
     assert (shown["nac4"], shown["rounds"], shown["no-web"]) == ("C4GATEWAY_NAC4", str(file), "command line")
-    assert len(out.splitlines()) == len(server.table(DIALECTS))
+    assert len(out.splitlines()) == len(server.all_options(DIALECTS))
 
 
 def test_commands_on_the_store_take_the_database_from_the_environment(

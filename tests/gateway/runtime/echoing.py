@@ -4,11 +4,11 @@ import logging
 import socket
 import sys
 
-from gateway.runtime.processes import framed
+from gateway.runtime.processes import message_frame
 
 if __name__ == "__main__":
     print("on stdout", flush=True)
     logging.error("on stderr")
     with socket.socket(fileno=int(sys.argv[1])) as server:
         while heard := server.recv(65_536):
-            server.sendall(framed(heard))
+            server.sendall(message_frame(heard))

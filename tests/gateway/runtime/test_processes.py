@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.runtime.processes import Started, ended, framed, start
+from gateway.runtime.processes import StartedProcess, ended, message_frame, start
 
 LIMIT = 30.0
 
 
 @contextmanager
-def echoing() -> Iterator[Started]:
+def echoing() -> Iterator[StartedProcess]:
     """Run a process that says back what it hears, and ends by itself once nobody is left to hear it."""
     child = start("echoing")
     with child.socket:
@@ -23,7 +23,7 @@ def echoing() -> Iterator[Started]:
     assert ended(child.process, LIMIT) == 0
 
 
-def answer(child: Started) -> bytes:
+def answer(child: StartedProcess) -> bytes:
     """Return what the process says when it hears `?`."""
     child.socket.settimeout(LIMIT)
     child.socket.sendall(b"?")
@@ -33,10 +33,10 @@ def answer(child: Started) -> bytes:
 def test_signals_that_stop_a_server_leave_its_process_alone_and_stop_the_server_as_before() -> None:
     with echoing() as child:
         assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
-        assert answer(child) == framed(b"?")
+        assert answer(child) == message_frame(b"?")
         for number in (signal.SIGINT, signal.SIGTERM):
             os.kill(child.process.pid, number)
-        assert answer(child) == framed(b"?")
+        assert answer(child) == message_frame(b"?")
 
 
 def test_whatever_is_printed_in_the_process_is_no_answer_nor_the_server_s_output(
@@ -45,7 +45,7 @@ def test_whatever_is_printed_in_the_process_is_no_answer_nor_the_server_s_output
     (tmp_path / "sitecustomize.py").write_text("print('Initialising')\n")
     monkeypatch.syspath_prepend(tmp_path)
     with echoing() as child:
-        assert answer(child) == framed(b"?")
+        assert answer(child) == message_frame(b"?")
     assert capfd.readouterr() == ("", "ERROR:root:on stderr\n")
 
 
@@ -54,7 +54,7 @@ def test_a_process_imports_what_its_server_would(tmp_path: Path, monkeypatch: py
     (tmp_path / "subprocess.py").write_text("raise SystemExit('not this one')")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
     with echoing() as child:
-        assert answer(child) == framed(b"?")
+        assert answer(child) == message_frame(b"?")
 
 
 def test_a_process_needs_nothing_of_where_its_server_was_started(
@@ -64,4 +64,4 @@ def test_a_process_needs_nothing_of_where_its_server_was_started(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with echoing() as child:
-        assert answer(child) == framed(b"?")
+        assert answer(child) == message_frame(b"?")

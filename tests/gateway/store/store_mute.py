@@ -3,11 +3,11 @@
 import socket
 import sys
 
-from gateway.runtime.processes import framed
+from gateway.runtime.processes import message_frame
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as server:
         server.recv(65_536)
-        server.sendall(framed(("done", ("a database", "nowhere", None, 1))))
+        server.sendall(message_frame(("done", ("a database", "nowhere", None, 1))))
         while server.recv(65_536):
             pass

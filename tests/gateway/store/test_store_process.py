@@ -23,7 +23,7 @@ from store_world import child_environment, enclosure
 
 from gateway.game.ids import RUNS
 from gateway.runtime import child
-from gateway.runtime.processes import Started, framed, start
+from gateway.runtime.processes import StartedProcess, message_frame, start
 from gateway.store import StoreError, worker
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
@@ -38,7 +38,7 @@ READY = ("done", None)
 
 @asynccontextmanager
 async def process_for(
-    database: Database, begun: Started | None = None, patience: float = LIMIT
+    database: Database, begun: StartedProcess | None = None, patience: float = LIMIT
 ) -> AsyncIterator[StoreProcess]:
     process = StoreProcess(database.place.where, 1, patience=patience)
     try:
@@ -54,7 +54,7 @@ def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "start", begun_in_thread)
 
 
-def begun_mute() -> Started:
+def begun_mute() -> StartedProcess:
     """Start a process that opens any database, and then answers nothing."""
     return start("store_mute")
 
@@ -300,7 +300,7 @@ def test_a_process_ends_when_its_server_was_killed(tmp_path: Path) -> None:
 def messages(database: Database, *questions: object) -> bytes:
     place = database.place
     orders = ("open again", None, place.where, place.file, ("/nowhere", "00000"), False)
-    return b"".join(map(framed, (orders, *questions)))
+    return b"".join(map(message_frame, (orders, *questions)))
 
 
 def question(*numbers: int) -> tuple[object, ...]:
@@ -332,7 +332,7 @@ def test_process_gives_way_unless_servers_of_other_machines_may_wait_for_it(
     monkeypatch.setattr(Database, "is_shared", is_shared)
     ours, theirs = socket.socketpair()
     with ours:
-        ours.sendall(framed(("open", None, where, str(tmp_path), False)))
+        ours.sendall(message_frame(("open", None, where, str(tmp_path), False)))
         ours.shutdown(socket.SHUT_WR)
         worker.serve(theirs, 7)
     assert given == [niceness]
@@ -344,7 +344,7 @@ def test_folder_of_the_journal_is_the_same_by_whatever_path_the_database_is_reac
     for name in ("games.db", "other.db"):
         ours, theirs = socket.socketpair()
         with ours:
-            ours.sendall(framed(("open", None, str(tmp_path / name), None, False)))
+            ours.sendall(message_frame(("open", None, str(tmp_path / name), None, False)))
             ours.shutdown(socket.SHUT_WR)
             worker.serve(theirs)
             folders.add(marshal.loads(ours.recv(65536)[4:])[1][4])
@@ -372,14 +372,14 @@ def test_what_is_not_a_question_is_refused(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("in_threads")
-@pytest.mark.parametrize("answer", [framed("what"), framed(("done",)), b"\0\0\0\1?", b""])
+@pytest.mark.parametrize("answer", [message_frame("what"), message_frame(("done",)), b"\0\0\0\1?", b""])
 async def test_a_process_that_cannot_be_understood_has_a_successor(database: Database, answer: bytes) -> None:
     process, begun = StoreProcess(database.place.where), begun_in_thread()
     ours, theirs = socket.socketpair()
     place = database.place
-    theirs.sendall(framed(("done", (database.label, place.where, place.file, 1))))
+    theirs.sendall(message_frame(("done", (database.label, place.where, place.file, 1))))
     try:
-        await process.open(Started(begun.process, ours))
+        await process.open(StartedProcess(begun.process, ours))
         begun.socket.close()
         theirs.sendall(answer)
         theirs.shutdown(socket.SHUT_WR)
