@@ -11,7 +11,7 @@ from adapters.dialects import DIALECTS
 from gateway.options import server
 from gateway.options.clustering import ClusterOptions, host_name, registry_url
 from gateway.options.readers import Address
-from gateway.options.server import ServerOptions, cluster_options, in_force, parse
+from gateway.options.server import ServerOptions, cluster_options, in_force, parse, shared_rules
 from gateway.options.terminal import in_one_line
 
 URL = "redis://127.0.0.1:6379/0"
@@ -252,3 +252,17 @@ def test_registry_that_cannot_be_found_is_named_without_its_password(monkeypatch
     with pytest.raises(OSError, match=r"--cluster: nowhere: Name or service not known") as error:
         cluster_options(options)
     assert SECRET not in str(error.value)
+
+
+def test_rules_that_all_nodes_share_are_numbers_also_where_one_is_a_flag() -> None:
+    options = parse(["--registered-only", "--players", "x", "--rounds", "6"], DIALECTS)
+    assert shared_rules(options, DIALECTS) == {
+        "clock": 42.0,
+        "penalty": 1.0,
+        "idle": 300.0,
+        "rejoin": 10.0,
+        "rounds": 6.0,
+        "games-per-pair": 10.0,
+        "house-after": 5.0,
+        "registered-only": 1.0,
+    }
