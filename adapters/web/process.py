@@ -48,6 +48,8 @@ FINISHING = 2.5
 PARTING = 0.25
 """Seconds that the process has to end once it has hung up."""
 
+MOST = 1 << 32
+"""What the process may count between two messages is less."""
 _COUNTED = frozenset((WRONG_TOKEN, *(f"limit_{limit}" for limit in LIMITS)))
 """What the process may count."""
 
@@ -171,9 +173,9 @@ class WebProcess:
                                     "all results were to be cleared; that is withdrawn",
                                     extra={"event": "clear_withdrawn"},
                                 )
-                        case Watch(number):
+                        case Watch(int(number)):
                             facts.want(number)
-                        case Reached(str(what), int(times)) if what in _COUNTED and times > 0:
+                        case Reached(str(what), int(times)) if what in _COUNTED and 0 < times < MOST:
                             self._hub.feed.counts[what, "page"] += times
                         case Answered(rows):
                             self.requests.join(rows)

@@ -9,7 +9,7 @@ A name may hold halves of surrogate pairs, which a client can send; they cross a
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from enum import Enum
 from functools import cache, partial, reduce
 from math import isfinite
@@ -23,6 +23,7 @@ from gateway.game.events import NOTHING, Event, Objection
 from gateway.game.ids import parse
 
 VERSION = 1
+_PLAIN = frozenset({str, int, float, bool, NoneType})
 LONGEST = 16_384
 """Bytes of a value at most. Two names of the greatest length, all escapes, take 3,072."""
 
@@ -70,7 +71,10 @@ def decode_command(data: bytes) -> Command:
 
 
 def _written(value: Any) -> Any:
+    kind: type = type(value)
     match value:
+        case _ if kind in _PLAIN:  # most are, and class patterns are slower
+            return value
         case Board():
             return "".join(map(str, value.moves))
         case Objection():
@@ -79,11 +83,8 @@ def _written(value: Any) -> Any:
             return value.name
         case tuple():
             return [_written(each) for each in value]
-        case _ if is_dataclass(value):
-            own = {each.name: _written(getattr(value, each.name)) for each in fields(value)}
-            return {"class": type(value).__name__, **own}
         case _:
-            return value
+            return {"class": kind.__name__, **{each: _written(getattr(value, each)) for each in _types(kind)}}
 
 
 def decode(data: bytes, kinds: Kinds) -> Any:

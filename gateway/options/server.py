@@ -175,7 +175,7 @@ def is_token(text: str) -> bool:
 _SPARE_CORES = max(1, (os.cpu_count() or 1) - 1)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)  # a repr would show the admin token
 class ServerOptions:
     """The options of a server: those in the table, and what each dialect has of its own."""
 
@@ -329,6 +329,7 @@ class ServerOptions:
         number(int, 1, MOST_WORKERS),
         1,
         default_text="",
+        default_in_documents="1",
         documents="[cluster.md](cluster.md#several-cores)",
     )
     share_ports: bool = flag("let other servers of this user listen on the same ports, too (SO_REUSEPORT)")
@@ -563,6 +564,7 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
 
     `source` says where each option comes from, by its name in the table.
     """
+    options.host = options.host or [HOST]  # a file may have an empty list
     _complete_ports(options, dialects)
     _complete_workers(options, source)
     _complete_cluster(options, source)
@@ -663,5 +665,7 @@ def as_markdown(dialects: Sequence[Description]) -> Iterator[str]:
             if each.documents
             else ""
         )
-        unit = "" if each.is_flag else f" {each.unit or each.key.upper()}".replace("|", "\\|")
+        unit = (
+            "" if each.is_flag else f" {each.unit or each.key.rpartition('-')[2].upper()}".replace("|", "\\|")
+        )
         yield f"| `--{each.key}{unit}` | {usual} | {each.help}{more} |"

@@ -149,8 +149,8 @@ class Parser(argparse.ArgumentParser):
     as_json = False
     """Whether that line is a JSON object."""
 
-    def __init__(self, prog: str, description: str = "", epilog: str = "") -> None:
-        """Texts of several lines are shown as they are, others are wrapped."""
+    def __init__(self, prog: str, description: str = "", epilog: str = "", **known: Any) -> None:
+        """Texts of several lines are shown as they are, others are wrapped. `known` is argparse's own."""
         is_laid_out = "\n" in description + epilog
         super().__init__(
             prog,
@@ -158,6 +158,7 @@ class Parser(argparse.ArgumentParser):
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter if is_laid_out else argparse.HelpFormatter,
             allow_abbrev=False,
+            **known,
         )
 
     def error(self, message: str) -> NoReturn:

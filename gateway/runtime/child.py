@@ -14,8 +14,8 @@ from gateway.runtime.processes import LENGTH, StartedProcess, ended, frame, star
 
 FIRST_PAUSE = 0.5
 """Seconds before the second restart in a row; before each further one twice as many."""
-LONGEST_PAUSE = 30.0
-LASTING = 60.0
+LONGEST_PAUSE = 10.0
+LASTING = 10.0
 """Seconds after which a program has lasted: its next restart is a first one."""
 LONGEST_FRAME = 1 << 30
 """Bytes, where nothing else is said."""
@@ -53,6 +53,11 @@ class Link:
         if body is None:
             raise LinkError("a frame ends too early, or has no end")
         return body
+
+    @property
+    def has_more(self) -> bool:
+        """Whether more has been read than the frames that were returned."""
+        return bool(self._heard)
 
     async def aclose(self) -> None:
         """Hang up."""

@@ -304,7 +304,11 @@ def _prepared(
         try:
             ports = opened.enter_context(reserved(ports_of(options, dialects), options.host))
         except PortInUseError as error:
-            hint = f"; without --web or --no-web the page takes {WEB_PORT}" if options.web is None else ""
+            hint = (
+                f"; without --web or --no-web the page takes {WEB_PORT}"
+                if options.web is None and not options.no_web
+                else ""
+            )
             raise PortInUseError(f"{error}{hint}") from error
         lines = [arguments(options, given, each, ports, url) for each in range(1, options.workers + 1)]
         orders = [_order(options, index, words) for index, words in enumerate(lines, 1)]

@@ -103,8 +103,8 @@ class _StoreChild:
         assert self._child.link is not None
         await self._child.link.send(question)
         answer = await self._child.link.receive()
-        if answer is None:
-            raise LinkError("the process is gone")
+        if answer is None or self._child.link.has_more:
+            raise LinkError("the process is gone, or has said more than it was asked")
         return unmarshalled(answer)
 
 

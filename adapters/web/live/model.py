@@ -86,7 +86,7 @@ class Game:
             ],
             "table": started.table,
             "round": started.round,
-            "clock": started.clock,
+            "clock": None if started.clock is None else round(started.clock, 3),
             "moves": self.moves,
             "position": position_string(map(int, self.moves)),
             "to_move": len(self.moves) & 1 if is_on else None,

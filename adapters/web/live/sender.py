@@ -28,12 +28,12 @@ PAUSE = 0.05
 """Seconds between two messages."""
 SHORT_PAUSE = 0.005
 """Seconds while another node still tells its state."""
-PART = 50
-"""Players in one part of the state."""
+PART = 15
+"""Players in one part of the state: what is sent without a pause takes a millisecond."""
 LIMIT = 5_000
 """Facts that may wait for the web's process."""
-MOST = 100
-"""Facts in a message. With the longest names it still fits into `link.LONGEST`."""
+MOST = 20
+"""Facts in a message, for the same reason."""
 GRACE = 1.0
 """Seconds that the state waits for other nodes."""
 

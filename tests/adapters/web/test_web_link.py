@@ -332,7 +332,7 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
         nursery.start_soon(service.run)
         await trio.sleep(30)
         service.stop()
-    assert [after - before for before, after in pairwise(tries)] == pytest.approx([0, 0.5, 1, 2, 4, 8])
+    assert [after - before for before, after in pairwise(tries)] == pytest.approx([0, 0.5, 1, 2, 4, 8, 10])
     assert words in caplog.text
     assert service.restarts == len(tries) - 1
 

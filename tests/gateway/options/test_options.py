@@ -70,6 +70,11 @@ def test_only_this_machine_can_connect_unless_told_otherwise() -> None:
     assert parse([]).host == ["127.0.0.1"]
 
 
+def test_no_host_in_a_file_is_the_usual_one(tmp_path: Path) -> None:
+    (tmp_path / "options.toml").write_text("host = []\n")
+    assert parse(["--config", str(tmp_path / "options.toml")]).host == ["127.0.0.1"]
+
+
 def test_hosts_are_those_given_and_no_other() -> None:
     assert parse(["--host", "::1", "--host", "0.0.0.0"]).host == ["::1", "0.0.0.0"]
 

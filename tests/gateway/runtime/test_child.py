@@ -64,5 +64,5 @@ async def test_child_has_one_link_until_it_is_ended() -> None:
 
 def test_pauses_grow_from_none_and_begin_anew_after_a_run_that_lasted() -> None:
     backoff = Backoff()
-    assert [backoff.after(0.0) for _ in range(9)] == [0, 0.5, 1, 2, 4, 8, 16, 30, 30]
+    assert [backoff.after(0.0) for _ in range(9)] == [0, 0.5, 1, 2, 4, 8, 10, 10, 10]
     assert [backoff.after(LASTING + 1), backoff.after(0.0)] == [0, 0.5]

@@ -193,7 +193,7 @@ async def test_many_players_are_told_of_in_parts_of_which_none_is_long(autojump_
         facts.want(1)
         await a_while()
         assert len(link.all(tuple)) == 200
-        assert link.longest <= 2 * sender.PART
+        assert link.longest <= sender.MOST
         assert shown(heard(link.told)) == shown(true(world))
 
 
