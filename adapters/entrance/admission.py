@@ -16,9 +16,9 @@ from math import inf
 import trio
 
 from adapters.client.rate_limit import UNLIMITED, ClientLimits
-from adapters.net.socket import origin_at
+from gateway.access.addresses import Network, origin_at
 from gateway.access.limits import ConnectionCounts, Refusal, is_local, limited_connections
-from gateway.access.proxies import Network, is_trusted
+from gateway.access.proxies import is_trusted
 from gateway.options.server import ServerOptions
 from gateway.runtime.throttle import Throttle
 

@@ -22,8 +22,9 @@ from adapters.client.framing import WebSocket
 from adapters.entrance.admission import Admitted
 from adapters.net.http import HSTS, by_http, with_hsts
 from adapters.net.socket import BROKEN, Socket
+from gateway.access.addresses import Network
 from gateway.access.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
-from gateway.access.proxies import Network, client_behind, is_trusted
+from gateway.access.proxies import client_behind, is_trusted
 from gateway.runtime.throttle import Throttle
 
 _HEAD_LIMIT = 16_384

@@ -15,8 +15,9 @@ from adapters.entrance.admission import Admitted
 from adapters.net.http import TLS, by_http, is_http
 from adapters.net.socket import BROKEN, Socket
 from adapters.net.tls import Session, whole_records
+from gateway.access.addresses import Network
 from gateway.access.certificates import Certificate
-from gateway.access.proxies import Network, begins_with_header, header_in, is_trusted
+from gateway.access.proxies import begins_with_header, header_in, is_trusted
 from gateway.runtime.throttle import Throttle
 
 SILENCE = 300.0

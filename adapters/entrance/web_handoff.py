@@ -19,7 +19,8 @@ from adapters.entrance.handshake import PlainRequest
 from adapters.net.fd_passing import FdPassing
 from adapters.net.http import by_http, with_hsts
 from adapters.net.socket import BROKEN, Socket
-from gateway.access.proxies import Network, is_trusted
+from gateway.access.addresses import Network
+from gateway.access.proxies import is_trusted
 
 MOST_RELAYS = 256
 """Connections that are relayed at once."""

@@ -10,14 +10,13 @@ import socket
 import ssl
 import sys
 from contextlib import suppress
-from functools import lru_cache
-from ipaddress import IPv6Address, IPv6Network, ip_address
 from math import inf
 
 import trio
 
 from adapters.net.epoll import Poller, Ready, TaskPoller
 from adapters.net.tls import Session
+from gateway.access.addresses import origin_at
 from gateway.runtime.accepting import KEEPALIVE_INTERVAL
 from gateway.runtime.turns import Turns
 
@@ -32,8 +31,6 @@ ANSWERS_LIMIT = 256 * 1024
 _CHUNK = 4096
 """Bytes read at once. The rest of a flood waits in the system, not here."""
 _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
-_PREFIX = 64
-"""Bits of an IPv6 address that name a network."""
 _HAS_TCP_INFO = sys.platform == "linux"
 """Whether the system says how a connection fares, in Linux's struct tcp_info."""
 _INFO = 8
@@ -420,21 +417,6 @@ def address_of(sock: socket.socket | trio.socket.SocketType) -> str:
         return str(sock.getpeername()[0])
     except OSError:  # the peer has gone
         return ""
-
-
-@lru_cache(1024)
-def origin_at(host: str) -> str:
-    """Return what clients at `host`, an address, have in common: the address itself, or an IPv6 network.
-
-    A client that has one address of an IPv6 network has all of them. Empty where `host` is.
-    """
-    if not host:
-        return ""
-    address = ip_address(host.partition("%")[0])
-    if isinstance(address, IPv6Address):
-        network = IPv6Network((int(address), _PREFIX), strict=False)
-        return str(address.ipv4_mapped or network)
-    return str(address)
 
 
 def is_answered(info: bytes) -> bool:

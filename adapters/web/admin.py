@@ -16,9 +16,9 @@ import trio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from adapters.net.socket import origin_at
+from gateway.access.addresses import Network, origin_at
 from gateway.access.linefile import audited
-from gateway.access.proxies import Network, client_behind
+from gateway.access.proxies import client_behind
 from gateway.access.tokens import FIRST_PAUSE, Pauses
 from gateway.game.text import printable
 from gateway.server.acts import WHO, Parameters

@@ -18,7 +18,6 @@ import trio
 
 from adapters.entrance.admission import Admission, NotLetIn
 from adapters.net.fd_passing import PassedListener
-from adapters.net.socket import origin_at
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
@@ -42,7 +41,7 @@ from adapters.web.remote import Remote
 from adapters.web.server import Stream, Web, host_of
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
-from gateway.access.heads import are_loopback
+from gateway.access.addresses import is_loopback, origin_at
 from gateway.access.limits import limited_connections
 from gateway.runtime.accepting import PAUSE, Troubles, room_for_connections, watch
 from gateway.runtime.child import Link, LinkError
@@ -271,7 +270,7 @@ def places() -> int:
 
 def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:
     hosts = [each.getsockname()[0] for each in listeners if not _passes_on(each)]
-    return are_loopback((*hosts, *orders.hosts))
+    return all(map(is_loopback, (*hosts, *orders.hosts)))
 
 
 def _passes_on(sock: socket.socket) -> bool:

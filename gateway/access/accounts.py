@@ -21,9 +21,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from hmac import compare_digest
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 
+from gateway.access.addresses import is_loopback
 from gateway.access.bans import OPTION, Bans, HubForBans, hang_up, read_bans, reread_bans
 from gateway.access.linefile import entries
 from gateway.access.lookalikes import Lookalikes
@@ -315,17 +315,10 @@ def open_accounts(options: ServerOptions, counts: Counter[tuple[str, str]]) -> A
     except ValueError as error:
         raise OSError(str(error)) from error
     in_clear = accounts.protects and options.tls_cert is None
-    if in_clear and not all(map(_is_loopback, [*options.host, *hosts_of(options.sockets)])):
+    if in_clear and not all(map(is_loopback, [*options.host, *hosts_of(options.sockets)])):
         logger.warning(
             "tokens of players cross the network in the clear: the server listens beyond this machine"
             " without TLS",
             extra={"event": "tokens_in_the_clear"},
         )
     return accounts
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return host.casefold() == "localhost"

@@ -11,8 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
+from gateway.access.addresses import PREFIX, Network
 from gateway.access.linefile import entries, locked, rewrite
 from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
 from gateway.game.text import is_visible
@@ -27,14 +28,10 @@ HEADER = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs betw
 LONGEST_NOTES = 1000
 NAME, ADDRESS = "name", "address"
 """What a line of the file is about."""
-PREFIX = 64
-"""Bits of an IPv6 address that clients are told apart by: a ban of fewer addresses is one of this network."""
 AT_ONCE = 5
 """Players whom one turn of the event loop looks at after a reload."""
 _MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it stands for."""
-
-Network: TypeAlias = IPv4Network | IPv6Network
 
 
 class HubForBans(Protocol):
@@ -119,7 +116,7 @@ def network_in(text: str) -> Network | None:
     mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
     if mapped is not None and network.prefixlen >= _MAPPED:
         return IPv4Network((mapped, network.prefixlen - _MAPPED))
-    if isinstance(network, IPv6Network) and network.prefixlen > PREFIX:
+    if isinstance(network, IPv6Network) and network.prefixlen > PREFIX:  # who has one of these has all
         return network.supernet(new_prefix=PREFIX)
     return network
 

@@ -10,8 +10,9 @@ Pure. A client may write anything there, so it is read strictly. The rules it ke
 
 import re
 from collections.abc import Collection, Iterable
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 
+from gateway.access.addresses import address_in
 from gateway.options.names import ALL_ORIGINS
 
 NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
@@ -80,11 +81,6 @@ def is_domain(host: str) -> bool:
     return False
 
 
-def are_loopback(addresses: Iterable[str]) -> bool:
-    """Whether all of these addresses can be reached from their own machine only."""
-    return all(ip_address(each.partition("%")[0]).is_loopback for each in addresses)
-
-
 def _host_of(origin: str) -> str | None:
     """Return the host of an origin, which libraries may write with a path; None if it has none."""
     return host_in(origin.partition("://")[2].partition("/")[0])
@@ -94,9 +90,7 @@ def _plain(host: str) -> str:
     """Return a host in one spelling, the same for all that always lead to this machine."""
     name = host.lower().rstrip(".")
     try:
-        address = ip_address(name.strip("[]"))
+        address = address_in(name.strip("[]"))
     except ValueError:
         return name
-    if isinstance(address, IPv6Address):
-        address = address.ipv4_mapped or address
     return _THIS_MACHINE if address.is_loopback else str(address)

@@ -1,7 +1,7 @@
 """How many connections one address and all addresses together may have.
 
 Pure: the time comes in as an argument, and an address is a string whose clients count together
-(`adapters.net.socket.origin_at`). Does not know sockets, nor what a client is told.
+(`addresses.origin_at`). Does not know sockets, nor what a client is told.
 
 An address that connects too fast is slowed first, and refused only when it would have to wait for longer than
 `PATIENCE`. No default holds back this machine's own clients: tests, measurements, and a reverse proxy that

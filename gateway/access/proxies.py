@@ -8,8 +8,9 @@ trusted proxies added counts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import TypeAlias
+from ipaddress import ip_address
+
+from gateway.access.addresses import Network, address_in, plain
 
 LONGEST = 4096
 """Bytes that a PROXY header may have."""
@@ -23,8 +24,6 @@ _FIXED = 16
 """Bytes of version 2 before the addresses."""
 _SIZES = {0x10: 4, 0x20: 16}
 """Bytes of an address, by family."""
-
-Network: TypeAlias = IPv4Network | IPv6Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
     found, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
     while is_trusted(found, trusted) and hops:
         try:
-            found = str(_address(_without_port(hops.pop().strip())))
+            found = str(address_in(_without_port(hops.pop().strip())))
         except ValueError:
             break
     return found
@@ -72,7 +71,7 @@ def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:
     """Whether `peer`, an address or nothing, is in one of these networks."""
     if not peer or not trusted:
         return False
-    address = _address(peer)
+    address = address_in(peer)
     return any(address in network for network in trusted)
 
 
@@ -82,7 +81,7 @@ def _version_1(line: bytes, rest: bytes) -> Proxied:
             return Proxied(None, rest)
         case ["PROXY", "TCP4" | "TCP6" as family, source, _, _, _]:
             if ip_address(source).version == int(family[-1]):
-                return Proxied(str(_address(source)), rest)
+                return Proxied(str(address_in(source)), rest)
     raise ValueError("the PROXY header is not one of version 1")
 
 
@@ -98,16 +97,7 @@ def _version_2(data: bytes) -> Proxied | None:
         return Proxied(None, data[end:])
     if length < 2 * size + 4:
         raise ValueError("the PROXY header is too short")
-    return Proxied(str(_plain(ip_address(data[_FIXED : _FIXED + size]))), data[end:])
-
-
-def _address(text: str) -> IPv4Address | IPv6Address:
-    """Return an address without its zone, which may be any text. Raises ValueError."""
-    return _plain(ip_address(text.partition("%")[0]))
-
-
-def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+    return Proxied(str(plain(ip_address(data[_FIXED : _FIXED + size]))), data[end:])
 
 
 def _without_port(hop: str) -> str:

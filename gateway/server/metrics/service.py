@@ -15,7 +15,8 @@ from http import HTTPStatus
 import h11
 import trio
 
-from gateway.access.heads import NOT_KNOWN, TWO_LENGTHS, are_loopback, has_two_lengths, is_known
+from gateway.access.addresses import is_loopback
+from gateway.access.heads import NOT_KNOWN, TWO_LENGTHS, has_two_lengths, is_known
 from gateway.runtime.accepting import accept
 
 PATH = b"/metrics"
@@ -51,7 +52,7 @@ class MetricsService:
         which is called in a thread. On this machine's own addresses alone, a request names the server as
         `is_known` says, with the origins that are `allowed`.
         """
-        self._is_local = are_loopback(each.socket.getsockname()[0] for each in listeners)
+        self._is_local = all(is_loopback(each.socket.getsockname()[0]) for each in listeners)
         self._allowed = allowed
         self._listeners = listeners
         self._texts = texts

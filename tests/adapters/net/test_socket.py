@@ -17,7 +17,7 @@ import trio.testing
 from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.net.epoll import EpollPoller, Poller
-from adapters.net.socket import Backlogs, Socket, is_answered, origin_at, taken
+from adapters.net.socket import Backlogs, Socket, is_answered, taken
 from adapters.net.tls import Session
 from gateway.access.certificates import Certificate
 
@@ -701,18 +701,3 @@ async def test_client_that_has_gone_already_may_have_no_address() -> None:
         server.socket.shutdown(socket.SHUT_RDWR)
         with closing(Socket(taken(server))) as sock:
             assert sock.address in ("", "127.0.0.1")
-
-
-@pytest.mark.parametrize(
-    ("host", "origin"),
-    [
-        ("", ""),
-        ("192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2::1", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("::ffff:192.0.2.7", "192.0.2.7"),
-        ("fe80::1%eth0", "fe80::/64"),
-    ],
-)
-async def test_clients_of_one_network_have_one_origin(host: str, origin: str) -> None:
-    assert origin_at(host) == origin

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.access.heads import are_loopback, has_two_lengths, host_in, is_domain, may_play, port_in
+from gateway.access.heads import has_two_lengths, host_in, is_domain, may_play, port_in
 
 
 @pytest.mark.parametrize(
@@ -122,15 +122,3 @@ def test_any_of_the_names_by_which_a_request_came_will_do() -> None:
 )
 def test_body_has_one_length(names: list[bytes], expected: bool) -> None:
     assert has_two_lengths((name, b"1") for name in names) == expected
-
-
-@pytest.mark.parametrize(
-    ("addresses", "expected"),
-    [
-        (["127.0.0.1", "::1", "127.9.9.9"], True),
-        (["127.0.0.1", "0.0.0.0"], False),
-        (["fe80::1%eth0"], False),
-    ],
-)
-def test_loopback_addresses_are_those_of_this_machine(addresses: list[str], expected: bool) -> None:
-    assert are_loopback(addresses) == expected
