@@ -17,8 +17,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from gateway.access.addresses import Network, origin_at
-from gateway.access.linefile import audited
 from gateway.access.proxies import client_behind
+from gateway.access.tablefile import audited
 from gateway.access.tokens import FIRST_PAUSE, Pauses
 from gateway.game.text import printable
 from gateway.server.acts import WHO, Parameters

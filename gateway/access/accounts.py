@@ -18,15 +18,14 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import TYPE_CHECKING, TypeVar
 
 from gateway.access.addresses import is_loopback
-from gateway.access.bans import OPTION, Bans, HubForBans, hang_up, read_bans, reread_bans
-from gateway.access.linefile import entries
+from gateway.access.bans import Bans, HubForBans, bans_file, hang_up, read_bans
 from gateway.access.lookalikes import Lookalikes
+from gateway.access.tablefile import TableFile
 from gateway.access.tokens import FIRST_PAUSE, Pauses
 from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
@@ -44,8 +43,8 @@ LONGEST_TOKEN = 256
 """Characters of a token from a client; a longer one is wrong."""
 TOKEN_BYTES = 16
 
+_HEADER = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
 _IF_MEANT = "if no name is to be protected any more, restart the server, best without --players"
-_TWICE = "is there twice; letters of another case are the same name"
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 _WORDS = {
     Objection.TOKEN_WRONG: ("token_wrong", "the token is missing or wrong"),
@@ -71,6 +70,26 @@ class Account:
         """The account as a line of the file, without the line's end."""
         fields = [self.name, f"sha256:{self.digest.hex()}", *([self.notes] if self.notes else [])]
         return "\t".join(fields)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What a server keeps of the protected names: little, as there may be many."""
+
+    digests: dict[str, bytes] = field(default_factory=dict)
+    """By the folded names."""
+    lookalikes: Lookalikes = field(default_factory=Lookalikes)
+
+    def add(self, account: Account) -> None:
+        """Add a name. Raises ValueError where it is there already."""
+        _put(self.digests, account, account.digest)
+        self.lookalikes.add(account.name)
+
+    def let_go(self) -> None:
+        """Forget all names. A thread that does it lets others run between any two."""
+        while self.digests:
+            self.digests.popitem()
+        self.lookalikes.let_go()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,28 +122,28 @@ class Accounts:
         `counts` counts who is not let in, by (what it was, such as ``token_wrong``; kind of player).
         """
         self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
-        self.file = file
-        self._optional = optional
+        self._file = names_file(file, is_optional=optional)
+        self.bans_file = bans_file(file)
         self._reloading = threading.Lock()
         """Held by the thread that reads the files: SIGHUP and several acts of the operator may ask for it."""
         self._registered_only = registered_only
         self._pauses = Pauses()
         self._in_url = Throttle()
-        (self._digests, self._lookalikes), self.bans = self._read(), read_bans(bans_beside(file))
+        self._names, self.bans = self._read(), read_bans(self.bans_file)
 
     def __len__(self) -> int:
         """Return how many names are protected."""
-        return len(self._digests)
+        return len(self._names.digests)
 
     @property
     def protects(self) -> bool:
         """Whether clients may have tokens: names are protected, or the operator named a file of them."""
-        return bool(self._digests) or not self._optional
+        return bool(self._names.digests) or not self._file.is_optional
 
-    def _read(self) -> tuple[dict[str, bytes], Lookalikes]:
-        with suppress(*([FileNotFoundError] if self._optional else [])):
-            return read_digests(self.file)
-        return {}, Lookalikes()
+    def _read(self) -> _Names:
+        names = _Names()
+        self._file.read(names.add)
+        return names
 
     def reload(self, in_loop: "InLoop") -> None:
         """Read the file again, and that of the bans, for players who come from now on. For a thread.
@@ -133,38 +152,32 @@ class Accounts:
         was; but where a file that had names has none, mostly by mistake, the bans are taken.
         """
         with self._reloading:
-            self._reload(in_loop)
+            old, old_bans = self._names, self.bans
+            names, bans = self._read(), read_bans(self.bans_file, old_bans)
+            in_loop(lambda: self._take(names if names.digests else old, bans))
+            old_bans.let_go()
+            if old.digests and not names.digests:
+                file, protected = self._file.path, len(old.digests)
+                raise ValueError(f"{file} has no names, and {protected} are protected; {_IF_MEANT}")
+            if not names.digests and self._file.is_optional:
+                return
+            came = sum(key not in old.digests for key in names.digests)
+            went = sum(key not in names.digests for key in old.digests)
+            logger.log(
+                logging.WARNING if 2 * went > len(old.digests) else logging.INFO,
+                "protected names now: %d; %d came, %d went",
+                *(len(names.digests), came, went),
+                extra={"event": "names_read", "names": len(names.digests), "came": came, "went": went},
+            )
+            if names.digests:
+                old.let_go()  # to free all of it at once would keep the event loop waiting
 
-    def _reload(self, in_loop: "InLoop") -> None:
-        old, old_lookalikes, old_bans = self._digests, self._lookalikes, self.bans
-        digests, lookalikes = self._read()
-        bans = reread_bans(bans_beside(self.file), old_bans)
-        if not digests:
-            lookalikes = old_lookalikes
-        in_loop(lambda: self._take(digests or old, lookalikes, bans))
-        old_bans.let_go()
-        if old and not digests:
-            raise ValueError(f"{self.file} has no names, and {len(old)} are protected; {_IF_MEANT}")
-        if not old and not digests and self._optional:
-            return
-        came, went = sum(key not in old for key in digests), sum(key not in digests for key in old)
-        logger.log(
-            logging.WARNING if 2 * went > len(old) else logging.INFO,
-            "protected names now: %d; %d came, %d went",
-            *(len(digests), came, went),
-            extra={"event": "names_read", "names": len(digests), "came": came, "went": went},
-        )
-        while old:  # to free all of it at once would keep the event loop waiting
-            old.popitem()
-        if old_lookalikes is not lookalikes:
-            old_lookalikes.let_go()
-
-    def _take(self, digests: dict[str, bytes], lookalikes: Lookalikes, bans: Bans) -> None:
-        self._digests, self._lookalikes, self.bans = digests, lookalikes, bans
+    def _take(self, names: _Names, bans: Bans) -> None:
+        self._names, self.bans = names, bans
 
     def is_protected(self, name: str) -> bool:
         """Whether a name is protected."""
-        return len(name) <= LONGEST_NAME and folded(name) in self._digests
+        return len(name) <= LONGEST_NAME and folded(name) in self._names.digests
 
     def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
         """Return why a client at the address `origin` may not be called `name`; None if it may.
@@ -176,9 +189,9 @@ class Accounts:
         key = folded(name)
         if self.bans.hold(key, origin):
             return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
-        digest = self._digests.get(key)
+        digest = self._names.digests.get(key)
         if digest is None:
-            like = None if self._registered_only else self._lookalikes.like(name, key)
+            like = None if self._registered_only else self._names.lookalikes.like(name, key)
             if like is None and not self._registered_only:
                 return None
             objection = Objection.NOT_REGISTERED if like is None else Objection.TOKEN_WRONG
@@ -242,11 +255,6 @@ def is_right(token: str, digest: bytes) -> bool:
     return len(token) <= LONGEST_TOKEN and compare_digest(digest_of(token), digest)
 
 
-def bans_beside(file: str) -> str:
-    """Return where the bans are that belong to a file of protected names."""
-    return f"{file}.bans"
-
-
 def fault_of(name: str) -> str | None:
     """Return why a name cannot be protected; None if it can."""
     if not name or name != name.strip() or name != only_visible(name):
@@ -258,49 +266,35 @@ def fault_of(name: str) -> str | None:
     return "this is a name of the server's own players" if is_house_name(name) else None
 
 
-def read_accounts(file: str) -> dict[str, Account]:
-    """Return the accounts of a file by their folded names, in the file's order.
-
-    Raises OSError where it cannot be read, ValueError where a line is wrong.
-    """
-    return _read(file, lambda account: account)
+def names_file(path: str, *, is_optional: bool = False) -> TableFile[Account]:
+    """Return a file of protected names."""
+    return TableFile(path, _HEADER, _parse, is_optional)
 
 
-def read_digests(file: str) -> tuple[dict[str, bytes], Lookalikes]:
-    """Return what the server needs of a file: the digests by the folded names, and what looks like these.
-
-    Raises as `read_accounts`.
-    """
-    lookalikes = Lookalikes()
-
-    def kept(account: Account) -> bytes:
-        lookalikes.add(account.name)
-        return account.digest
-
-    return _read(file, kept), lookalikes
-
-
-def _read(file: str, kept: Callable[[Account], T]) -> dict[str, T]:
-    found: dict[str, T] = {}
-    for where, line in entries(file, OPTION):
-        account = _account(line, where)
-        key = folded(account.name)
-        if key in found:
-            raise ValueError(f"{where}: {quoted(account.name)} {_TWICE}")
-        found[key] = kept(account)
-    return found
-
-
-def _account(line: str, where: str) -> Account:
+def _parse(line: str) -> Account:
     name, _, rest = line.partition("\t")
     digits, _, notes = rest.partition("\t")
     found = _HASH.fullmatch(digits)
     if found is None:
-        raise ValueError(f"{where}: not NAME, a tab, and sha256:HASH; c4gateway player add writes such lines")
-    fault = fault_of(name)
-    if fault is not None:
-        raise ValueError(f"{where}: {fault}")
+        raise ValueError("not NAME, a tab, and sha256:HASH; c4gateway player add writes such lines")
+    if fault := fault_of(name):
+        raise ValueError(fault)
     return Account(name, bytes.fromhex(found[1]), notes)
+
+
+def read_accounts(table: TableFile[Account]) -> dict[str, Account]:
+    """Return the accounts in a file by their folded names, in its order. Raises OSError, ValueError."""
+    found: dict[str, Account] = {}
+    table.read(lambda account: _put(found, account, account))
+    return found
+
+
+def _put(found: dict[str, T], account: Account, kept: T) -> None:
+    """Keep something of an account by its folded name. Raises ValueError where that is there already."""
+    key = folded(account.name)
+    if key in found:
+        raise ValueError(f"{quoted(account.name)} is there twice; letters of another case are the same name")
+    found[key] = kept
 
 
 def open_accounts(options: ServerOptions, counts: Counter[tuple[str, str]]) -> Accounts:

@@ -7,14 +7,13 @@ many are banned: a look for the name, and one for each length of a network's pre
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gateway.access.addresses import PREFIX, Network
-from gateway.access.linefile import entries, locked, rewrite
+from gateway.access.tablefile import TableFile
 from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
 from gateway.game.text import is_visible
 
@@ -22,16 +21,17 @@ if TYPE_CHECKING:
     from gateway.hub.seats import Seat
     from gateway.runtime.files import InLoop
 
-OPTION = "--players"
-"""The option beside whose file the bans are."""
-HEADER = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
 LONGEST_NOTES = 1000
-NAME, ADDRESS = "name", "address"
-"""What a line of the file is about."""
 AT_ONCE = 5
 """Players whom one turn of the event loop looks at after a reload."""
 _MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it stands for."""
+_HEADER = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
+_NAME, _ADDRESS = "name", "address"
+"""What a line of the file is about."""
+
+Target: TypeAlias = str | Network
+"""Who is banned: a name, folded, or the network of some addresses, which may be a single one."""
 
 
 class HubForBans(Protocol):
@@ -53,10 +53,13 @@ class Bans:
     networks: dict[tuple[int, int], set[int]] = field(default_factory=dict)
     """The first bits of the banned addresses, by the version of IP and how many bits these are."""
 
-    def add(self, network: Network) -> None:
-        """Ban a network."""
-        bits = int(network.network_address) >> (network.max_prefixlen - network.prefixlen)
-        self.networks.setdefault((network.version, network.prefixlen), set()).add(bits)
+    def add(self, who: Target) -> None:
+        """Ban a name or a network."""
+        if isinstance(who, str):
+            self.names.add(who)
+        else:
+            bits = int(who.network_address) >> (who.max_prefixlen - who.prefixlen)
+            self.networks.setdefault((who.version, who.prefixlen), set()).add(bits)
 
     def let_go(self) -> None:
         """Ban nobody any more. A thread that does it lets others run between any two entries."""
@@ -79,28 +82,27 @@ class Bans:
         )
 
 
-def target(text: str) -> tuple[str, str]:
-    """Return what `text` names, as a line of the file begins: an address or a network, else a name.
-
-    Raises ValueError where it is neither.
-    """
+def target(text: str) -> Target:
+    """Return whom `text` names: an address or a network, else a name. Raises ValueError for neither."""
     network = network_in(text)
     if network is not None:
-        single = network.prefixlen == network.max_prefixlen
-        return ADDRESS, str(network.network_address if single else network)
+        return network
     if not folded(text[: LONGEST_NAME + 1]) or len(text) > LONGEST_NAME or not text.isprintable():
         raise ValueError(f"not an address, a network or a name of up to {LONGEST_NAME} visible characters")
-    return NAME, folded(text)
+    return folded(text)
+
+
+def words(who: Target) -> tuple[str, str]:
+    """Return what is banned, and who, as a line of the file begins."""
+    if isinstance(who, str):
+        return _NAME, who
+    return _ADDRESS, str(who.network_address if who.prefixlen == who.max_prefixlen else who)
 
 
 def bans_of(text: str) -> Bans:
     """Return a ban of nobody but whom `text` names. Raises ValueError, as `target`."""
-    bans, (kind, who) = Bans(), target(text)
-    network = network_in(who)
-    if kind == NAME or network is None:
-        bans.names.add(who)
-    else:
-        bans.add(network)
+    bans = Bans()
+    bans.add(target(text))
     return bans
 
 
@@ -121,39 +123,39 @@ def network_in(text: str) -> Network | None:
     return network
 
 
-def read_bans(file: str) -> Bans:
-    """Return the bans in a file, none where there is no file. Raises OSError, ValueError."""
+def bans_file(players: str) -> TableFile[Target]:
+    """Return the file of bans that belongs to a file of protected names. Without it there are none."""
+    return TableFile(f"{players}.bans", _HEADER, _parse, is_optional=True)
+
+
+def _parse(line: str) -> Target:
+    kind, who = [*line.split("\t"), ""][:2]
+    found = network_in(who) if kind == _ADDRESS else folded(who[:LONGEST_NAME]) if kind == _NAME else None
+    if not found:
+        raise ValueError("not `name` or `address`, a tab, and which")
+    return found
+
+
+def read_bans(table: TableFile[Target], old: Bans | None = None) -> Bans:
+    """Return the bans in a file that had `old`.
+
+    Raises OSError or ValueError, also where it is gone with them.
+    """
+    if old not in (None, Bans()) and not os.path.exists(table.path):
+        raise ValueError(f"{table.path} is gone, with all bans; if that is meant, make an empty file")
     bans = Bans()
-    with suppress(FileNotFoundError):
-        for where, line in entries(file, OPTION):
-            kind, who = [*line.split("\t"), ""][:2]
-            network = network_in(who) if kind == ADDRESS else None
-            if network is not None:
-                bans.add(network)
-            elif kind == NAME and folded(who[:LONGEST_NAME]):
-                bans.names.add(folded(who[:LONGEST_NAME]))
-            else:
-                raise ValueError(f"{where}: not `name` or `address`, a tab, and which")
+    table.read(bans.add)
     return bans
 
 
-def reread_bans(file: str, old: Bans) -> Bans:
-    """Return the bans in a file that had `old`. Raises as `read_bans`, also where it is gone with them."""
-    if old != Bans() and not os.path.exists(file):
-        raise ValueError(f"{file} is gone, with all bans; if that is meant, make an empty file")
-    return read_bans(file)
-
-
-def ban(file: str, who: tuple[str, str], notes: str = "") -> bool:
+def ban(table: TableFile[Target], who: Target, notes: str = "") -> bool:
     """Add a ban to a file; return False if it is there already. Raises OSError, ValueError."""
     if fault := fault_of_notes(notes):
         raise ValueError(fault)
-    line = "\t".join([*who, *([notes] if notes else [])])
-    with locked(file) as path:
-        if who in banned(path):
-            return False
-        rewrite(path, HEADER, lambda lines: [*lines, f"{line}\n"])
-    return True
+    with table.locked() as file:
+        if is_new := who not in file.rows():
+            file.add("\t".join([*words(who), *([notes] if notes else [])]))
+    return is_new
 
 
 def fault_of_notes(notes: str) -> str | None:
@@ -163,30 +165,12 @@ def fault_of_notes(notes: str) -> str | None:
     return None
 
 
-def unban(file: str, who: tuple[str, str]) -> bool:
+def unban(table: TableFile[Target], who: Target) -> bool:
     """Take a ban out of a file; return False if it is not there. Raises OSError, ValueError."""
-    with locked(file) as path:
-        if who not in banned(path):
-            return False
-        rewrite(path, HEADER, lambda lines: [line for line in lines if _target(line) != who])
-    return True
-
-
-def banned(file: str) -> set[tuple[str, str] | None]:
-    """Return what the lines of a file ban. Raises OSError, ValueError."""
-    read_bans(file)
-    try:
-        with open(file, encoding="utf-8-sig") as lines:
-            return {_target(line) for line in lines}
-    except FileNotFoundError:
-        return set()
-
-
-def _target(line: str) -> tuple[str, str] | None:
-    """Return whom a line of a file that could be read bans; None for a comment."""
-    kind, _, rest = line.rstrip("\n").partition("\t")
-    who = rest.partition("\t")[0]
-    return None if line.startswith("#") or not who else (kind, target(who)[1])
+    with table.locked() as file:
+        if was_there := who in file.rows():
+            file.remove(who)
+    return was_there
 
 
 def hang_up(hub: HubForBans, bans: Bans, clock: Callable[[], float], in_loop: "InLoop") -> int:

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.access.accounts import Account, bans_beside, digest_of, fault_of, new_token, read_accounts
-from gateway.access.bans import ban, banned, fault_of_notes, target, unban
-from gateway.access.linefile import audited, locked, rewrite
+from gateway.access.accounts import Account, digest_of, fault_of, names_file, new_token, read_accounts
+from gateway.access.bans import ban, bans_file, fault_of_notes, target, unban, words
 from gateway.access.lookalikes import Lookalikes
+from gateway.access.tablefile import audited
 from gateway.commands.admin import NoServerError, OnServer, finish, players, server_of, serving_url
 from gateway.game.commands import folded
 from gateway.game.text import did_you_mean, quoted
@@ -23,8 +23,6 @@ from gateway.options.names import AUDIT, DATABASE, PLAYERS_FILE, beside
 from gateway.options.table import Command, Parser, option, run, variable
 from gateway.options.terminal import in_one_line, write_out
 from gateway.server.acts import Outcome
-
-_PLAYERS = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,13 +94,14 @@ def _add(options: _Add) -> Iterator[str]:
     token = new_token()
     account = Account(name, digest_of(token), options.notes)
     lookalikes = Lookalikes()
-    with audited(options.audit, "player add", name), locked(file) as path:  # in this order, as all do
-        known = _accounts(path)
+    names = names_file(file, is_optional=True)
+    with audited(options.audit, "player add", name), names.locked() as table:  # in this order, as all do
+        known = read_accounts(table)
         for each in known.values():
             lookalikes.add(each.name)
         if folded(name) in known:
             raise ValueError(f"{quoted(name)} is protected already; remove it first for a new token")
-        rewrite(path, _PLAYERS, lambda lines: [*lines, f"{account.line}\n"])
+        table.add(account.line)
     yield f"{token}\n"
     like = lookalikes.like(name, folded(name))
     if like is not None:
@@ -111,18 +110,18 @@ def _add(options: _Add) -> Iterator[str]:
 
 
 def _list(options: _OnFile) -> Iterator[str]:
-    for account in read_accounts(options.file).values():
+    for account in read_accounts(names_file(options.file)).values():
         yield "\t".join([account.name, *([account.notes] if account.notes else [])]) + "\n"
 
 
 def _remove(options: _Change) -> Iterator[str]:
     key, file = folded(options.who), options.file
-    with audited(options.audit, "player remove", options.who), locked(file) as path:
-        known = read_accounts(path)
+    with audited(options.audit, "player remove", options.who), names_file(file).locked() as table:
+        known = read_accounts(table)
         if key not in known:
             similar = did_you_mean(options.who, [each.name for each in known.values()])
             raise ValueError(f"{quoted(options.who)} is not protected in {file}{similar}")
-        rewrite(path, _PLAYERS, lambda lines: [line for line in lines if _key(line) != key])
+        table.remove(known[key])
     if len(known) == 1:
         print(f"{file} has no names now; a running server keeps the old one until a restart", file=sys.stderr)
     else:
@@ -132,37 +131,39 @@ def _remove(options: _Change) -> Iterator[str]:
 
 def _ban(options: _Ban, dialects: Sequence[Description]) -> int:
     who = target(options.who)
-    if (found := _asked(options, "ban", {"who": who[1], "notes": options.notes}, dialects)) is not None:
+    kind, name = words(who)
+    if (found := _asked(options, "ban", {"who": name, "notes": options.notes}, dialects)) is not None:
         if not found["changed"]:
-            raise ValueError(f"{quoted(who[1])} is banned already")
+            raise ValueError(f"{quoted(name)} is banned already")
         hung_up = f"; {players(found['kicked'])} hung up on" if found.get("kicked") else ""
-        print(f"the {who[0]} {quoted(who[1])} is banned{hung_up}", file=sys.stderr)
+        print(f"the {kind} {quoted(name)} is banned{hung_up}", file=sys.stderr)
         return finish(found)
-    file = bans_beside(options.file)
-    with audited(options.audit, "ban", *who):
-        if not ban(file, who, options.notes):
-            raise ValueError(f"{quoted(who[1])} is banned already")
+    table = bans_file(options.file)
+    with audited(options.audit, "ban", kind, name):
+        if not ban(table, who, options.notes):
+            raise ValueError(f"{quoted(name)} is banned already")
         if not os.path.exists(options.file):  # without which a server with --players does not start
-            with locked(options.file) as path:
-                rewrite(path, _PLAYERS, list)
-    print(f"the {who[0]} {quoted(who[1])} is banned", file=sys.stderr)  # an address with a slip is a name
-    _hint(file)
+            with names_file(options.file).locked() as names:
+                names.rewrite(list)
+    print(f"the {kind} {quoted(name)} is banned", file=sys.stderr)  # an address with a slip is a name
+    _hint(table.path)
     return 0
 
 
 def _unban(options: _Unban, dialects: Sequence[Description]) -> int:
     who = target(options.who)
-    if (found := _asked(options, "unban", {"who": who[1]}, dialects)) is not None:
+    kind, name = words(who)
+    if (found := _asked(options, "unban", {"who": name}, dialects)) is not None:
         if not found["changed"]:
-            raise ValueError(f"{quoted(who[1])} is not banned")
-        print(f"the {who[0]} {quoted(who[1])} is let in again", file=sys.stderr)
+            raise ValueError(f"{quoted(name)} is not banned")
+        print(f"the {kind} {quoted(name)} is let in again", file=sys.stderr)
         return finish(found)
-    file = bans_beside(options.file)
-    with audited(options.audit, "unban", *who):
-        if not unban(file, who):
-            similar = did_you_mean(who[1], [each[1] for each in banned(file) if each])
-            raise ValueError(f"{quoted(who[1])} is not banned in {file}{similar}")
-    _hint(file)
+    table = bans_file(options.file)
+    with audited(options.audit, "unban", kind, name):
+        if not unban(table, who):
+            similar = did_you_mean(name, [words(each)[1] for each in table.rows()])
+            raise ValueError(f"{quoted(name)} is not banned in {table.path}{similar}")
+    _hint(table.path)
     return 0
 
 
@@ -189,19 +190,6 @@ def _asked(
 
 def _hint(file: str) -> None:
     print(f"{os.path.abspath(file)} is written; a running server reads it on SIGHUP", file=sys.stderr)
-
-
-def _accounts(file: str) -> dict[str, Account]:
-    """Return the accounts of a file, none where there is no file yet."""
-    try:
-        return read_accounts(file)
-    except FileNotFoundError:
-        return {}
-
-
-def _key(line: str) -> str | None:
-    """Return the folded name in a line of a file that could be read; None for a comment."""
-    return None if line.startswith("#") else folded(line.partition("\t")[0])
 
 
 PLAYER_COMMANDS: Sequence[Command[Any, [], Iterator[str]]] = (

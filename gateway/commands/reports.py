@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from gateway.access.linefile import audited
+from gateway.access.tablefile import audited
 from gateway.game.ids import GameId
 from gateway.options.names import AUDIT, DATABASE
 from gateway.options.readers import number

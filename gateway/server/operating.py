@@ -13,7 +13,7 @@ from typing import Protocol
 
 import trio
 
-from gateway.access.accounts import Accounts, bans_beside, reload_players
+from gateway.access.accounts import Accounts, reload_players
 from gateway.access.bans import Bans, HubForBans, ban, bans_of, hang_up, is_meant, target, unban
 from gateway.game.commands import AtTable
 from gateway.hub.seats import PlayingElsewhere, Seat, Seated, Waiting
@@ -165,14 +165,14 @@ class Operator:
 
     async def _ban(self, about: Parameters) -> Outcome:
         def change() -> Outcome:
-            is_new = ban(bans_beside(self._accounts.file), target(about["who"]), about.get("notes", ""))
+            is_new = ban(self._accounts.bans_file, target(about["who"]), about.get("notes", ""))
             return {"changed": is_new, **self._reload()}
 
         return await trio.to_thread.run_sync(change)
 
     async def _unban(self, about: Parameters) -> Outcome:
         def change() -> Outcome:
-            was = unban(bans_beside(self._accounts.file), target(about["who"]))
+            was = unban(self._accounts.bans_file, target(about["who"]))
             fault = self._reload().get("fault")
             return {"changed": was} if fault is None else {"changed": was, "fault": fault}
 

@@ -20,6 +20,7 @@ from gateway.access.accounts import (
     digest_of,
     fault_of,
     is_right,
+    names_file,
     new_token,
     open_accounts,
     read_accounts,
@@ -241,7 +242,7 @@ def test_look_alike_is_counted_by_itself_and_logged_with_what_it_looks_like(
 
 def test_file_is_read_with_comments_notes_and_either_line_end(file: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
-    assert list(read_accounts(str(file)).values()) == [
+    assert list(read_accounts(names_file(str(file))).values()) == [
         Account("Ann", digest_of(TOKEN)),
         Account("bob x", digest_of(OTHER), "of class 3"),
     ]
@@ -265,7 +266,7 @@ def test_wrong_line_is_named_with_what_is_wrong(file: Path, line: str, fault: st
     with file.open("a", encoding="utf-8") as lines:
         lines.write(line + "\n")
     with pytest.raises(ValueError, match=fault) as refusal:
-        read_accounts(str(file))
+        read_accounts(names_file(str(file)))
     assert str(refusal.value).startswith(f"{file}, line 5: ")
 
 
@@ -273,7 +274,7 @@ def test_pipe_is_no_file_of_players_and_nobody_waits_for_it(tmp_path: Path) -> N
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(OSError, match="not a regular file"):
-        read_accounts(str(pipe))
+        read_accounts(names_file(str(pipe)))
 
 
 @pytest.mark.parametrize(
@@ -282,14 +283,14 @@ def test_pipe_is_no_file_of_players_and_nobody_waits_for_it(tmp_path: Path) -> N
 def test_file_that_is_no_text_or_too_large_is_refused(file: Path, data: bytes, fault: str) -> None:
     file.write_bytes(data)
     with pytest.raises((OSError, ValueError), match=fault):
-        read_accounts(str(file))
+        read_accounts(names_file(str(file)))
 
 
 def test_what_can_be_protected_can_be_read_back(file: Path) -> None:
     for name in ("ann", "bob x", "\u5c0f\u660e", "a\\b'c\"", "x" * 256):
         assert fault_of(name) is None
         write(file, Account(name, digest_of(TOKEN)))
-        assert [each.name for each in read_accounts(str(file)).values()] == [name]
+        assert [each.name for each in read_accounts(names_file(str(file))).values()] == [name]
 
 
 def test_reload_takes_what_the_file_says_now(file: Path) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from worlds.hub import STEPPING_OUT, TABLE, World
 
 from gateway.access.accounts import Account, Accounts, Denial, digest_of, reload_players
-from gateway.access.bans import AT_ONCE, Bans, network_in, read_bans, target
-from gateway.access.linefile import LONGEST
+from gateway.access.bans import AT_ONCE, Bans, bans_file, network_in, read_bans, target
+from gateway.access.tablefile import LONGEST
 from gateway.game.commands import folded
 from gateway.game.events import Dismissed, Ended, Objection, Reason, Why
 
@@ -26,11 +26,7 @@ def at_once(do: Callable[[], T], /) -> T:
 def bans(*who: str) -> Bans:
     found = Bans()
     for each in who:
-        network = network_in(each)
-        if network is None:
-            found.names.add(target(each)[1])
-        else:
-            found.add(network)
+        found.add(target(each))
     return found
 
 
@@ -72,21 +68,21 @@ def test_search_finds_what_ipaddress_finds(base: object, length: int, address: o
 
 
 def test_file_is_read_with_comments_and_notes_and_may_be_missing(tmp_path: Path) -> None:
-    file = tmp_path / "bans"
-    assert read_bans(str(file)) == Bans()
+    file = tmp_path / "players.bans"
+    assert read_bans(bans_file(str(tmp_path / "players"))) == Bans()
     file.write_text("# bans\n\nname\teve\tspam\naddress\t192.0.2.0/24\n")
-    assert read_bans(str(file)) == bans("eve", "192.0.2.0/24")
+    assert read_bans(bans_file(str(tmp_path / "players"))) == bans("eve", "192.0.2.0/24")
 
 
 @pytest.mark.parametrize("line", ["eve", "name\t", "name\t\u200b", "address\teve", "player\teve", "\teve"])
 def test_wrong_line_is_named(tmp_path: Path, line: str) -> None:
-    file = tmp_path / "bans"
+    file = tmp_path / "players.bans"
     file.write_text(f"# bans\n{line}\n")
     with pytest.raises(ValueError, match="line 2: not `name` or `address`"):
-        read_bans(str(file))
+        read_bans(bans_file(str(tmp_path / "players")))
     file.write_bytes(b"name\t\xff\n")
     with pytest.raises(ValueError, match="not UTF-8"):
-        read_bans(str(file))
+        read_bans(bans_file(str(tmp_path / "players")))
 
 
 def test_banned_client_is_denied_whatever_its_token(tmp_path: Path) -> None:
@@ -174,7 +170,7 @@ def test_bans_are_taken_where_the_last_name_was_removed(tmp_path: Path) -> None:
 
 
 def test_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
-    file = tmp_path / "bans"
+    file = tmp_path / "players.bans"
     file.write_bytes(b"#" * (LONGEST + 1))
     with pytest.raises(OSError, match="larger than"):
-        read_bans(str(file))
+        read_bans(bans_file(str(tmp_path / "players")))

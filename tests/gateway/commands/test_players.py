@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gateway.__main__ import main
-from gateway.access.accounts import Accounts, is_right, read_accounts
-from gateway.access.linefile import audited
+from gateway.access.accounts import Accounts, is_right, names_file, read_accounts
+from gateway.access.tablefile import audited
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_token_is_printed_alone_and_only_its_hash_is_kept(
     token = out.removesuffix("\n")
     assert err == f"{file} is written; a running server reads it on SIGHUP\n"
     assert token not in file.read_text()
-    assert is_right(token, read_accounts(str(file))["ann"].digest)
+    assert is_right(token, read_accounts(names_file(str(file)))["ann"].digest)
 
 
 def test_token_is_not_made_where_nobody_can_read_it(
@@ -50,7 +50,7 @@ def test_token_is_not_made_where_nobody_can_read_it(
     monkeypatch.setattr("sys.stdout", None)
     assert [run(file, "add", "bob"), run(file, "list")] == [1, 1]
     assert capsys.readouterr().err == "c4gateway: error: standard output is closed\n" * 2
-    assert [*read_accounts(str(file))] == ["ann"]
+    assert [*read_accounts(names_file(str(file)))] == ["ann"]
     assert ban(file, "ban", "eve") == 0
 
 
@@ -128,7 +128,7 @@ def test_file_without_an_end_of_its_last_line_is_added_to(
     added(file, capsys, "ann")
     file.write_text(file.read_text().rstrip("\n"))
     added(file, capsys, "bob")
-    assert [*read_accounts(str(file))] == ["ann", "bob"]
+    assert [*read_accounts(names_file(str(file)))] == ["ann", "bob"]
 
 
 def test_link_to_the_file_stays_a_link(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,7 +137,7 @@ def test_link_to_the_file_stays_a_link(file: Path, capsys: pytest.CaptureFixture
     link.symlink_to(file)
     added(link, capsys, "bob")
     assert link.is_symlink()
-    assert [*read_accounts(str(file))] == ["ann", "bob"]
+    assert [*read_accounts(names_file(str(file)))] == ["ann", "bob"]
 
 
 @pytest.mark.parametrize("name", ["", " ann", "a\tb", "a\nb", "an\u202en", "aima", "#1", "x" * 257])
@@ -176,7 +176,7 @@ def test_file_is_the_one_in_the_environment_as_for_the_server(
     assert main(["player", "add", "ann"]) == 0
     assert main(["player", "list"]) == 0
     assert capsys.readouterr().out.endswith("ann\n")
-    assert "ann" in read_accounts(str(file))
+    assert "ann" in read_accounts(names_file(str(file)))
 
 
 # Bans, and the log of all changes.
