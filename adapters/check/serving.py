@@ -27,9 +27,10 @@ from adapters.entrance.admission import Admitted, without_limits
 from adapters.entrance.handshake import HttpPort
 from adapters.entrance.one_port import receive_request
 from adapters.entrance.preamble import Preamble
-from adapters.net.http import TLS, is_http
 from adapters.net.socket import taken
+from adapters.net.tls import TLS
 from gateway.access.certificates import Certificate
+from gateway.access.heads import is_http
 from gateway.server.app import keep_time
 
 # Connections that are no bot's of the dialect, told by what came first on them.

@@ -10,8 +10,8 @@ from adapters.client.boundary import contained
 from adapters.entrance.admission import Admission, NotLetIn
 from adapters.entrance.one_port import Receive
 from adapters.entrance.preamble import SILENCE, Preamble
-from adapters.net.http import by_http, with_hsts
 from adapters.net.socket import Socket
+from gateway.access.heads import try_later
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,7 @@ class Entrance:
                 else:
                     await sock.linger()
         except NotLetIn as refusal:
-            words = self.refusal or by_http("503 Service Unavailable", str(refusal))
-            if self.preamble.tls_only and sock.is_secure and not self.refusal:
-                words = with_hsts(words)
+            has_hsts = self.preamble.tls_only and sock.is_secure
+            words = self.refusal or try_later(503, str(refusal), hsts=has_hsts)
             say = partial(self.preamble.refuse, sock, words, has_passed=has_passed)
             await self.admission.say_why(sock.origin, say)

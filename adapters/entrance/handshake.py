@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import TypeAlias
 
 import h11
@@ -20,15 +19,28 @@ from wsproto.utilities import generate_accept_token
 from adapters.client.accepted import Accepted
 from adapters.client.framing import WebSocket
 from adapters.entrance.admission import Admitted
-from adapters.net.http import HSTS, by_http, with_hsts
 from adapters.net.socket import BROKEN, Socket
 from gateway.access.addresses import Network
-from gateway.access.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
+from gateway.access.heads import (
+    LONGEST_HEAD,
+    answer,
+    head,
+    host_in,
+    may_play,
+    read_request,
+    try_later,
+    value_of,
+    with_hsts,
+)
 from gateway.access.proxies import client_behind, is_trusted
 from gateway.runtime.throttle import Throttle
 
-_HEAD_LIMIT = 16_384
 _METHODS = (b"GET", b"HEAD")
+_HEADERS = {
+    405: {"Allow": "GET, HEAD"},
+    426: {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"},
+}
+"""What an answer with such a status has to have."""
 _PROXIED = frozenset((b"forwarded", b"via", b"x-forwarded-for"))
 """Headers that only a proxy adds."""
 _FOREIGN = (
@@ -122,14 +134,14 @@ async def accept_websocket(sock: Socket, entry: Admitted, port: HttpPort) -> Acc
             found = await _read_request(sock, port)
         if patience.cancelled_caught:
             entry.limits.reached("request-seconds", sock.origin)
-            found = by_http("408 Request Timeout", "The request did not come in time.")
+            found = try_later(408, "The request did not come in time.")
         if sock.address != peer:
             await entry.move_to(sock.origin)
         if isinstance(found, _Wanted) and port.is_closed():
-            found = by_http("503 Service Unavailable", "The server is stopping. Try again later.")
+            found = try_later(503, "The server is stopping. Try again later.")
         has_hsts = port.has_hsts and sock.is_secure
         if isinstance(found, _Wanted):
-            sock.write(found.switch([HSTS] if has_hsts else []))
+            sock.write(with_hsts(found.switch) if has_hsts else found.switch)
             sock.push_back(found.early)
             return Accepted(sock, WebSocket(), entry.limits, found.target, found.token)
         if isinstance(found, PlainRequest):
@@ -147,71 +159,55 @@ async def accept_websocket(sock: Socket, entry: Admitted, port: HttpPort) -> Acc
 class _Wanted:
     """A request for a websocket."""
 
-    http: h11.Connection
     target: str
-    key: bytes
+    switch: bytes
+    """The answer after which the client has its websocket."""
     early: bytes
     """What came behind the head, too early."""
     token: str | None = field(default=None, repr=False)
     """What it has in ``Authorization: Bearer``."""
 
-    def switch(self, more: Sequence[tuple[bytes, bytes]]) -> bytes:
-        """Return the answer after which the client has its websocket."""
-        headers = [
-            (b"Upgrade", b"websocket"),
-            (b"Connection", b"Upgrade"),
-            (b"Sec-WebSocket-Accept", generate_accept_token(self.key)),
-            *more,
-        ]
-        return (
-            self.http.send(
-                h11.InformationalResponse(status_code=101, headers=headers, reason=b"Switching Protocols")
-            )
-            or b""
-        )
-
 
 async def _read_request(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainRequest:
     """Read a request; return the answer to it, unless it asks for a websocket or is to be passed on."""
-    http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
-    begun = b""
+    http, begun = h11.Connection(h11.SERVER, LONGEST_HEAD), bytearray()
+
+    async def receive() -> bytes:
+        data = await sock.receive_some()
+        begun.extend(data)
+        return data
+
     try:
-        while (event := http.next_event()) is h11.NEED_DATA:
-            data = await sock.receive_some()
-            begun += data
-            http.receive_data(data)
+        request = await read_request(http, receive)
     except h11.RemoteProtocolError as error:
-        # A frame of h11's in it refers to the error: a cycle, with the socket in it.
-        error.__traceback__ = None
-        return _response(http, error.error_status_hint, f"{error}\n")
-    if not isinstance(event, h11.Request):
+        return answer(error.error_status_hint, f"{error}\n".encode())
+    if request is None:
         return b""
-    if has_two_lengths(event.headers):
-        return _response(http, 400, f"{TWO_LENGTHS}\n")
-    is_secure, hosts = sock.is_secure, [_value(event, b"host")]
+    is_secure, hosts = sock.is_secure, [value_of(request, b"host")]
     if is_trusted(sock.address, port.trusted):
-        is_secure = is_secure or _value(event, b"x-forwarded-proto").lower() == "https"
-        hosts += [each.strip() for each in _value(event, b"x-forwarded-host").split(",")]
-        sock.address = client_behind(sock.address, _value(event, b"x-forwarded-for"), port.trusted)
-    refusal = _refusal(event)
-    if refusal is None and not port.websites.may_open(_value(event, b"origin"), hosts, sock.address):
+        is_secure = is_secure or value_of(request, b"x-forwarded-proto").lower() == "https"
+        hosts += [each.strip() for each in value_of(request, b"x-forwarded-host").split(",")]
+        sock.address = client_behind(sock.address, value_of(request, b"x-forwarded-for"), port.trusted)
+    refusal = _refusal(request)
+    if refusal is None and not port.websites.may_open(value_of(request, b"origin"), hosts, sock.address):
         refusal = 403, _FOREIGN
     if refusal is None:
-        headers = dict(event.headers)
+        headers = dict(request.headers)
         bearer = _BEARER.fullmatch(headers.get(b"authorization", b""))
         token = None if bearer is None else bearer[1].decode("latin-1")
-        early, target = http.trailing_data[0], event.target.decode("ascii")
-        return _Wanted(http, target, headers[b"sec-websocket-key"], early, token)
+        accept = generate_accept_token(headers[b"sec-websocket-key"]).decode()
+        switch = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": accept}
+        return _Wanted(request.target.decode("ascii"), head(101, switch), http.trailing_data[0], token)
     status, text = refusal
     if status in (200, 405) and port.pass_on is not None:
-        is_single = any(name in _PROXIED for name, _ in event.headers)
-        return PlainRequest(begun, is_secure, is_single)
-    more = []
-    if status == 200 and port.page is not None and _reads_html(event):
-        host = host_in(dict(event.headers).get(b"host", b"").decode("latin-1")) or sock.host
+        is_single = any(name in _PROXIED for name, _ in request.headers)
+        return PlainRequest(bytes(begun), is_secure, is_single)
+    more = _HEADERS.get(status, {})
+    if status == 200 and port.page is not None and _reads_html(request):
+        host = host_in(hosts[0]) or sock.host
         status, place = 303, f"{'https' if is_secure else 'http'}://{host}:{port.page}/"
-        more, text = [("Location", place)], f"The page is at {place}\n"
-    return _response(http, status, text or port.text, more, bare=event.method == b"HEAD")
+        more, text = {"Location": place}, f"The page is at {place}\n"
+    return answer(status, (text or port.text).encode(), more, is_bare=request.method == b"HEAD")
 
 
 def _reads_html(request: h11.Request) -> bool:
@@ -231,31 +227,6 @@ def _refusal(request: h11.Request) -> tuple[int, str] | None:
     return None
 
 
-def _value(request: h11.Request, header: bytes) -> str:
-    """Return a header that is a list, however often it is given (RFC 9110, 5.3)."""
-    return b",".join(value for name, value in request.headers if name == header).decode("latin-1")
-
-
 def _tokens(request: h11.Request, header: bytes) -> set[str]:
     """Return the words of a header that is a list."""
-    return {token.strip().lower() for token in _value(request, header).split(",")}
-
-
-def _response(
-    http: h11.Connection, status: int, text: str, more: Sequence[tuple[str, str]] = (), *, bare: bool = False
-) -> bytes:
-    """Return an answer as it goes over the wire; a bare one has the length of its text, but no text."""
-    body = text.encode()
-    headers = [
-        *more,
-        ("Content-Type", "text/plain; charset=utf-8"),
-        ("Content-Length", str(len(body))),
-        ("Connection", "close"),
-    ]
-    if status == 405:
-        headers.append(("Allow", "GET, HEAD"))
-    if status == 426:
-        headers += [("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")]
-    reason = HTTPStatus(status).phrase.encode()
-    head = http.send(h11.Response(status_code=status, headers=headers, reason=reason)) or b""
-    return head if bare else head + body
+    return {token.strip().lower() for token in value_of(request, header).split(",")}

@@ -19,8 +19,8 @@ from adapters.client.framing import Lines
 from adapters.entrance.admission import Admitted
 from adapters.entrance.handshake import HttpPort, accept_websocket
 from adapters.entrance.preamble import SILENCE
-from adapters.net.http import is_http
 from adapters.net.socket import BROKEN, Socket
+from gateway.access.heads import is_http
 
 Receive: TypeAlias = Callable[[Socket, Admitted], Awaitable[None]]
 """Serves a client from its first word on. Raises NotLetIn where its address turns out to have too much."""

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import trio
 
 from adapters.entrance.admission import Admitted
-from adapters.net.http import TLS, by_http, is_http
 from adapters.net.socket import BROKEN, Socket
-from adapters.net.tls import Session, whole_records
+from adapters.net.tls import TLS, Session, whole_records
 from gateway.access.addresses import Network
 from gateway.access.certificates import Certificate
+from gateway.access.heads import answer, is_http
 from gateway.access.proxies import begins_with_header, header_in, is_trusted
 from gateway.runtime.throttle import Throttle
 
@@ -34,10 +34,10 @@ long: with a single one, clients that begin handshakes and go would keep others 
 HANDSHAKE_BYTES = 64 * 1024
 """Bytes that a client may send in a handshake."""
 
-_BY_HTTP = by_http(
-    "426 Upgrade Required",
-    "This server wants TLS: use https:// or wss:// instead.",
-    "Upgrade: TLS/1.2, HTTP/1.1\r\nConnection: Upgrade, close",
+_BY_HTTP = answer(
+    426,
+    b"This server wants TLS: use https:// or wss:// instead.\n",
+    {"Upgrade": "TLS/1.2, HTTP/1.1", "Connection": "Upgrade, close"},
 )
 _BY_LINE = b"Error TLS_REQUIRED\n"
 _ACCESS_DENIED = b"\x15\x03\x03\0\2\2\x31"

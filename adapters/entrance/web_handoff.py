@@ -17,9 +17,9 @@ from adapters.client.accepted import TURN
 from adapters.entrance.admission import Admitted
 from adapters.entrance.handshake import PlainRequest
 from adapters.net.fd_passing import FdPassing
-from adapters.net.http import by_http, with_hsts
 from adapters.net.socket import BROKEN, Socket
 from gateway.access.addresses import Network
+from gateway.access.heads import try_later
 from gateway.access.proxies import is_trusted
 
 MOST_RELAYS = 256
@@ -32,7 +32,7 @@ SEND_LIMIT = 30.0
 """Seconds that either end has to take one piece."""
 _PIECE = 1 << 14
 
-_BUSY = by_http("503 Service Unavailable", "The page is busy. Try again in a while.")
+_BUSY = "The page is busy. Try again in a while."
 
 
 class WebHandoff:
@@ -84,7 +84,7 @@ class WebHandoff:
                 sock.close()  # without a word to the client, whom another serves now
         except OSError:
             self._counts["page_refused", ""] += 1
-            await sock.send_all(with_hsts(_BUSY) if self._has_hsts and sock.is_secure else _BUSY)
+            await sock.send_all(try_later(503, _BUSY, hsts=self._has_hsts and sock.is_secure))
 
     async def _hand_over(self, number: int, sock: Socket, request: PlainRequest) -> None:
         marks = {"is_secure": request.is_secure, "is_single": request.is_single}

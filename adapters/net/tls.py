@@ -6,6 +6,9 @@ Knows Python's `ssl` and the records of TLS. Does not know the socket.
 import ssl
 from contextlib import suppress
 
+TLS = b"\x16"
+"""The first byte of every handshake (RFC 8446, 5.1)."""
+
 _RECORD = 16_384
 """Bytes that are encrypted at once: a record of TLS has no more (RFC 8446, 5.1)."""
 _HEADER = 5

@@ -26,9 +26,8 @@ from starlette.types import ASGIApp, Message, Scope
 
 from adapters.client.boundary import contained
 from adapters.net.fd_passing import PassedStream
-from adapters.net.http import HSTS, by_http, with_hsts
 from adapters.net.socket import address_of
-from gateway.access.heads import TWO_LENGTHS, has_two_lengths
+from gateway.access.heads import HSTS, TWO_LENGTHS, has_two_lengths, try_later, with_hsts
 from gateway.store import StoreError
 
 SEND_LIMIT = 30.0
@@ -93,7 +92,7 @@ class Web:
     async def refuse(self, stream: Stream, text: str) -> None:
         """Tell a client in a sentence why it is not served."""
         with trio.move_on_after(PARTING), suppress(trio.BrokenResourceError):
-            await stream.send_all(_by_http("503 Service Unavailable", text, self._config))
+            await stream.send_all(_try_later(503, text, self._config))
             await _part(stream)
 
     async def stop(self) -> None:
@@ -256,7 +255,7 @@ class Connection:
         late = trio.current_time() >= self._reading.deadline
         if late and self._is_idle and self._protocol.connection.trailing_data[0]:
             text = "The request did not come in time."
-            await self._send_data(_by_http("408 Request Timeout", text, self._config))
+            await self._send_data(_try_later(408, text, self._config))
 
 
 def host_of(stream: Stream) -> str:
@@ -312,8 +311,8 @@ class _Config(Config):
         return [*super().response_headers(protocol), *([HSTS] if self.hsts else [])]
 
 
-def _by_http(status: str, text: str, config: _Config) -> bytes:
-    answer = by_http(status, text)
+def _try_later(status: int, text: str, config: _Config) -> bytes:
+    answer = try_later(status, text)
     return with_hsts(answer) if config.hsts else answer
 
 

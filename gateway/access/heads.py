@@ -1,4 +1,4 @@
-"""What the head of a request by HTTP says: the host that it names, the website it is from, its length.
+"""The heads of HTTP messages that the server reads and writes itself, by h11 and by hand.
 
 Pure. A client may write anything there, so it is read strictly. The rules it keeps:
 
@@ -9,20 +9,107 @@ Pure. A client may write anything there, so it is read strictly. The rules it ke
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from http import HTTPStatus
 from ipaddress import ip_address
+
+import h11
 
 from gateway.access.addresses import address_in
 from gateway.options.names import ALL_ORIGINS
 
+LONGEST_HEAD = 16_384
+"""Bytes that the head of a request may have."""
+HSTS = (b"strict-transport-security", b"max-age=15552000")
+"""Lets a browser come by TLS alone for the next 180 days (RFC 6797). It holds for all ports of the host."""
 NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
 """The answer to a request that names a foreign host."""
 TWO_LENGTHS = "a request has Content-Length or Transfer-Encoding, not both"
 """The answer to a request with two lengths, status 400."""
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5})?")
+_REQUESTS = (
+    b"GET ",
+    b"HEAD ",
+    b"POST ",
+    b"PUT /",  # lines may begin with PUT and a blank, too
+    b"DELETE ",
+    b"OPTIONS ",
+    b"PATCH ",
+    b"TRACE ",
+    b"CONNECT ",
+    b"PRI ",
+)
 _LENGTHS = {b"content-length", b"transfer-encoding"}
 _THIS_MACHINE = "localhost"
+
+
+def is_http(data: bytes) -> bool | None:
+    """Whether `data` begins a request by HTTP, and not lines or anything else; None if both may be.
+
+    That is decided by eight bytes at most, so that nobody has to wait for more.
+    """
+    if data.startswith(_REQUESTS):
+        return True
+    return None if any(each.startswith(data) for each in _REQUESTS) else False
+
+
+async def read_request(http: h11.Connection, receive: Callable[[], Awaitable[bytes]]) -> h11.Request | None:
+    """Return the next request on a connection; None where the client has ended it.
+
+    Raises h11.RemoteProtocolError, whose `error_status_hint` is the status to answer with, for what is no
+    request, and whatever `receive` raises.
+    """
+    try:
+        while (event := http.next_event()) is h11.NEED_DATA:
+            http.receive_data(await receive())
+    except h11.RemoteProtocolError as error:
+        # A frame of h11's in it refers to the error: a cycle, with the client's socket in it.
+        error.__traceback__ = None
+        raise
+    if not isinstance(event, h11.Request):
+        return None
+    if has_two_lengths(event.headers):
+        raise h11.RemoteProtocolError(TWO_LENGTHS, error_status_hint=400)
+    return event
+
+
+def value_of(request: h11.Request, header: bytes) -> str:
+    """Return a header, in lower case, that is a list, however often it is given (RFC 9110, 5.3)."""
+    return b",".join(value for name, value in request.headers if name == header).decode("latin-1")
+
+
+def head(status: int, headers: Mapping[str, str]) -> bytes:
+    """Return the head of an answer. All of it is ASCII."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{lines}\r\n".encode("ascii")
+
+
+def answer(
+    status: int, body: bytes, headers: Mapping[str, str] | None = None, *, is_bare: bool = False
+) -> bytes:
+    """Return an answer that by default is text, and after which the connection ends.
+
+    A bare one, to the method HEAD, has the length of its body, but no body.
+    """
+    usual = {
+        "Content-Type": "text/plain; charset=utf-8",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+    }
+    return head(status, usual | dict(headers or {})) + (b"" if is_bare else body)
+
+
+def try_later(status: int, text: str, *, hsts: bool = False) -> bytes:
+    """Return an answer, short as many may get it, that says a sentence and when to come again."""
+    found = answer(status, f"{text}\n".encode(), {"Retry-After": "5"})
+    return with_hsts(found) if hsts else found
+
+
+def with_hsts(text: bytes) -> bytes:
+    """Return an answer with the header `HSTS`, which MUST only go over TLS."""
+    status, end, rest = text.partition(b"\r\n")
+    return b"%s%s%s: %s%s%s" % (status, end, *HSTS, end, rest)
 
 
 def is_known(header: str, allowed: Collection[str]) -> bool:

@@ -10,13 +10,13 @@ keeps:
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
-from http import HTTPStatus
+from functools import partial
 
 import h11
 import trio
 
 from gateway.access.addresses import is_loopback
-from gateway.access.heads import NOT_KNOWN, TWO_LENGTHS, has_two_lengths, is_known
+from gateway.access.heads import LONGEST_HEAD, NOT_KNOWN, answer, is_known, read_request, value_of
 from gateway.runtime.accepting import accept
 
 PATH = b"/metrics"
@@ -28,8 +28,6 @@ MOST = 8
 """Connections at once."""
 _ACCEPTED = 64
 """Connections, with those that are about to be closed."""
-_HEAD = 16_384
-"""Bytes that a request may have."""
 _CHUNK = 4096
 
 logger = logging.getLogger(__name__)
@@ -95,32 +93,28 @@ class MetricsService:
                 await trio.aclose_forcefully(stream)
 
     async def _answer(self, stream: trio.SocketStream) -> None:
-        http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD)
+        http = h11.Connection(h11.SERVER, LONGEST_HEAD)
         try:
-            while (event := http.next_event()) is h11.NEED_DATA:
-                http.receive_data(await stream.receive_some(_CHUNK))
+            request = await read_request(http, partial(stream.receive_some, _CHUNK))
         except h11.RemoteProtocolError as error:
-            await stream.send_all(_response(http, error.error_status_hint, b"This is not HTTP.\n"))
+            await stream.send_all(answer(error.error_status_hint, f"{error}\n".encode()))
         else:
-            if isinstance(event, h11.Request):
-                await stream.send_all(await self._response(http, event))
+            if request is not None:
+                await stream.send_all(await self._response(request))
         await stream.send_eof()
         while await stream.receive_some(_CHUNK):
             pass  # to close while something is unread would destroy the answer
 
-    async def _response(self, http: h11.Connection, request: h11.Request) -> bytes:
-        if has_two_lengths(request.headers):
-            return _response(http, 400, f"{TWO_LENGTHS}\n".encode())
-        host = dict(request.headers).get(b"host", b"").decode("latin-1")
-        if self._is_local and not is_known(host, self._allowed):
-            return _response(http, 421, f"{NOT_KNOWN}\n".encode())
+    async def _response(self, request: h11.Request) -> bytes:
+        if self._is_local and not is_known(value_of(request, b"host"), self._allowed):
+            return answer(421, f"{NOT_KNOWN}\n".encode())
         if request.method not in (b"GET", b"HEAD"):
-            return _response(http, 405, b"This port is read with GET.\n", [("Allow", "GET, HEAD")])
-        bare = request.method == b"HEAD"
+            return answer(405, b"This port is read with GET.\n", {"Allow": "GET, HEAD"})
+        is_bare = request.method == b"HEAD"
         if request.target.partition(b"?")[0] != PATH:
-            return _response(http, 404, b"The metrics are at %s\n" % PATH, bare=bare)
+            return answer(404, b"The metrics are at %s\n" % PATH, is_bare=is_bare)
         body = await self._collected()
-        return _response(http, 200, body, [("Content-Type", self._content_type)], bare=bare)
+        return answer(200, body, {"Content-Type": self._content_type}, is_bare=is_bare)
 
     async def _collected(self) -> bytes:
         async with self._collecting:
@@ -133,21 +127,3 @@ class MetricsService:
                     parts.append(await trio.to_thread.run_sync(self._in_thread))
                 self._text, self._fresh_until = b"".join(parts), trio.current_time() + FRESH
             return self._text
-
-
-def _response(
-    http: h11.Connection,
-    status: int,
-    body: bytes,
-    more: Sequence[tuple[str, str]] = (),
-    *,
-    bare: bool = False,
-) -> bytes:
-    """Return an answer as it goes over the wire; a bare one has the length of its body, but no body."""
-    headers = [*more, ("Content-Length", str(len(body))), ("Connection", "close")]
-    if not any(name == "Content-Type" for name, _ in more):
-        headers.append(("Content-Type", "text/plain; charset=utf-8"))
-    head = http.send(
-        h11.Response(status_code=status, headers=headers, reason=HTTPStatus(status).phrase.encode())
-    )
-    return (head or b"") + (b"" if bare else body)

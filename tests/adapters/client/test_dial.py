@@ -13,7 +13,7 @@ from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.client.contract import PeerGone, WireError
 from adapters.client.dial import Client, TcpLine, open_lines, open_websocket
-from adapters.net.http import by_http
+from gateway.access.heads import try_later
 
 pytestmark = pytest.mark.trio
 
@@ -161,7 +161,7 @@ async def test_server_that_speaks_no_websocket_is_a_peer_gone(
 async def test_server_that_takes_no_more_clients_is_an_os_error_that_says_so() -> None:
     async def refuse(stream: trio.SocketStream) -> None:
         await stream.receive_some()
-        await stream.send_all(by_http("503 Service Unavailable", "The server is full."))
+        await stream.send_all(try_later(503, "The server is full."))
 
     async with serving(refuse) as port:
         with pytest.raises(OSError, match="takes no further client now"):
