@@ -24,7 +24,7 @@ TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
 DIALECTS = sorted(path.parent.name for path in (ROOT / "adapters").glob("*/translator.py"))
 SLOW = "asyncio multiprocessing numpy sqlalchemy ssl trio trio_websocket"
 HUB = "gateway.hub gateway.matchmaking"
-WEB = "hypercorn jinja2 openskill sqlalchemy starlette"
+WEB = "jinja2 openskill sqlalchemy starlette"
 CLIENTS = " ".join(f"adapters.{each}.client" for each in DIALECTS)
 SERVERS = " ".join(f"adapters.{each}.server adapters.{each}.translator" for each in DIALECTS)
 
@@ -38,7 +38,7 @@ LOADS = [
     ("gateway.server.supervisor", f"adapters {HUB} numpy sqlalchemy trio_websocket", "trio"),
     ("gateway.runtime.processes", "gateway.server trio", "subprocess"),
     ("gateway.store.journal", f"adapters {HUB} {WEB} trio", "gateway.runtime.processes"),
-    ("gateway.store.worker", f"adapters {HUB} hypercorn starlette trio", "sqlalchemy"),
+    ("gateway.store.worker", f"adapters {HUB} starlette trio", "sqlalchemy"),
     ("gateway.cli", f"{WEB} {CLIENTS} adapters.bot adapters.check adapters.web numpy", "adapters.dialects"),
     ("gateway.cli", "adapters.cluster coredis gateway.cluster", "gateway.options.clustering"),
     ("gateway.cli", "gateway.server.metrics.families prometheus_client", "gateway.server.metrics.tally"),

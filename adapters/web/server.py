@@ -1,7 +1,6 @@
-"""HTTP/1.1 on one connection, by hypercorn.
+"""HTTP/1.1 for the page and the API: connections, and the requests on them, one after another.
 
-Knows hypercorn, and uses only its protocol. Sockets, tasks and the stop are ours; otherwise a client could
-decide how long they last. The rules it keeps:
+Knows h11 and ASGI. Does not know what is answered. The rules it keeps:
 
 - It speaks only HTTP/1.1. It ignores an offer of HTTP/2, and refuses a client that begins with HTTP/2 or asks
   for a websocket.
@@ -11,23 +10,19 @@ decide how long they last. The rules it keeps:
 
 import logging
 import math
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, TypeAlias, cast
+from email.utils import formatdate
+from typing import TypeAlias
+from urllib.parse import unquote
 
 import h11
 import trio
-from hypercorn.config import Config
-from hypercorn.events import Closed, Event, RawData, Updated
-from hypercorn.protocol.h11 import H11Protocol
-from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
 from adapters.client.boundary import contained
 from adapters.net.fd_passing import PassedStream
 from adapters.net.socket import address_of
-from gateway.access.heads import HSTS, TWO_LENGTHS, has_two_lengths, try_later, with_hsts
+from gateway.access.heads import HSTS, LONGEST_HEAD, read_request, try_later, value_of
 from gateway.store import StoreError
 
 SEND_LIMIT = 30.0
@@ -41,13 +36,14 @@ PARTING = 1.0
 """Seconds that a client has to read the last answer and hang up."""
 PIECE = 1 << 14
 """Bytes read at once."""
+MOST_REQUESTS = 1000
+"""Requests that are answered on one connection."""
 
 _VERSIONS = (b"1.0", b"1.1")
-_OFFERS = (b"upgrade", b"http2-settings")
+_BOTH_DONE = {h11.CLIENT: h11.DONE, h11.SERVER: h11.DONE}
 
 Stream: TypeAlias = trio.SocketStream | PassedStream
 """A client's: of a connection that this process accepted, or that the server passed on."""
-_Send: TypeAlias = Callable[[Message | None], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
 
@@ -60,18 +56,15 @@ class Web:
 
         With `hsts`, which is for servers that take clients by TLS alone, browsers are told to remember that.
         """
-        self._application = application
-        self._config = _config(seconds or IDLE_LIMIT, hsts=hsts)
-        self._config_for_one = _config(seconds or IDLE_LIMIT, hsts=hsts)
-        self._config_for_one.keep_alive_max_requests = 1
-        self._context = WorkerContext(None)
+        self.application = application
+        self.limit = seconds or IDLE_LIMIT
+        self.has_hsts = hsts
+        self.is_stopping = False
         self._connections: dict[Connection, None] = {}
 
     async def serve(self, stream: Stream) -> None:
         """Serve one connection until it ends. Raises nothing."""
-        is_single = isinstance(stream, PassedStream) and stream.is_single
-        config = self._config_for_one if is_single else self._config
-        connection = Connection(stream, self._application, config, self._context, self._bound)
+        connection = Connection(stream, self)
         self._connections[connection] = None
         try:
             await contained("web", connection.run)
@@ -84,7 +77,7 @@ class Web:
         if idlest is not None and idlest.idle_until < math.inf:
             idlest.drop()
 
-    def _bound(self) -> None:
+    def bound(self) -> None:
         """Hang up on the client for whom most waits, if too much waits for all together."""
         if sum(each.waiting for each in self._connections) > ALL_WAITING:
             max(self._connections, key=lambda each: each.waiting).drop()
@@ -92,55 +85,31 @@ class Web:
     async def refuse(self, stream: Stream, text: str) -> None:
         """Tell a client in a sentence why it is not served."""
         with trio.move_on_after(PARTING), suppress(trio.BrokenResourceError):
-            await stream.send_all(_try_later(503, text, self._config))
+            await stream.send_all(try_later(503, text, hsts=self.has_hsts))
             await _part(stream)
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         """Let every connection finish its answer and end."""
-        await self._context.terminated.set()
+        self.is_stopping = True
+        for each in self._connections:
+            each.stop_waiting()
 
 
 class Connection:
-    """One client: the sockets and tasks that hypercorn's protocol needs."""
+    """One client, whose requests are answered one after another."""
 
-    def __init__(
-        self,
-        stream: Stream,
-        application: ASGIApp,
-        config: "_Config",
-        context: WorkerContext,
-        grown: Callable[[], object],
-    ) -> None:
-        """`grown` is called when more waits for the client; it may `drop` this connection or another."""
+    def __init__(self, stream: Stream, web: Web) -> None:
         self.waiting = 0
         """Bytes that wait for the client to let them in."""
-        self._grown = grown
         self._stream = stream
-        self._application = application
-        self._context = context
-        self._is_idle = True
+        self._web = web
+        self._http = h11.Connection(h11.SERVER, LONGEST_HEAD)
+        is_single = isinstance(stream, PassedStream) and stream.is_single
+        self._requests_left = 1 if is_single else MOST_REQUESTS
         self._is_gone = False
         """Whether nothing can be sent any more."""
-        self._config = config
-        self._limit = config.keep_alive_timeout
-        self._reading = trio.CancelScope(deadline=trio.current_time() + self._limit)
+        self._reading = trio.CancelScope()
         self._life = trio.CancelScope()
-        self._sending = trio.Lock()
-        self._answers: trio.Nursery
-        state = ConnectionState(LifespanState())
-        is_secure = isinstance(stream, PassedStream) and stream.is_secure
-        self._protocol = H11Protocol(
-            cast(Any, application),
-            config,
-            context,
-            cast(Any, self),
-            state,
-            is_secure,
-            (host_of(stream), 0),
-            None,
-            self._send,
-        )
-        self._protocol.connection = OnlyHttp11(h11.SERVER, config.h11_max_incomplete_size)
 
     @property
     def idle_until(self) -> float:
@@ -151,79 +120,80 @@ class Connection:
         """Serve the client until the connection ends."""
         try:
             with self._life:
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(self._end_at_stop)
-                    async with trio.open_nursery() as self._answers:
-                        with self._reading:
-                            await self._read()
-                        await self._complain_of_half_a_head()
-                        await self._protocol.handle(Closed())
-                    if not self._is_gone:
-                        await _part(self._stream)
-                    nursery.cancel_scope.cancel()
+                while not (self._web.is_stopping or self._is_gone):
+                    request = await self._next_request()
+                    if request is None:
+                        break
+                    await self._answer(request)
+                    if self._http.states != _BOTH_DONE:
+                        break
+                    self._http.start_next_cycle()
+                if not self._is_gone:
+                    await _part(self._stream)
         finally:
             self._stream.socket.close()
+
+    def stop_waiting(self) -> None:
+        """Wait for no further request."""
+        if self._http.our_state is h11.IDLE:
+            self._reading.cancel()
 
     def drop(self) -> None:
         """Hang up without a word."""
         self._life.cancel()
 
-    async def spawn_app(self, _app: object, _config: object, scope: Scope, send: _Send) -> _Send:
-        """Answer a request, for hypercorn; return the function that takes what follows the head.
-
-        It drops a body, which no path needs. To keep one would mean waiting until it is read.
-        """
-        gone = trio.Event()
-
-        async def put(message: Message | None) -> None:
-            if message is not None and message["type"] == "http.disconnect":
-                gone.set()
-            elif message is not None and not message["more_body"]:
-                self._reading.deadline = math.inf
-
-        self._answers.start_soon(self._answer, scope, gone, send)
-        return put
-
-    async def _read(self) -> None:
-        """Pass on what the client sends, until it sends no more."""
+    async def _next_request(self) -> h11.Request | None:
+        """Return the next request; None where none came, or one that was refused."""
+        self._reading = trio.CancelScope(deadline=trio.current_time() + self._web.limit)
         try:
-            while data := await self._stream.receive_some(PIECE):
-                await self._protocol.handle(RawData(bytes(data)))
-            await self._protocol.handle(RawData(b""))
-        except trio.BrokenResourceError:
-            self._is_gone = True
+            with self._reading:
+                request = await read_request(self._http, self._receive)
+                if request is not None:
+                    _check(request)
+                return request
+        except h11.RemoteProtocolError as error:
+            await self._refuse(error.error_status_hint)
+            return None
+        is_late = trio.current_time() >= self._reading.deadline
+        if is_late and self._http.trailing_data[0]:
+            text = "The request did not come in time."
+            await self._send(try_later(408, text, hsts=self._web.has_hsts))
+        return None
 
-    async def _send(self, event: Event) -> None:
-        """Carry out the protocol's next event."""
-        match event:
-            case RawData():
-                await self._send_data(event.data)
-            case Updated():
-                self._is_idle = event.idle
-                self._reading.deadline = trio.current_time() + self._limit  # for a head, or a body
-                if event.idle and self._context.terminated.is_set():
-                    self._reading.cancel()
-            case _:
-                self._reading.cancel()
+    async def _answer(self, request: h11.Request) -> None:
+        """Have the application answer, and see whether the client goes meanwhile."""
+        self._requests_left -= 1
+        self._reading = trio.CancelScope(deadline=trio.current_time() + self._web.limit)
+        if self._http.they_are_waiting_for_100_continue:
+            await self._send_events(h11.InformationalResponse(status_code=100, headers=self._headers()))
+        ended = trio.Event()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._call, request, ended)
+            await self._read_on()
+            ended.set()
 
-    async def _send_data(self, data: bytes) -> None:
-        async with self._sending:
-            if self._is_gone:
-                return
-            self.waiting = len(data)
-            if len(data) > PIECE:  # of smaller ones there are never too many
-                self._grown()
-            try:
-                with trio.fail_after(SEND_LIMIT):
-                    await self._stream.send_all(data)
-            except (trio.BrokenResourceError, trio.TooSlowError):
-                self._is_gone = True
-                self._reading.cancel()
-            finally:
-                self.waiting = 0
+    async def _read_on(self) -> None:
+        """Drop the request's body, which no path needs, until the client or the answer ends.
 
-    async def _answer(self, scope: Scope, gone: trio.Event, send: _Send) -> None:
-        """Have the application answer. An error there ends only this connection."""
+        To keep a body would mean waiting until it is read. What is behind it stays where it is.
+        """
+        try:
+            with self._reading:
+                while not isinstance(event := self._http.next_event(), h11.ConnectionClosed):
+                    if isinstance(event, h11.EndOfMessage):
+                        self._reading.deadline = math.inf
+                    elif event is h11.NEED_DATA:
+                        self._http.receive_data(await self._receive())
+                    elif event is h11.PAUSED:
+                        await trio.sleep_forever()
+        except h11.RemoteProtocolError as error:
+            await self._refuse(error.error_status_hint)
+
+    async def _call(self, request: h11.Request, ended: trio.Event) -> None:
+        """Call the application for one request. An error there ends only this connection.
+
+        `ended` says that the client has gone, or that the answer is whole.
+        """
         is_new = True
 
         async def receive() -> Message:
@@ -231,11 +201,25 @@ class Connection:
             if is_new:
                 is_new = False
                 return {"type": "http.request", "body": b"", "more_body": False}
-            await gone.wait()
+            await ended.wait()
             return {"type": "http.disconnect"}
 
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [*message["headers"], *self._headers()]
+                if not self._requests_left:
+                    headers.append((b"connection", b"close"))
+                await self._send_events(h11.Response(status_code=message["status"], headers=headers))
+                return
+            body = b"" if request.method == b"HEAD" else message.get("body", b"")
+            events: list[h11.Data | h11.EndOfMessage] = [h11.Data(data=body)] if body else []
+            if not message.get("more_body", False):
+                events.append(h11.EndOfMessage())
+                ended.set()
+            await self._send_events(*events)
+
         try:
-            await self._application(scope, receive, send)
+            await self._web.application(self._scope(request), receive, send)
         except* StoreError as errors:
             cause = str(errors.exceptions[0])
             logger.warning(
@@ -243,19 +227,71 @@ class Connection:
             )
         except* Exception:
             logger.exception("a request came to an internal error", extra={"event": "request_failed"})
-        await send(None)
+        if not ended.is_set():
+            await self._refuse(500)
+        self._reading.cancel()
 
-    async def _end_at_stop(self) -> None:
-        await self._context.terminated.wait()
-        if self._is_idle:
+    def _scope(self, request: h11.Request) -> Scope:
+        path, _, query = request.target.partition(b"?")
+        is_secure = isinstance(self._stream, PassedStream) and self._stream.is_secure
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": request.http_version.decode(),
+            "method": request.method.decode().upper(),
+            "scheme": "https" if is_secure else "http",
+            "path": unquote(path.decode()),
+            "raw_path": path,
+            "query_string": query,
+            "headers": list(request.headers),
+            "client": (host_of(self._stream), 0),
+        }
+
+    def _headers(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers of every answer, errors too."""
+        return [(b"date", formatdate(usegmt=True).encode()), *([HSTS] if self._web.has_hsts else [])]
+
+    async def _refuse(self, status: int) -> None:
+        """Answer with a status alone, unless an answer has begun. The connection ends then."""
+        if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            headers = [(b"content-length", b"0"), (b"connection", b"close"), *self._headers()]
+            await self._send_events(h11.Response(status_code=status, headers=headers), h11.EndOfMessage())
+
+    async def _send_events(
+        self, *events: h11.InformationalResponse | h11.Response | h11.Data | h11.EndOfMessage
+    ) -> None:
+        try:
+            data = b"".join(self._http.send(event) for event in events)
+        except h11.LocalProtocolError:
+            if self._http.their_state is not h11.ERROR:
+                raise
+            await trio.lowlevel.checkpoint()  # the broken request was refused, in place of this
+        else:
+            await self._send(data)
+
+    async def _send(self, data: bytes) -> None:
+        if self._is_gone:
+            await trio.lowlevel.checkpoint()
+            return
+        self.waiting = len(data)
+        if len(data) > PIECE:  # of smaller ones there are never too many
+            self._web.bound()
+        try:
+            with trio.fail_after(SEND_LIMIT):
+                await self._stream.send_all(data)
+        except (trio.BrokenResourceError, trio.TooSlowError):
+            self._is_gone = True
             self._reading.cancel()
+        finally:
+            self.waiting = 0
 
-    async def _complain_of_half_a_head(self) -> None:
-        """Tell a client that sent a part of a head, and no more in time."""
-        late = trio.current_time() >= self._reading.deadline
-        if late and self._is_idle and self._protocol.connection.trailing_data[0]:
-            text = "The request did not come in time."
-            await self._send_data(_try_later(408, text, self._config))
+    async def _receive(self) -> bytes:
+        """Return what the client sends, no bytes if it sends no more."""
+        try:
+            return await self._stream.receive_some(PIECE)
+        except trio.BrokenResourceError:
+            self._is_gone = True
+            return b""
 
 
 def host_of(stream: Stream) -> str:
@@ -274,52 +310,9 @@ async def _part(stream: Stream) -> None:
             return  # it has hung up itself
 
 
-class OnlyHttp11(h11.Connection):
-    """HTTP/1.1 without upgrades."""
-
-    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return the next event. Raises h11.RemoteProtocolError for a refused request."""
-        event = super().next_event()
-        if not isinstance(event, h11.Request):
-            return event
-        if has_two_lengths(event.headers):
-            raise h11.RemoteProtocolError(TWO_LENGTHS, error_status_hint=400)
-        return _without_offers(event)
-
-
-def _without_offers(request: h11.Request) -> h11.Request:
-    """Return the request without offers of other protocols."""
+def _check(request: h11.Request) -> None:
+    """Raise h11.RemoteProtocolError for a request of another protocol. A mere offer of one is ignored."""
     if request.http_version not in _VERSIONS:
         raise h11.RemoteProtocolError("this is not HTTP/1.1", error_status_hint=505)
-    kept = [(name, value) for name, value in request.headers if name not in _OFFERS]
-    if len(kept) == len(request.headers):
-        return request
-    if any(name == b"upgrade" and b"websocket" in value.lower() for name, value in request.headers):
+    if "websocket" in value_of(request, b"upgrade").lower():
         raise h11.RemoteProtocolError("there is no websocket here", error_status_hint=400)
-    return h11.Request(
-        method=request.method, headers=kept, target=request.target, http_version=request.http_version
-    )
-
-
-class _Config(Config):
-    """What hypercorn's protocol is to do."""
-
-    hsts = False
-
-    def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
-        """Return the headers of every answer, errors too."""
-        return [*super().response_headers(protocol), *([HSTS] if self.hsts else [])]
-
-
-def _try_later(status: int, text: str, config: _Config) -> bytes:
-    answer = try_later(status, text)
-    return with_hsts(answer) if config.hsts else answer
-
-
-def _config(seconds: float, *, hsts: bool) -> _Config:
-    config = _Config()
-    config.hsts = hsts
-    config.keep_alive_timeout = seconds  # ours: hypercorn's protocol has none
-    config.errorlog = logger
-    config.include_server_header = False
-    return config

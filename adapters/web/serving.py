@@ -161,7 +161,7 @@ class Serving:
                     nursery.cancel_scope.deadline = trio.current_time() + limit
                     self._accepting.cancel()
                     self._live.stopping.set()
-                    await self._web.stop()
+                    self._web.stop()
                 case _:
                     raise LinkError(f"{type(message).__name__} is not for the web")
         nursery.cancel_scope.cancel()

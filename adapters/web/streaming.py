@@ -29,11 +29,7 @@ class Threads:
 
 
 class Streamed(Response):
-    """An answer that is sent piece by piece, until its client goes.
-
-    It never cancels anything for a client that has gone: starlette's own streaming cancels the task in which
-    hypercorn closes or renews the connection, and the connection can then stay open for ever.
-    """
+    """An answer that is sent piece by piece, until its client goes."""
 
     def __init__(self, media_type: str, headers: Mapping[str, str]) -> None:
         super().__init__(media_type=media_type, headers=headers)

@@ -1,4 +1,4 @@
-"""Connections: what hypercorn makes of them, and how they end. On real sockets."""
+"""Connections: what is answered on them, and how they end. On real sockets."""
 
 import json
 import logging
@@ -103,7 +103,52 @@ async def test_head_has_the_length_of_a_body_that_does_not_come(site: Site) -> N
 async def test_server_says_nothing_of_what_it_is_made_of(site: Site) -> None:
     async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(GET % (b"/healthz", b"Connection: close\r\n"))
-        assert b"hypercorn" not in (await everything(client)).lower()
+        told = (await everything(client)).lower()
+        assert b"\r\nserver:" not in told
+        assert b"h11" not in told
+
+
+async def test_requests_that_come_at_once_are_answered_in_their_order(site: Site) -> None:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        paths = (b"/healthz", b"/nowhere", b"/healthz")
+        await client.send_all(b"".join(GET % (path, b"") for path in paths))
+        await client.send_eof()
+        answers = (await everything(client)).split(b"HTTP/1.1 ")[1:]
+        assert [each[:3] for each in answers] == [b"200", b"404", b"200"]
+
+
+async def test_client_of_http_1_0_gets_a_body_as_it_is_and_its_end(site: Site) -> None:
+    keep(site.database, [game()])
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        await client.send_all(b"GET /api/export.jsonl HTTP/1.0\r\n\r\n")
+        head, _, body = (await everything(client)).partition(b"\r\n\r\n")
+        assert b"\r\nconnection: close" in head.lower()
+        assert b"transfer-encoding" not in head.lower()
+        assert json.loads(body)["id"] == "1"
+
+
+async def test_client_that_waits_to_send_a_body_is_told_to_go_on(site: Site) -> None:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        await client.send_all(GET % (b"/nowhere", b"Content-Length: 5\r\nExpect: 100-continue\r\n"))
+        assert (await client.receive_some()).startswith(b"HTTP/1.1 100 ")
+        await client.send_all(b"hello" + GET % (b"/healthz", b""))
+        assert [(await answer(client))[0] for _ in range(2)] == [404, 200]
+
+
+async def test_broken_body_is_refused_where_no_answer_has_begun(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def answer_late(_: Scope, receive: Receive, send: Send) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    monkeypatch.setattr(site, "application", answer_late)
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        await client.send_all(GET % (b"/", b"Transfer-Encoding: chunked\r\n") + b"zz\r\n")
+        assert (await answer(client))[0] == 400
+        assert await everything(client) == b""
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize(
@@ -300,7 +345,7 @@ async def test_stop_lets_go_of_those_who_wait_at_once(site: Site, monkeypatch: p
     async with opened(site) as endpoint, await endpoint.dial() as silent, await endpoint.dial() as idle:
         await idle.send_all(GET % (b"/healthz", b""))
         await answer(idle)
-        await endpoint.web.stop()
+        endpoint.web.stop()
         assert await everything(silent) == b""
         assert await everything(idle) == b""
 
@@ -326,7 +371,7 @@ async def test_client_that_stops_reading_does_not_hold_up_the_end(
 ) -> None:
     async with opened(site) as endpoint:
         client = await stuck(site, endpoint, monkeypatch)
-        await endpoint.web.stop()
+        endpoint.web.stop()
         await trio.testing.wait_all_tasks_blocked()
         assert not endpoint.left.is_set()
     await client.aclose()
@@ -380,7 +425,7 @@ async def test_answer_that_is_under_way_at_the_stop_is_given_whole(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(site) as endpoint, await stuck(site, endpoint, monkeypatch) as client:
-        await endpoint.web.stop()
+        endpoint.web.stop()
         told = await everything(client)
         assert told.endswith(b"\r\n0\r\n\r\n")
 

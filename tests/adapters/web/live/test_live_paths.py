@@ -217,7 +217,7 @@ async def test_streams_end_at_once_when_the_server_stops(site: Site, monkeypatch
         await stream.ask()
         await stream.read_to("snapshot")
         site.live.stopping.set()
-        await endpoint.web.stop()
+        endpoint.web.stop()
         while await stream.read():
             pass
         await endpoint.left.wait()
