@@ -1,7 +1,6 @@
 """Protected names: the file, the tokens, and how long a wrong one waits."""
 
 import logging
-import os
 import socket
 from collections import Counter
 from collections.abc import Callable
@@ -268,22 +267,6 @@ def test_wrong_line_is_named_with_what_is_wrong(file: Path, line: str, fault: st
     with pytest.raises(ValueError, match=fault) as refusal:
         read_accounts(names_file(str(file)))
     assert str(refusal.value).startswith(f"{file}, line 5: ")
-
-
-def test_pipe_is_no_file_of_players_and_nobody_waits_for_it(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with pytest.raises(OSError, match="not a regular file"):
-        read_accounts(names_file(str(pipe)))
-
-
-@pytest.mark.parametrize(
-    ("data", "fault"), [(b"ann\xff", "not UTF-8"), (b"#" * (16 * 1024 * 1024 + 1), "larger than")]
-)
-def test_file_that_is_no_text_or_too_large_is_refused(file: Path, data: bytes, fault: str) -> None:
-    file.write_bytes(data)
-    with pytest.raises((OSError, ValueError), match=fault):
-        read_accounts(names_file(str(file)))
 
 
 def test_what_can_be_protected_can_be_read_back(file: Path) -> None:

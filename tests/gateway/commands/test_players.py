@@ -1,15 +1,12 @@
 """The commands ``c4gateway player add``, ``list`` and ``remove``."""
 
 import os
-import stat
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from gateway.__main__ import main
 from gateway.access.accounts import Accounts, is_right, names_file, read_accounts
-from gateway.access.tablefile import audited
 
 
 @pytest.fixture
@@ -52,24 +49,6 @@ def test_token_is_not_made_where_nobody_can_read_it(
     assert capsys.readouterr().err == "c4gateway: error: standard output is closed\n" * 2
     assert [*read_accounts(names_file(str(file)))] == ["ann"]
     assert ban(file, "ban", "eve") == 0
-
-
-def test_new_file_is_the_operator_s_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    added(file, capsys, "ann")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    file.chmod(0o640)
-    added(file, capsys, "bob")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    assert sorted(os.listdir(file.parent)) == ["audit", "players"]
-
-
-def test_new_file_is_the_group_s_too_in_a_directory_that_hands_it_on(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file.parent.chmod(0o2750)
-    added(file, capsys, "ann")
-    assert ban(file, "ban", "eve") == 0
-    assert [stat.S_IMODE(each.stat().st_mode) for each in (file, Path(f"{file}.bans"))] == [0o640, 0o640]
 
 
 def test_names_are_listed_with_their_notes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,24 +99,6 @@ def test_operator_hears_that_a_running_server_keeps_the_last_name(
     assert run(file, "remove", "ann") == 0
     told = f"{file} has no names now; a running server keeps the old one until a restart\n"
     assert capsys.readouterr().err == told
-
-
-def test_file_without_an_end_of_its_last_line_is_added_to(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    added(file, capsys, "ann")
-    file.write_text(file.read_text().rstrip("\n"))
-    added(file, capsys, "bob")
-    assert [*read_accounts(names_file(str(file)))] == ["ann", "bob"]
-
-
-def test_link_to_the_file_stays_a_link(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    added(file, capsys, "ann")
-    link = file.with_name("link")
-    link.symlink_to(file)
-    added(link, capsys, "bob")
-    assert link.is_symlink()
-    assert [*read_accounts(names_file(str(file)))] == ["ann", "bob"]
 
 
 @pytest.mark.parametrize("name", ["", " ann", "a\tb", "a\nb", "an\u202en", "aima", "#1", "x" * 257])
@@ -255,16 +216,6 @@ def test_nothing_is_changed_where_the_log_of_changes_takes_no_more(
     assert main(["player", "add", "ann", "--players", str(file), "--audit", "/dev/full"]) == 1
     assert capsys.readouterr().err.count("No space left on device") == 1
     assert not file.exists()
-
-
-def test_change_that_fails_takes_its_own_line_back_from_the_log(tmp_path: Path) -> None:
-    log = tmp_path / "audit"
-    with audited(str(log), "done"):
-        pass
-    with suppress(KeyError), audited(str(log), "failed"):
-        assert "failed" in log.read_text()  # a full disk would have told so by now
-        raise KeyError
-    assert [line.split("\t")[2:] for line in log.read_text().splitlines()] == [["done"]]
 
 
 def test_nothing_is_changed_where_the_change_cannot_be_logged(
