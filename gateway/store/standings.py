@@ -11,9 +11,8 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Connection, select
 
 from gateway.game.events import Reason
-from gateway.game.text import did_you_mean, json_text, printable, quoted
+from gateway.game.text import aligned, did_you_mean, json_text, plural, printable, quoted
 from gateway.store import StoreError, comparing, presentation
-from gateway.store.commands import aligned, plural
 from gateway.store.comparing import EVERYTHING, LOBBY, Choice, Ranked
 from gateway.store.database import Database
 from gateway.store.formats import sheet
@@ -90,7 +89,7 @@ def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Ite
     if wanted.form == "csv":
         yield from sheet.lines([_COLUMNS, *map(_cells, found)])
         return
-    yield from aligned([_HEAD, *map(_row, found)], left=(1, 2))
+    yield aligned([_HEAD, *map(_row, found)], left=(1, 2))
     if not found:
         yield f"\n{NO_GAMES if wanted.choice.is_everything and not firsts.games else _NOBODY}\n"
         return
@@ -99,7 +98,7 @@ def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Ite
     yield f" and lost {_percent(firsts.lost, firsts)} of {plural(firsts.games, 'game')}.\n"
     if cross:
         yield "\nPoints of each against each, of the games that they played:\n\n"
-        yield from aligned(_cross_table(found, scores), left=(0, 1))
+        yield aligned(_cross_table(found, scores), left=(0, 1))
 
 
 def grades(database: Database, wanted: Wanted) -> Iterator[str]:
@@ -128,7 +127,7 @@ def grades(database: Database, wanted: Wanted) -> Iterator[str]:
     if wanted.form == "csv":
         yield from sheet.lines([(*_GRADES[:-4], *(f"lost_{word}" for word in _GRADES[-4:])), *rows])
         return
-    yield from aligned([("", *_GRADES[1:]), *rows], left=(1,))
+    yield aligned([("", *_GRADES[1:]), *rows], left=(1,))
     if not rows:
         yield f"\n{_NOBODY}\n"
         return

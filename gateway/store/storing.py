@@ -62,6 +62,16 @@ class Merged(NamedTuple):
     """Those whose id another game has."""
 
 
+class Recounted(NamedTuple):
+    """What came of a recount."""
+
+    totals: Totals
+    were_right: bool
+    """Whether the totals were kept so."""
+    rerated: int
+    """Games with which ratings were missing or wrong."""
+
+
 def store(connection: Connection, records: Sequence[GameRecord]) -> Sequence[GameRecord]:
     """Store the games that are not stored yet, in this order.
 
@@ -160,9 +170,19 @@ def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:
         last = page[-1].id
 
 
-def rerate(connection: Connection, lacking: Rerated) -> None:
-    """Store ratings with their games."""
-    _execute(connection, "update_ratings", [(*ratings, number) for number, ratings in lacking.items()])
+def recount(connection: Connection) -> Recounted:
+    """Compute all totals, tallies and ratings again from the games alone, and put right what differs."""
+    kept, counted, rerated = totals_kept(connection), Totals(), 0
+    for lacking in replay(connection, counted):
+        _execute(connection, "update_ratings", [(*ratings, number) for number, ratings in lacking.items()])
+        rerated += len(lacking)
+    if kept != counted:
+        ids = connection.scalars(select(players.c.id)).all()
+        rows = [(*_totals_of(counted.accounts.get(number, Account())), number) for number in ids]
+        _execute(connection, "update_totals", rows)
+        connection.execute(delete(tallies))
+        _add(connection, counted.tallies)
+    return Recounted(counted, kept == counted, rerated)
 
 
 def totals_kept(connection: Connection) -> Totals:
@@ -173,15 +193,6 @@ def totals_kept(connection: Connection) -> Totals:
         {row[0]: Account(*row[1:]) for row in accounts if row.opened or row.replied},
         {Key(*row[:4]): Tally(*row[4:]) for row in sums},
     )
-
-
-def rewrite(connection: Connection, totals: Totals) -> None:
-    """Replace the totals that are kept beside the games."""
-    ids = connection.scalars(select(players.c.id)).all()
-    rows = [(*_totals_of(totals.accounts.get(number, Account())), number) for number in ids]
-    _execute(connection, "update_totals", rows)
-    connection.execute(delete(tallies))
-    _add(connection, totals.tallies)
 
 
 def prune(connection: Connection, before: int, most: int = 1_000) -> int:

@@ -154,7 +154,7 @@ def test_totals_that_went_wrong_can_be_written_anew(database: Database) -> None:
     kept, counted = both_totals(database)
     assert kept != counted
     with database.writing() as connection:
-        storing.rewrite(connection, recounted(connection))
+        storing.recount(connection)
     assert both_totals(database) == (counted, counted)
 
 
