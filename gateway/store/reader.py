@@ -1,28 +1,24 @@
 """Reading from the store: plain data in, plain data out.
 
-Knows the database; does not know its callers, or the form of their answers. The rule it keeps: every error of
-a database becomes a `StoreError` of one line. Everything here blocks, so call it from other threads than the
+Knows the database; does not know its callers, or the form of their answers. Everything here blocks, so call it from other threads than the
 event loop's; any number of them may call at once.
 """
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sqlalchemy import Connection, update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Connection
 
 from gateway.game.ids import GameId
-from gateway.store import NotKeptError, StoreError, careers, comparing, games, statistics
+from gateway.store import NotKeptError, careers, comparing, games, statistics
 from gateway.store.careers import Career, Point
 from gateway.store.comparing import EVERYTHING, Choice, Comparison, Ranked
 from gateway.store.database import Database
 from gateway.store.evidence import Exchange
 from gateway.store.games import Filter, Page
 from gateway.store.records import GameRecord
-from gateway.store.schema import schema_version
 from gateway.store.statistics import Meeting, Profile, Score, Standing
 
 Whole: TypeAlias = tuple[GameRecord, tuple[Exchange | None, Exchange | None]]
@@ -105,30 +101,14 @@ class Reader:
 
     def probe(self) -> None:
         """Write to the database without changing it. Return if that is possible."""
-        with self._writing() as connection:
-            connection.execute(update(schema_version).values(version=schema_version.c.version))
+        self._kept().probe()
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with understood(), self._kept().reading() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with understood(), self._kept().writing() as connection:
+        with self._kept().reading() as connection:
             yield connection
 
     def _kept(self) -> Database:
         if self.database is None:
             raise NotKeptError
         return self.database
-
-
-@contextmanager
-def understood() -> Iterator[None]:
-    """Turn every error of a database into a StoreError of one line."""
-    try:
-        yield
-    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
-        cause = getattr(error, "orig", None) or error
-        raise StoreError(" ".join(str(cause).split())) from error
