@@ -18,10 +18,10 @@ from gateway.options.names import AUDIT, DATABASE, database, typed_password
 from gateway.options.table import Command, Parser, flag, number, option, run
 from gateway.options.terminal import in_one_line, write_out
 from gateway.store import StoreError, UnstorableError, commands, corrections, standings
-from gateway.store.comparing import LOBBY, ORDERS, Choice
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.games import Filter
 from gateway.store.records import REASONS, from_moment, typed_id
+from gateway.store.statistics import LOBBY, ORDERS, Choice
 
 _SINCE = "at this time or later: 2026-11-21T14:00+01:00 (UTC if it has no zone), or 90m, 2h, 3d ago"
 

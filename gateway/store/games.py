@@ -4,8 +4,7 @@ Knows the tables. Pages are in the order of storing, and a page begins behind a 
 wherever it is, no transaction stays open between two, and games that are stored meanwhile disturb nobody.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
+from gateway.store.database import Reading
 from gateway.store.evidence import Exchange
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, winner_of
 from gateway.store.schema import exchanges, games, players
@@ -75,7 +75,7 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
     return [_record(row) for row in connection.execute(query)]
 
 
-def every(reading: Callable[[], AbstractContextManager[Connection]], wanted: Filter) -> Iterator[GameRecord]:
+def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
     """Yield all games, the oldest first; hold no connection between two pages.
 
     Raises `NoGameError` where all are removed meanwhile.

@@ -10,10 +10,9 @@ from typing import Any
 from gateway.game.board import Side, other
 from gateway.game.events import Reason
 from gateway.game.text import printable
-from gateway.store.comparing import Ranked
 from gateway.store.evidence import Both, Exchange, found
 from gateway.store.records import WORDS, GameRecord
-from gateway.store.statistics import Profile, Record, Score, Standing
+from gateway.store.statistics import Profile, Ranked, Record, Score, Standing
 from gateway.store.totals import Rating
 
 REFUSED = "refused: "

@@ -104,8 +104,7 @@ from store_world import recounted
 
 from gateway.store import StoreError, commands, storing
 from gateway.store.database import Database, open_to_read, open_to_write
-from gateway.store.games import Filter, Page
-from gateway.store.reader import Reader
+from gateway.store.games import Filter, Page, evidence_of, page
 from gateway.store.schema import exchanges, games, metadata
 from gateway.store.totals import Ratings
 
@@ -188,7 +187,8 @@ def test_games_of_before_are_found_under_their_numbers_and_all_is_as_it_was(old:
     assert exported == [each | {"id": str(each["id"])} for each in before]
     assert len(exported) == 36
     assert "".join(commands.show(database, "18")) == SHOWN
-    evidence = [Reader(database).game(each["id"])[1] for each in exported]
+    with database.reading() as connection:
+        evidence = [evidence_of(connection, each["id"]) for each in exported]
     assert sum(side is not None for both in evidence for side in both) == 61
     with database.reading() as connection:
         assert storing.totals_kept(connection) == recounted(connection)
@@ -199,8 +199,9 @@ def test_games_of_before_and_of_today_stand_in_the_order_of_storing(old: str) ->
     database = open_to_write(old)
     with database.writing() as connection:
         storing.store(connection, [game(game="00000-00000a")])
-    page = Reader(database).page(Filter(), Page(after="35", newest_first=False))
-    assert [each.game for each in page] == ["36", "00000-00000a"]
+    with database.reading() as connection:
+        found = page(connection, Filter(), Page(after="35", newest_first=False))
+    assert [each.game for each in found] == ["36", "00000-00000a"]
     database.close()
 
 
