@@ -122,7 +122,7 @@ class Database:
 
     def lineage(self) -> int:
         """Return a number that this database shares with its backups alone. Raises `StoreError`."""
-        with _in_one_line(self.place.where), self._transaction(writing=False) as connection:
+        with _in_one_line(self.place.where), self.engine.connect() as connection:
             return lineage_of(connection)
 
     def reconnect(self) -> None:

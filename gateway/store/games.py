@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, select, true, union
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, select, true, union
 
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
@@ -16,7 +16,7 @@ from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Exchange
-from gateway.store.records import REASONS, WORDS, GameRecord, Participant, winner_of
+from gateway.store.records import WORDS, GameRecord
 from gateway.store.schema import exchanges, games, players
 
 PAGE = 250
@@ -72,7 +72,7 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
             return []
         numbers = _of_player(found, condition, order, part.limit, lost=wanted.lost)
     query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)
-    return [_record(row) for row in connection.execute(query)]
+    return [GameRecord.from_plain(row) for row in connection.execute(query)]
 
 
 def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
@@ -106,7 +106,7 @@ def unknown_player(connection: Connection, name: str) -> StoreError:
 
 def named(connection: Connection, ids: Sequence[GameId]) -> list[GameRecord]:
     """Return the games with these ids, as far as there are such games."""
-    return [_record(row) for row in connection.execute(_NAMED, {"ids": ids})]
+    return [GameRecord.from_plain(row) for row in connection.execute(_NAMED, {"ids": ids})]
 
 
 def one(connection: Connection, game: GameId) -> GameRecord:
@@ -125,7 +125,7 @@ def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, 
 
 _first, _second = players.alias("opener"), players.alias("replier")
 _WHOLE = (
-    select(games, _first.c.name.label("first_name"), _second.c.name.label("second_name"))
+    select(*games.c[1:4], _first.c.name, _second.c.name, *games.c[6:19])  # as `GameRecord.plain` has them
     .join(_first, games.c.first == _first.c.id)
     .join(_second, games.c.second == _second.c.id)
 )
@@ -186,22 +186,3 @@ def _of_player(
     found_in = union(*(select(side.c.id) for side in sides)).subquery()
     number = found_in.c.id
     return select(number).order_by(number if order is games.c.id else number.desc()).limit(limit)
-
-
-def _record(row: Row[Any]) -> GameRecord:
-    first = Participant(row.first_name, row.first_kind, row.first_house)
-    second = Participant(row.second_name, row.second_kind, row.second_house)
-    return GameRecord(
-        game=row.game,
-        began=row.began,
-        ended=row.ended,
-        players=(first, second),
-        moves=row.moves,
-        winner=winner_of(row.result),
-        reason=REASONS[row.reason],
-        thought=(row.first_thought, row.second_thought),
-        table=row.at_table,
-        series=row.series,
-        round=row.round,
-        counted=row.counted,
-    )

@@ -94,21 +94,27 @@ class GameRecord:
         return position_string(map(int, self.moves))
 
     def plain(self) -> tuple[object, ...]:
-        """Return the game as values that every way of writing knows, for `from_plain`."""
-        players = [(player.name, player.kind, player.house) for player in self.players]
-        times = (self.began, self.ended, *self.thought)
-        about = (self.table, self.series, self.round, self.counted, self.remote)
-        return (self.game, *players, times, self.moves, self.result, WORDS[self.reason], about)
+        """Return the game as values that every way of writing knows, for `from_plain`.
+
+        They are in the order of the columns of the table of games, with names for the numbers of players.
+        `remote`, which no table has, comes last.
+        """
+        first, second = self.players
+        return (
+            *(self.game, self.began, self.ended, first.name, second.name),
+            *(first.kind, second.kind, first.house, second.house),
+            *(self.moves, self.result, WORDS[self.reason], *self.thought),
+            *(self.table, self.series, self.round, self.counted, self.remote),
+        )
 
     @classmethod
     def from_plain(cls, found: Sequence[Any]) -> "GameRecord":
-        """Undo `plain`. Raises KeyError, TypeError, ValueError."""
-        game, first, second, (began, ended, *thought), moves, result, reason, about = found
-        one, other = thought
-        return cls(
-            *(game, began, ended, (Participant(*first), Participant(*second)), moves),
-            *(winner_of(result), REASONS[reason], (one, other), *about),
-        )
+        """Undo `plain`; `remote` may be missing. Raises KeyError, TypeError, ValueError."""
+        game, began, ended, first, second, kind, other_kind, house, other_house, *others = found
+        moves, result, reason, thought, other_thought, *about = others
+        players = (Participant(first, kind, house), Participant(second, other_kind, other_house))
+        end = (moves, winner_of(result), REASONS[reason], (thought, other_thought))
+        return cls(game, began, ended, players, *end, *about)
 
     def board(self) -> Board:
         """Return the last position. Raises ValueError where the columns are no game."""

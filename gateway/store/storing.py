@@ -283,13 +283,9 @@ def _last(connection: Connection, table: str) -> int:
 
 def _row(record: GameRecord, opener: int, replier: int) -> tuple[Any, ...]:
     """Return the columns of a game from `game` on; `opener` and `replier` are numbers of players."""
-    first, second = record.players
-    return (
-        *(record.game, record.began, record.ended, opener, replier),
-        *(spelled(first.kind), spelled(second.kind), first.house, second.house),
-        *(record.moves, record.result, WORDS[record.reason], *record.thought),
-        *(spelled(record.table), record.series, record.round, record.counted),
-    )
+    game, began, ended, _, _, *others, _ = record.plain()
+    columns = (spelled(each) if isinstance(each, str) else each for each in others)
+    return (game, began, ended, opener, replier, *columns)
 
 
 def _entry(first: int, second: int, record: GameRecord) -> Entry:
