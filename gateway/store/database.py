@@ -156,7 +156,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
     with _in_one_line(where):
         if not is_url(where):
             (sqlite.prepare if create else sqlite.check)(_path(where), VERSION)
-        database = _database(_place(where))
+        database = open_again(_place(where))
         with _closed_on_error(database):
             _bring_up_to_date(database)
     return database
@@ -169,7 +169,7 @@ def open_to_read(where: str) -> Database:
         if not is_url(where):
             sqlite.check(_path(where), VERSION)
             access = sqlite.access_for_reading(_path(where), PATIENCE)
-        database = _database(_place(where), access)
+        database = open_again(_place(where), access)
         with _closed_on_error(database):
             _require(database.version(), where)
     return database
@@ -194,9 +194,9 @@ def back_up(where: str, target: str) -> tuple[int, int]:
         raise StoreError(f"{source} was not copied to {new}: {_one_line(error)}") from error
 
 
-def open_again(place: Place) -> Database:
+def open_again(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
     """Open a database that is open already, here or elsewhere; of it nothing is asked, or changed, yet."""
-    return _database(place)
+    return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
 def is_passing(error: Exception) -> bool:
@@ -245,10 +245,6 @@ def _place(where: str) -> Place:
         return Place(where)
     path = _path(where)
     return Place(str(path), sqlite.identity(path))
-
-
-def _database(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
-    return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
 def _sqlite(place: Place, access: sqlite.Access) -> Database:

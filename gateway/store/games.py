@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, select, true, union
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, Select, and_, bindparam, select, true, union
 
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
@@ -67,10 +67,7 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
     if wanted.player is None:
         numbers = select(games.c.id).where(condition).order_by(order).limit(part.limit)
     else:
-        found = _numbers_of(connection, [wanted.player, wanted.opponent])
-        if found is None:
-            return []
-        numbers = _of_player(found, condition, order, part.limit, lost=wanted.lost)
+        numbers = _of_player(wanted.player, wanted, condition, order, part.limit)
     query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)
     return [GameRecord.from_plain(row) for row in connection.execute(query)]
 
@@ -93,8 +90,13 @@ def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
 def check_players(connection: Connection, wanted: Filter) -> None:
     """Raise StoreError, with similar names, if a filter names a player whom no stored game has."""
     for name in (wanted.player, wanted.opponent):
-        if name is not None and _numbers_of(connection, [name]) is None:
+        if name is not None and connection.scalar(select(number_of(name))) is None:
             raise unknown_player(connection, name)
+
+
+def number_of(name: str) -> ScalarSelect[int]:
+    """Return what selects the number of a player. Nothing is equal to it if there is none of that name."""
+    return select(players.c.id).where(players.c.name == name).scalar_subquery()
 
 
 def unknown_player(connection: Connection, name: str) -> StoreError:
@@ -159,28 +161,17 @@ def _place_of(connection: Connection, game: GameId) -> int:
     return number
 
 
-def _numbers_of(connection: Connection, names: Sequence[str | None]) -> list[int] | None:
-    """Return the numbers of those players that are named; None where one of them is not known."""
-    numbers = []
-    for name in names:
-        if name is not None:
-            number = connection.execute(select(players.c.id).where(players.c.name == name)).scalar()
-            if number is None:
-                return None
-            numbers.append(number)
-    return numbers
-
-
 def _of_player(
-    found: Sequence[int], condition: ColumnElement[bool], order: ColumnElement[int], limit: int, *, lost: bool
+    name: str, wanted: Filter, condition: ColumnElement[bool], order: ColumnElement[int], limit: int
 ) -> Select[Any]:
     """Return what selects the games of one player, or of a pair, from either side's index."""
-    one, *others = found
     sides = []
     both = (games.c.first, games.c.second)
-    for side, (own, opponents) in enumerate((both, both[::-1])):
-        where = [own == one, *(opponents == other for other in others), condition]
-        if lost:
+    for side, (own, other) in enumerate((both, both[::-1])):
+        where = [own == number_of(name), condition]
+        if wanted.opponent is not None:
+            where.append(other == number_of(wanted.opponent))
+        if wanted.lost:
             where.append(games.c.result == 2 - side)
         sides.append(select(games.c.id).where(*where).order_by(order).limit(limit).subquery())
     found_in = union(*(select(side.c.id) for side in sides)).subquery()

@@ -33,6 +33,7 @@ from gateway.game.events import Reason
 from gateway.store import evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Moves
+from gateway.store.games import number_of
 from gateway.store.records import REASONS
 from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.totals import Rating
@@ -519,7 +520,7 @@ def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> d
     start = func.substr(games.c.moves, 1, depth)
     query = (
         select(start, games.c.result, func.count())
-        .where(games.c[_SIDES[side][0]].in_(_numbers([name])), games.c.counted, games.c.moves != "")
+        .where(games.c[_SIDES[side][0]] == number_of(name), games.c.counted, games.c.moves != "")
         .group_by(start, games.c.result)
     )
     found: dict[str, Score] = defaultdict(lambda: _NONE)
@@ -573,7 +574,7 @@ def _games_of(name: str, columns: Sequence[str]) -> Subquery:
     for side, (own, _) in enumerate(_SIDES):
         found = (games.c[each.format(side=own)].label(each.removeprefix("{side}_")) for each in columns)
         part = select(*found, literal_column(str(side)).label("side"))
-        part = part.where(games.c[own].in_(_numbers([name])))
+        part = part.where(games.c[own] == number_of(name))
         # A name that plays itself has each of its games once.
         parts.append(part.where(games.c.second != games.c.first) if side else part)
     return union_all(*parts).subquery()
