@@ -10,12 +10,11 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy import Connection
 
-from gateway.game.events import Reason
 from gateway.game.text import aligned, did_you_mean, json_text, plural, printable, quoted
 from gateway.store import StoreError, presentation, statistics
 from gateway.store.database import Database
 from gateway.store.formats import sheet
-from gateway.store.records import WORDS
+from gateway.store.records import LOSSES, WORDS
 from gateway.store.statistics import EVERYTHING, LOBBY, Choice, Ranked, Score
 
 Form: TypeAlias = Literal["text", "json", "csv"]
@@ -31,8 +30,7 @@ _COLUMNS = (
     "first_games", "first_won", "first_drawn", "second_games", "second_won", "second_drawn",
     "thought", "moves",
 )  # fmt: skip
-_LOSSES = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
-_GRADES = ("rank", "player", "points", "games", "won", "drawn", "lost", *(WORDS[each] for each in _LOSSES))
+_GRADES = ("rank", "player", "points", "games", "won", "drawn", "lost", *(WORDS[each] for each in LOSSES))
 _ORDER = {
     "rating": "by rating less +-: what a player's strength is at least, but for one case in 700",
     "points": "by points: 1 for a won game, 0.5 for a drawn one",
@@ -100,7 +98,7 @@ def grades(database: Database, wanted: Wanted) -> Iterator[str]:
     rows = list[tuple[str, ...]]()
     for row in statistics.ranked(statistics.with_games(players, wanted.least), wanted.order):
         name, total = row.standing.name, row.standing.record.total
-        ends = [compared.endings.get((name, reason)) for reason in _LOSSES]
+        ends = [compared.endings.get((name, reason)) for reason in LOSSES]
         lost = [0 if score is None else score.lost for score in ends]
         counts = (total.games, total.won, total.drawn, total.lost, *lost)
         rows.append((str(row.rank), shown(name), f"{total.points:g}", *map(str, counts)))

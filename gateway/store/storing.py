@@ -38,7 +38,6 @@ _SUMS = tuple(Tally.__dataclass_fields__)
 _totals_of = attrgetter(*_TOTALS)
 _sums_of = attrgetter(*_SUMS)
 _UNRATED = Ratings()
-_BUSY = ("first", "second", "result", "reason", "first_thought", "second_thought")
 
 
 class OtherGameError(Exception):
@@ -156,7 +155,7 @@ def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:
     Yields the missing and wrong ratings of each page.
     """
     kept = (games.c[name] for name in Ratings._fields)
-    columns = (games.c.id, *(games.c[name] for name in _BUSY), func.length(games.c.moves), *kept)
+    columns = (games.c.id, *(games.c[name] for name in Entry._fields[:-1]), func.length(games.c.moves), *kept)
     query = select(*columns).where(games.c.counted).order_by(games.c.id).limit(PAGE)
     last = 0
     while page := connection.execute(query.where(games.c.id > last)).all():

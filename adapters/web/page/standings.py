@@ -22,7 +22,7 @@ from adapters.web.query import LEAST, Given, moment, one_of, parameters, whole
 from adapters.web.site import Site
 from gateway.game.events import Reason
 from gateway.store import statistics
-from gateway.store.records import WORDS
+from gateway.store.records import LOSSES, WORDS
 from gateway.store.statistics import MERITS, ORDERS, Choice, Comparison, Point, Ranked, Score, Standing
 from gateway.store.totals import Rating
 
@@ -47,8 +47,6 @@ COUNTED = 100
 
 FORMS = {"cross": "Cross-table", "side": "By side", "reason": "By reason"}
 SPANS = {"all": "All", "week": "Week", "today": "Today"}
-ENDINGS = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
-"""The reasons for which a game is won or lost."""
 _DAY = 86_400_000
 _USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "rating", "page": "1"}
 _FORMER = {"sure": "rating", "score": "share"}
@@ -196,7 +194,7 @@ class _Standings:
             "across": across,
             "scores": scores,
             "endings": found.endings,
-            "ways": [(reason, WORDS[reason]) for reason in ENDINGS],
+            "ways": [(reason, WORDS[reason]) for reason in LOSSES],
             "full": Reason.FULL,
             "more": _more(first, len(rows), len(lines)),
             "players": len(lines),
@@ -253,7 +251,7 @@ def _more(first: int, shown: int, lines: int) -> tuple[int, int] | None:
 
 
 def _reasons(found: Comparison) -> dict[str, float]:
-    counts = {reason: found.reasons.get(reason, 0) for reason in (*ENDINGS, Reason.FULL)}
+    counts = {reason: found.reasons.get(reason, 0) for reason in (*LOSSES, Reason.FULL)}
     order = sorted(counts, key=lambda reason: -counts[reason])
     return {REASON_TEXTS[WORDS[reason]]: counts[reason] for reason in order}
 
