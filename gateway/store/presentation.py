@@ -13,7 +13,6 @@ from gateway.game.text import printable
 from gateway.store.evidence import Both, Exchange, found
 from gateway.store.records import WORDS, GameRecord
 from gateway.store.statistics import Profile, Ranked, Record, Score, Standing
-from gateway.store.totals import Rating
 
 REFUSED = "refused: "
 """How the verdict on a text begins that was not carried out."""
@@ -120,18 +119,14 @@ def of_record(record: Record) -> dict[str, Any]:
     }
 
 
-def of_rating(rating: Rating) -> dict[str, float]:
-    """Return a rating."""
-    return {"mean": rating.mean, "deviation": rating.deviation, "sure": rating.sure}
-
-
 def of_standing(standing: Standing) -> dict[str, Any]:
     """Return where a player stands."""
+    rating = standing.rating
     return {
         "name": standing.name,
         "kind": standing.kind,
         "house": standing.house,
-        "rating": of_rating(standing.rating),
+        "rating": {"mean": rating.mean, "deviation": rating.deviation, "sure": rating.sure},
         **of_record(standing.record),
     }
 

@@ -35,7 +35,7 @@ LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which a time has no date."""
 
 _NUMBER = re.compile("[1-9][0-9]{0,18}")
-_DEFAULT_NAME = re.compile("c4bot-[0-9]+")
+_DEFAULT_NAME = re.compile("c4bot-[0-9]+")  # c4bot has made it up, because nobody gave it a name
 _AGO = re.compile("([0-9]{1,6})([smhd])")
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -171,7 +171,7 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
     which tell nothing of its strength, nor those of a player that was given no name.
     """
     one, two = finished.players
-    named = not any(is_default_name(each.name) for each in finished.players)
+    named = not any(_DEFAULT_NAME.fullmatch(each.name) for each in finished.players)
     houses = one.manners.house and two.manners.house
     return GameRecord(
         game=finished.game,
@@ -199,11 +199,6 @@ def ended_as(record: GameRecord) -> Ended:
         leaver = other(winner)
     column = board.moves[-1] if by_move else None
     return Ended(record.game, board, winner, record.reason, column, leaver)
-
-
-def is_default_name(name: str) -> bool:
-    """Whether c4bot has made up a name, because nobody gave it one."""
-    return _DEFAULT_NAME.fullmatch(name) is not None
 
 
 def _participant(player: Player) -> Participant:

@@ -26,8 +26,6 @@ from gateway.store.schema import exchanges, games, players, spelled, tallies
 from gateway.store.totals import Account, Entry, Key, Ratings, Tally, Totals
 
 T = TypeVar("T")
-Rerated: TypeAlias = dict[int, Ratings]
-"""Ratings after games, by the number of the game in the database."""
 Packed: TypeAlias = tuple[Side, bytes, GameId]
 """Evidence of one side of a game, as it is kept."""
 PAGE = 5_000
@@ -149,10 +147,10 @@ def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
     _execute(connection, "insert_exchanges", rows)
 
 
-def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:
+def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings]]:
     """Enter all stored games in `totals`, a page at a time.
 
-    Yields the missing and wrong ratings of each page.
+    Yields the missing and wrong ratings of each page, by the number of the game in the database.
     """
     kept = (games.c[name] for name in Ratings._fields)
     columns = (games.c.id, *(games.c[name] for name in Entry._fields[:-1]), func.length(games.c.moves), *kept)
