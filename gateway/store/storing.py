@@ -21,7 +21,7 @@ from gateway.store.database import is_passing
 from gateway.store.formats import jsonl
 from gateway.store.games import named
 from gateway.store.journal import Line
-from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, Participant, TakenUp
+from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, TakenUp
 from gateway.store.schema import exchanges, games, players, spelled, tallies
 from gateway.store.totals import Account, Entry, Key, Ratings, Tally, Totals
 
@@ -35,7 +35,6 @@ _TOTALS = tuple(Account.__dataclass_fields__)
 _SUMS = tuple(Tally.__dataclass_fields__)
 _totals_of = attrgetter(*_TOTALS)
 _sums_of = attrgetter(*_SUMS)
-_UNRATED = Ratings()
 
 
 class OtherGameError(Exception):
@@ -113,16 +112,40 @@ def _insert_games(connection: Connection, fresh: Sequence[GameRecord]) -> None:
     """Store games that are not stored, with their players and totals."""
     if not fresh:
         return
-    roll = _Roll(connection, fresh)
-    totals = Totals(accounts=roll.accounts)
+    seen = {player.name: player for record in fresh for player in record.players}
+    ids, accounts = dict[str, int](), dict[int, Account]()
+    for name, number, *kept in _known(connection, seen):
+        ids[name], accounts[number] = number, Account(*kept)
+    new = [name for name in seen if name not in ids]
+    for number, name in enumerate(new, _last(connection, "players") + 1):
+        ids[name], accounts[number] = number, Account()
+    totals = Totals(accounts=accounts)
     rows = []
     for number, record in enumerate(fresh, _last(connection, "games") + 1):
-        first, second = (roll.ids[player.name] for player in record.players)
-        ratings = totals.enter(_entry(first, second, record)) if record.counted else _UNRATED
+        first, second = (ids[player.name] for player in record.players)
+        ratings = Ratings()
+        if record.counted:
+            word, moves = WORDS[record.reason], len(record.moves)
+            ratings = totals.enter(Entry(first, second, record.result, word, *record.thought, moves))
         rows.append((number, *_row(record, first, second), *ratings))
-    roll.write(connection)
+    changed = {
+        name: (spelled(player.kind), player.house, *_totals_of(accounts[ids[name]]), ids[name])
+        for name, player in seen.items()
+    }
+    _execute(connection, "insert_players", [(*changed.pop(name), spelled(name)) for name in new])
+    _execute(connection, "update_players", [*changed.values()])
     _execute(connection, "insert_games", rows)
     _add(connection, totals.tallies)
+
+
+def _known(connection: Connection, names: Iterable[str]) -> Iterator[Any]:
+    """Yield the name, the number and the totals of each of these players who has played before."""
+    spellings = {spelled(name): name for name in names}
+    mark = _mark(connection.dialect.name)
+    for part in _slices([*spellings]):
+        query = f"SELECT name, id, {', '.join(_TOTALS)} FROM players WHERE name IN ({_marks(mark, part)})"
+        for name, *found in connection.exec_driver_sql(query, tuple(part)):
+            yield spellings[name], *found
 
 
 def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
@@ -213,44 +236,6 @@ def clear(connection: Connection) -> Cleared:
     return Cleared(removed, connection.execute(delete(players)).rowcount)
 
 
-class _Roll:
-    """The players of some games, known and new ones: their numbers and accounts."""
-
-    def __init__(self, connection: Connection, records: Sequence[GameRecord]) -> None:
-        self._seen: dict[str, Participant] = {}
-        for record in records:
-            for player in record.players:
-                self._seen[player.name] = player
-        self.ids: dict[str, int] = {}
-        self.accounts: dict[int, Account] = {}
-        for name, number, *totals in self._find(connection):
-            self.ids[name] = number
-            self.accounts[number] = Account(*totals)
-        self._new = [name for name in self._seen if name not in self.ids]
-        if self._new:
-            for number, name in enumerate(self._new, _last(connection, "players") + 1):
-                self.ids[name] = number
-                self.accounts[number] = Account()
-
-    def write(self, connection: Connection) -> None:
-        """Store all players with their accounts."""
-        rows = {name: self._row(name) for name in self._seen}
-        _execute(connection, "insert_players", [(*rows.pop(name), spelled(name)) for name in self._new])
-        _execute(connection, "update_players", [*rows.values()])
-
-    def _find(self, connection: Connection) -> Iterator[Any]:
-        names = {spelled(name): name for name in self._seen}
-        mark = _mark(connection.dialect.name)
-        for part in _slices([*names]):
-            query = f"SELECT name, id, {', '.join(_TOTALS)} FROM players WHERE name IN ({_marks(mark, part)})"
-            for name, *found in connection.exec_driver_sql(query, tuple(part)):
-                yield names[name], *found
-
-    def _row(self, name: str) -> tuple[Any, ...]:
-        player, number = self._seen[name], self.ids[name]
-        return (spelled(player.kind), player.house, *_totals_of(self.accounts[number]), number)
-
-
 def _compared(
     connection: Connection, records: Sequence[GameRecord]
 ) -> tuple[list[GameRecord], list[tuple[GameRecord, GameRecord]]]:
@@ -283,10 +268,6 @@ def _row(record: GameRecord, opener: int, replier: int) -> tuple[Any, ...]:
     game, began, ended, _, _, *others, _ = record.plain()
     columns = (spelled(each) if isinstance(each, str) else each for each in others)
     return (game, began, ended, opener, replier, *columns)
-
-
-def _entry(first: int, second: int, record: GameRecord) -> Entry:
-    return Entry(first, second, record.result, WORDS[record.reason], *record.thought, len(record.moves))
 
 
 def _add(connection: Connection, sums: dict[Key, Tally]) -> None:
