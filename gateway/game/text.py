@@ -1,4 +1,4 @@
-"""Text as it is shown to people: what clients made up, tables, and names that somebody may have meant.
+"""Text as people see it: what clients made up, tables and boards, and names that somebody may have meant.
 
 What a client made up is shown as one line of visible characters: it controls no terminal, hides nothing and
 reverses nothing. The rule it keeps: `printable` makes different texts of different texts.
@@ -6,6 +6,8 @@ reverses nothing. The rule it keeps: `printable` makes different texts of differ
 
 import json
 from collections.abc import Container, Iterable, Sequence
+
+from gateway.game.board import COLUMNS, ROWS, Board
 
 _UNSEEN = frozenset(
     map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)))
@@ -72,6 +74,19 @@ def aligned(rows: Sequence[Sequence[str]], left: Container[int]) -> str:
         ]
         lines.append("  ".join(cells).rstrip() + "\n")
     return "".join(lines)
+
+
+DISCS = "XO"
+"""The discs of the first and of the second mover."""
+
+
+def drawing(board: Board, first: int = 0) -> str:
+    """Return a board as lines, its columns numbered below, from `first` on."""
+    cells = [["."] * COLUMNS for _ in range(ROWS)]
+    for column, row, side in board.placed():
+        cells[row][column] = DISCS[side]
+    lines = [*reversed(cells), [str(column + first) for column in range(COLUMNS)]]
+    return "\n".join("  " + " ".join(line) for line in lines)
 
 
 # Which known names somebody may have meant who typed another one. Pure.

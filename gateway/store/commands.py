@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from gateway.game.board import COLUMNS, ROWS, Board
+from gateway.game.board import Board
 from gateway.game.ids import GameId
-from gateway.game.text import aligned, plural, printable
+from gateway.game.text import DISCS, aligned, drawing, plural, printable
 from gateway.store import StoreError, games, storing
 from gateway.store.database import Database, back_up
 from gateway.store.evidence import Exchange
@@ -34,7 +34,6 @@ FORMATS: dict[str, Callable[[Iterable[GameRecord]], Iterator[str]]] = {
     "arena": arena_lines,
 }
 
-_DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Lines that are imported by the same statements."""
@@ -141,22 +140,13 @@ def _player(record: GameRecord, side: int) -> tuple[str, ...]:
     player = record.players[side]
     moves = len(record.moves[side::2])
     return (
-        _DISCS[side],
+        DISCS[side],
         printable(player.name),
         printable(player.kind),
         "moved first" if side == 0 else "moved second",
         plural(moves, "move"),
         f"thought {record.thought[side] / 1000:.3f} s",
     )
-
-
-def drawing(board: Board) -> str:
-    """Return a board as lines, its columns numbered below."""
-    cells = [["."] * COLUMNS for _ in range(ROWS)]
-    for column, row, side in board.placed():
-        cells[row][column] = _DISCS[side]
-    lines = [*reversed(cells), [str(column) for column in range(COLUMNS)]]
-    return "\n".join("  " + " ".join(line) for line in lines)
 
 
 def _conversation(player: Participant, exchange: Exchange | None, nothing: str) -> Iterator[str]:
