@@ -372,11 +372,12 @@ def _source(connection: Connection, choice: Choice) -> FromClause:
     chosen: list[ColumnElement[bool]] = [games.c.counted]
     if choice.since is not None:
         chosen.append(games.c.ended >= choice.since)
-    if choice.table is not None:
-        table = choice.table.casefold()
-        # A table has a name for each of its spellings: each game has what its players wrote.
+    table = None if choice.table is None else choice.table.casefold()
+    if table == LOBBY:
+        chosen.append(games.c.at_table.is_(None))
+    elif table is not None:  # each game has it as its players wrote it
         spelled = [name for name in all_tables(connection) if name.casefold() == table]
-        chosen.append(games.c.at_table.is_(None) if table == LOBBY else games.c.at_table.in_(spelled))
+        chosen.append(games.c.at_table.in_(spelled))
     length = func.length(games.c.moves)
     columns: list[ColumnElement[Any]] = [
         # Computed, so that no index is used: grouping most of the games by an index is slower.
