@@ -406,7 +406,7 @@ def _records(
     `source` is as `_source` gives it, `by` some of the three words. With `names` only of these players, with
     `others` only against those.
     """
-    found: dict[tuple[str, ...], Record] = defaultdict(lambda: _NOTHING)
+    found: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0] * 8)
     for side, (own, other) in enumerate(_SIDES):
         key = {"player": source.c[own], "opponent": source.c[other], "reason": source.c.reason}
         sums = (
@@ -434,10 +434,11 @@ def _records(
                 column = named.c.name
             columns.append(column)
         for number, won, drawn, thought, moves, *keys in connection.execute(whole.add_columns(*columns)):
-            score = Score(int(number), int(won), int(drawn))
-            both = (score, _NONE) if side == 0 else (_NONE, score)
-            found[tuple(keys)] += Record(*both, int(thought), int(moves))
-    return found
+            counts = found[tuple(keys)]
+            counts[3 * side : 3 * side + 3] = int(number), int(won), int(drawn)
+            counts[6] += int(thought)
+            counts[7] += int(moves)
+    return {keys: Record(Score(*each[:3]), Score(*each[3:6]), *each[6:]) for keys, each in found.items()}
 
 
 def _numbers(names: Sequence[str]) -> Select[tuple[int]]:

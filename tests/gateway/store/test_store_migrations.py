@@ -99,10 +99,9 @@ from typing import Any
 import pytest
 from game_records import game
 from sqlalchemy import Inspector, Row, insert, inspect, select
-from sqlalchemy.exc import IntegrityError
 from store_world import recounted
 
-from gateway.store import StoreError, commands, storing
+from gateway.store import StoreError, UnstorableError, commands, storing
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.games import Filter, Page, evidence_of, page
 from gateway.store.schema import exchanges, games, metadata
@@ -242,7 +241,7 @@ def test_old_database_is_not_read_before_a_server_has_migrated_it(old: str, vers
 
 def test_evidence_still_belongs_to_a_game(old: str) -> None:
     database = open_to_write(old)
-    with pytest.raises(IntegrityError), database.writing() as connection:
+    with pytest.raises(UnstorableError), database.writing() as connection:
         connection.execute(insert(exchanges).values(game=99, side=0, body=b""))
     if database.engine.dialect.name == "sqlite":
         with database.reading() as connection:
