@@ -22,8 +22,7 @@ from gateway.__main__ import main
 from gateway.store import commands
 from gateway.store.database import open_to_read
 from gateway.store.evidence import Exchange
-from gateway.store.games import Filter
-from gateway.store.reader import Reader
+from gateway.store.games import Filter, every, evidence_of
 
 Record = list[tuple[str, str]]
 
@@ -87,10 +86,10 @@ class Kept:
     def __init__(self, where: Path, table: str | None = "t") -> None:
         self.where = str(where)
         database = open_to_read(self.where)
-        reader = Reader(database)
-        record = next(each for each in reader.every(Filter()) if each.table == table)
+        record = next(each for each in every(database.reading, Filter()) if each.table == table)
         self.game = record.game
-        _, self.exchanges = reader.game(record.game)
+        with database.reading() as connection:
+            self.exchanges = evidence_of(connection, record.game)
         self.shown = "".join(commands.show(database, record.game))
         database.close()
 

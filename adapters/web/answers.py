@@ -1,11 +1,11 @@
-"""The JSON of each path: a reader of the store and parameters in, plain values out.
+"""The JSON of each path: parameters and a way to read the database in, plain values out.
 
 Knows the store; does not know HTTP, threads, or how JSON is written. None means that there is no such thing.
 Every function blocks while the database works.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeAlias
@@ -23,14 +23,16 @@ from adapters.web.query import (
     wanted,
     whole,
 )
-from gateway.store import presentation
-from gateway.store.comparing import ORDERS, Choice
+from gateway.store import games as stored
+from gateway.store import presentation, statistics
+from gateway.store.database import Reading
 from gateway.store.formats import jsonl
 from gateway.store.games import NoGameError
-from gateway.store.reader import Reader
+from gateway.store.records import GameRecord
+from gateway.store.statistics import ORDERS, Choice
 
 Json: TypeAlias = dict[str, Any] | list[Any]
-Answer: TypeAlias = Callable[[Reader, Given], Json]
+Answer: TypeAlias = Callable[[Reading, Given], Json]
 
 _COUNTS = ("kicked", "more")
 """What is counted on each node."""
@@ -38,11 +40,12 @@ _LINES = 100
 """Games in one piece of an export: 40 KB."""
 
 
-def games(reader: Reader, given: Given) -> Json:
+def games(reading: Reading, given: Given) -> Json:
     """Return a page of games, and where the next one is."""
-    page = part(given)
+    page, filtered = part(given), wanted(given)
     try:
-        found = reader.page(wanted(given), replace(page, limit=page.limit + 1))
+        with reading() as connection:
+            found = stored.page(connection, filtered, replace(page, limit=page.limit + 1))
     except NoGameError as error:
         raise BadRequestError(str(error)) from error
     shown = found[: page.limit]
@@ -53,44 +56,46 @@ def games(reader: Reader, given: Given) -> Json:
     return {"games": [jsonl.as_object(game) for game in shown], "next": follow}
 
 
-def game(reader: Reader, name: str) -> Json | None:
+def game(reading: Reading, name: str) -> Json | None:
     """Return one game, with what is kept of the exchange on either side."""
     try:
-        found, both = reader.game(name)
+        with reading() as connection:
+            found, both = stored.one(connection, name), stored.evidence_of(connection, name)
     except NoGameError:
         return None
     return {**jsonl.as_object(found), "evidence": [presentation.of_exchange(exchange) for exchange in both]}
 
 
-def players(reader: Reader, given: Given) -> Json:
+def players(reading: Reading, given: Given) -> Json:
     """Return a page of players by name, and where the next one is."""
     most = limit(given, USUAL)
-    found = reader.players(given.get("after"), most + 1)
+    with reading() as connection:
+        found = statistics.players_by_name(connection, given.get("after"), most + 1)
     follow = None
     if len(found) > most:
         follow = f"/api/players?{urlencode({**given, 'after': found[most - 1].name})}"
     return {"players": [presentation.of_standing(player) for player in found[:most]], "next": follow}
 
 
-def player(reader: Reader, name: str) -> Json | None:
+def player(reading: Reading, name: str) -> Json | None:
     """Return all of one player."""
-    profile = reader.profile(name)
+    with reading() as connection:
+        profile = statistics.profile(connection, name)
     return None if profile is None else presentation.of_profile(profile)
 
 
-def standings(reader: Reader, given: Given) -> Json:
+def standings(reading: Reading, given: Given) -> Json:
     """Return the standings of all games or of some."""
-    choice = Choice(moment(given, "since"), given.get("table"))
+    choice, most = Choice(moment(given, "since"), given.get("table")), limit(given, USUAL)
     least, order = whole(given, "least", 1, LEAST), one_of(given, "sort", ORDERS, "rating")
-    return presentation.of_standings(*reader.standings(limit(given, USUAL), choice, least=least, order=order))
+    with reading() as connection:
+        found, firsts = statistics.standings(connection, choice, least=least, order=order, limit=most)
+    return presentation.of_standings(found, firsts)
 
 
-def export(reader: Reader, given: Given) -> Iterator[str]:
-    """Yield the lines of the wanted games, the oldest first, many lines in a piece.
-
-    Raises BadRequestError with the first piece.
-    """
-    lines = jsonl.write(reader.every(wanted(given)))
+def export(found: Iterable[GameRecord]) -> Iterator[str]:
+    """Yield the lines of games, many in a piece."""
+    lines = jsonl.write(found)
     while piece := "".join(islice(lines, _LINES)):
         yield piece
 

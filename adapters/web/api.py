@@ -22,14 +22,24 @@ from adapters.web.admin import Admin
 from adapters.web.health import Health
 from adapters.web.live import paths
 from adapters.web.perfect import BusyError, NotInstalledError, as_object
-from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_named, name_of, parameters
+from adapters.web.query import (
+    FILTERS,
+    PAGING,
+    BadRequestError,
+    Given,
+    game_named,
+    name_of,
+    parameters,
+    wanted,
+)
 from adapters.web.site import Site
 from adapters.web.streaming import Pieces
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, NEEDED, WHO, NotDoneError
 from gateway.store import StoreError
-from gateway.store.games import NoGameError
+from gateway.store.games import NoGameError, every
 from gateway.store.records import Cleared
+from gateway.store.statistics import meetings
 
 CLEAR_LIMIT = 10.0
 """Seconds after which a request to clear the results is withdrawn."""
@@ -84,16 +94,16 @@ class _Api:
 
     async def list(self, answer: answers.Answer, known: tuple[str, ...], request: Request) -> Response:
         given = _given(request, *known)
-        return await self._answer(lambda: answer(self._site.reader, given))
+        return await self._answer(lambda: answer(self._site.reading, given))
 
     async def game(self, request: Request) -> Response:
         game = _game(request)
-        return await self._answer(lambda: answers.game(self._site.reader, game), NO_GAME)
+        return await self._answer(lambda: answers.game(self._site.reading, game), NO_GAME)
 
     async def perfect(self, request: Request) -> Response:
         game = _game(request)
         try:
-            record, _ = await self._site.threads.do(lambda: self._site.reader.game(game))
+            record = await self._site.threads.do(partial(self._site.game, game))
             found = await self._site.perfect.scores(record)
         except NoGameError as error:
             raise HTTPException(404, NO_GAME) from error
@@ -106,15 +116,16 @@ class _Api:
     async def player(self, request: Request) -> Response:
         _given(request)
         name = name_of(request.path_params["name"])
-        return await self._answer(lambda: answers.player(self._site.reader, name), "there is no such player")
+        return await self._answer(lambda: answers.player(self._site.reading, name), "there is no such player")
 
     async def export(self, request: Request) -> Response:
-        pieces = answers.export(self._site.reader, _given(request, *FILTERS))
+        filtered = wanted(_given(request, *FILTERS))
+        pieces = answers.export(every(self._site.reading, filtered))
         return await self._stream("application/x-ndjson", pieces)
 
     async def pairs(self, request: Request) -> Response:
         _given(request)
-        return await self._stream("application/json", nac4.pairs(self._site.reader.meetings()))
+        return await self._stream("application/json", nac4.pairs(meetings(self._site.reading)))
 
     async def start(self, request: Request) -> Response:
         _given(request)

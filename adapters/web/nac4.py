@@ -10,11 +10,12 @@ from typing import TypeAlias
 
 from adapters.client.board_marks import BoardMarks
 from adapters.web.answers import Answer
-from adapters.web.query import MOST, limit
+from adapters.web.query import MOST, Given, limit
 from gateway.game.board import ROWS, Board
-from gateway.store.games import Filter, Page
+from gateway.store.database import Reading
+from gateway.store.games import Filter, Page, page
 from gateway.store.records import GameRecord
-from gateway.store.statistics import Meeting, Standing
+from gateway.store.statistics import Meeting, Standing, standings
 
 Rows: TypeAlias = list[dict[str, str | float]]
 
@@ -29,9 +30,9 @@ def results(games: Iterable[GameRecord]) -> Rows:
     return [_result(game) for game in games]
 
 
-def users(standings: Iterable[Standing]) -> Rows:
+def users(found: Iterable[Standing]) -> Rows:
     """Return ``/api/users-vg``, by name (PROTOCOL.md 8)."""
-    return [_user(standing) for standing in sorted(standings, key=lambda standing: standing.name)]
+    return [_user(standing) for standing in sorted(found, key=lambda standing: standing.name)]
 
 
 def pairs(meetings: Iterable[Meeting]) -> Iterator[str]:
@@ -76,11 +77,20 @@ def _user(standing: Standing) -> dict[str, str | float]:
     }
 
 
+def _results(reading: Reading, given: Given) -> Rows:
+    part = Page(limit=limit(given, MOST))
+    with reading() as connection:
+        return results(page(connection, Filter(counted=True), part))
+
+
+def _users(reading: Reading, given: Given) -> Rows:
+    with reading() as connection:
+        found, _ = standings(connection, limit=MOST)
+    return users(row.standing for row in found)
+
+
 DOCUMENTS: Mapping[str, tuple[Answer, tuple[str, ...]]] = {
-    "/api/results": (
-        lambda reader, given: results(reader.page(Filter(counted=True), Page(limit=limit(given, MOST)))),
-        ("limit",),
-    ),
-    "/api/users-vg": (lambda reader, _: users([row.standing for row in reader.standings(MOST)[0]]), ()),
+    "/api/results": (_results, ("limit",)),
+    "/api/users-vg": (_users, ()),
 }
 """The answer at each path that is made in one piece, and the parameters that it takes."""

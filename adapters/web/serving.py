@@ -49,7 +49,6 @@ from gateway.runtime.processes import give_way
 from gateway.server.logs import set_up_logging
 from gateway.server.metrics.requests import Requests
 from gateway.store.database import Database, Place, open_again
-from gateway.store.reader import Reader
 
 NICENESS = 15
 """The niceness of this process: play and storing come first on a shared processor."""
@@ -96,15 +95,14 @@ class Serving:
         """`is_local` says that only this machine can connect."""
         self._messages = messages
         self._remote = Remote(messages)
-        reader = Reader(database)
-        probe = trio.lowlevel.checkpoint if database is None else partial(Threads(1).do, reader.probe)
+        probe = trio.lowlevel.checkpoint if database is None else partial(Threads(1).do, database.probe)
         health = Health(self._remote.queue, probe)
         fronts = tuple(Front(*each) for each in orders.fronts)
         self._live = Live(secrets.token_hex(4), self._remote.watch)
         self._solver = Solver()
         perfect = Perfect(self._solver.scores)
         site = Site(
-            reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
+            database, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
         )
         self._notice = site.notice
         origins = Origins(frozenset(orders.origins), is_local=is_local)

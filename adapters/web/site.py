@@ -5,7 +5,11 @@ from dataclasses import dataclass, field
 from adapters.web.live.live import Live
 from adapters.web.perfect import Perfect
 from adapters.web.streaming import Threads
-from gateway.store.reader import Reader
+from gateway.game.ids import GameId
+from gateway.store import NotKeptError
+from gateway.store.database import Database, Transaction
+from gateway.store.games import one
+from gateway.store.records import GameRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Notice:
 class Site:
     """One server's site."""
 
-    reader: Reader
+    database: Database | None
+    """Where results are kept; None if they are not."""
     threads: Threads
     live: Live
     fronts: tuple[Front, ...] = ()
@@ -49,3 +54,14 @@ class Site:
     """Seconds that a player has for a move in games without a clock."""
     perfect: Perfect = field(kw_only=True)
     notice: Notice = field(default_factory=Notice, kw_only=True)
+
+    def reading(self) -> Transaction:
+        """Give a connection, as `Database.reading` does. Raises NotKeptError if results are not kept."""
+        if self.database is None:
+            raise NotKeptError
+        return self.database.reading()
+
+    def game(self, game: GameId) -> GameRecord:
+        """Return a stored game. Raises NoGameError, and NotKeptError if results are not kept."""
+        with self.reading() as connection:
+            return one(connection, game)

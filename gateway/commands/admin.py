@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from gateway.access.tokens import read_token
-from gateway.game.text import printable, quoted
+from gateway.game.text import aligned, printable, quoted
 from gateway.options.description import Description
 from gateway.options.names import TOKEN_FILE, beside
 from gateway.options.readers import number
@@ -245,12 +245,10 @@ def _who(options: _Who, dialects: Dialects) -> Outcome:
         nobody = f"{quoted(options.who)} is not" if options.who else "Nobody is"
         write_out([f"{nobody} connected.\n"])
     else:
-        from gateway.store.commands import aligned  # noqa: PLC0415  the other commands need no database
-
         has_nodes = any(each["node"] for each in players)
         head = ["name", "dialect", "address", "since", "does", *(["node"] if has_nodes else [])]
         rows = [_row(each, has_nodes=has_nodes) for each in players]
-        write_out(aligned([head, *rows], left=range(len(head))))
+        write_out([aligned([head, *rows], left=range(len(head)))])
     if more:
         write_out([f"and {more} more; name one, or an address\n"])
     return found

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from gateway.engines import EngineUnavailable
 from gateway.engines.perfect import last_move, require, score_columns
 from gateway.engines.search import Estimate, estimate_columns
-from gateway.game.board import COLUMNS, ROWS, Board, Side, board_at, other
+from gateway.game.board import COLUMNS, Board, Side, board_at, other
+from gateway.game.text import DISCS, drawing
 from gateway.options.readers import number
 from gateway.options.table import Parser, option, read
 from gateway.options.terminal import in_one_line, write_out
 
-DISCS = "XO"
-"""The discs of the first and of the second mover."""
 FULL = "full"
 _DESCRIPTION = "What each column of a position is worth to the side to move, with best play of both."
 _EPILOG = (
@@ -80,7 +79,7 @@ class _Options:
 
 def analysis(board: Board, seconds: float) -> Iterator[str]:
     """Yield the lines about a position; `seconds` are for each column, if a search has to estimate."""
-    yield f"{_drawing(board)}\n"
+    yield f"{drawing(board, first=1)}\n"
     if board.over:
         yield "the game is over: " + ("drawn" if board.winner is None else f"{DISCS[board.winner]} has won")
         return
@@ -122,11 +121,3 @@ def _guess(found: Estimate, turn: Side) -> str:
     if not found.is_certain:
         return f"not certain; guessed at {found.value:+}"
     return f"{_winner(found.value, turn)} wins" if found.value else "a draw"
-
-
-def _drawing(board: Board) -> str:
-    cells = [["."] * COLUMNS for _ in range(ROWS)]
-    for column, row, side in board.placed():
-        cells[row][column] = DISCS[side]
-    lines = [*reversed(cells), [str(column + 1) for column in range(COLUMNS)]]
-    return "\n".join("  " + " ".join(line) for line in lines)

@@ -7,6 +7,7 @@ server may go on writing to the database meanwhile; ``import``, ``recount`` and 
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -18,12 +19,11 @@ from gateway.options.readers import number
 from gateway.options.table import Command, Parser, flag, option, run
 from gateway.options.terminal import in_one_line, write_out
 from gateway.options.urls import database, password_of_database
-from gateway.store import StoreError, commands, corrections, standings
-from gateway.store.comparing import LOBBY, ORDERS, Choice
+from gateway.store import StoreError, UnstorableError, commands, corrections, standings
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.games import Filter
-from gateway.store.reader import understood
 from gateway.store.records import REASONS, from_moment, typed_id
+from gateway.store.statistics import LOBBY, ORDERS, Choice
 
 _SINCE = "at this time or later: 2026-11-21T14:00+01:00 (UTC if it has no zone), or 90m, 2h, 3d ago"
 
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         for line in str(error).splitlines():
             print(f"c4gateway: error: {line}", file=sys.stderr)
         return 1
-    except (StoreError, OSError) as error:
+    except (StoreError, UnstorableError, OSError) as error:
         hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
         print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
         return 1
@@ -209,16 +209,12 @@ def _of_player(player: str | None, *, lost: bool) -> Filter:
     return Filter(player=player, lost=lost)
 
 
-def _using(database: Database, text: Callable[[Database], Iterator[str]]) -> Iterator[str]:
-    try:
-        with understood():
-            yield from text(database)
-    finally:
-        database.close()
-
-
 def _reading(text: Callable[[Database, _O], Iterator[str]]) -> Callable[[_O], Iterator[str]]:
-    return lambda given: _using(open_to_read(given.db), lambda database: text(database, given))
+    def printed(given: _O) -> Iterator[str]:
+        with closing(open_to_read(given.db)) as database:
+            yield from text(database, given)
+
+    return printed
 
 
 def _standings(database: Database, given: _Standings) -> Iterator[str]:
@@ -247,27 +243,24 @@ def _show(database: Database, given: _Show) -> Iterator[str]:
 
 def _export(given: _Export) -> Iterator[str]:
     wanted = given.filter(lost=False)  # before the database is opened, which may be missing
-    text = partial(commands.export, form=given.format, wanted=wanted)
-    yield from _using(open_to_read(given.db), text)
+    with closing(open_to_read(given.db)) as database:
+        yield from commands.export(database, given.format, wanted)
 
 
 def _import(given: _Import) -> Iterator[str]:
-    with open(given.file, "rb") as lines:
-        yield from _using(open_to_write(given.db), partial(commands.add, lines=lines))
+    with open(given.file, "rb") as lines, closing(open_to_write(given.db)) as database:
+        yield from commands.add(database, lines)
 
 
 def _recount(given: _OnDatabase) -> Iterator[str]:
-    yield from _using(open_to_write(given.db, create=False), commands.recount)
+    with closing(open_to_write(given.db, create=False)) as database:
+        yield from commands.recount(database)
 
 
 def _corrected(given: _Correction, *words: str, correct: Callable[[Database], str]) -> Iterator[str]:
     """Correct stored games, and log that with the words."""
-    database = open_to_write(given.db, create=False)
-    try:
-        with understood(), audited(given.audit, *words):
-            text = correct(database)
-    finally:
-        database.close()
+    with closing(open_to_write(given.db, create=False)) as database, audited(given.audit, *words):
+        text = correct(database)
     yield text
 
 

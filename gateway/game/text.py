@@ -1,11 +1,13 @@
-"""Text from clients, as it may be shown to people, and names that somebody may have meant.
+"""Text as people see it: what clients made up, tables and boards, and names that somebody may have meant.
 
-What is shown is one line of visible characters: it controls no terminal, hides nothing and reverses nothing.
-The rule it keeps: `printable` makes different texts of different texts.
+What a client made up is shown as one line of visible characters: it controls no terminal, hides nothing and
+reverses nothing. The rule it keeps: `printable` makes different texts of different texts.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
+
+from gateway.game.board import COLUMNS, ROWS, Board
 
 _UNSEEN = frozenset(
     map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)))
@@ -54,6 +56,37 @@ def json_text(value: object, indent: int | None = None) -> str:
     A value of a type that JSON does not have becomes a string.
     """
     return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
+
+
+def plural(count: int, word: str) -> str:
+    """Return ``1 game`` or ``2 games``."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Container[int]) -> str:
+    """Return a line for each row; columns are aligned right, but those of the numbers `left`."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if number in left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip() + "\n")
+    return "".join(lines)
+
+
+DISCS = "XO"
+"""The discs of the first and of the second mover."""
+
+
+def drawing(board: Board, first: int = 0) -> str:
+    """Return a board as lines, its columns numbered below, from `first` on."""
+    cells = [["."] * COLUMNS for _ in range(ROWS)]
+    for column, row, side in board.placed():
+        cells[row][column] = DISCS[side]
+    lines = [*reversed(cells), [str(column + first) for column in range(COLUMNS)]]
+    return "\n".join("  " + " ".join(line) for line in lines)
 
 
 # Which known names somebody may have meant who typed another one. Pure.

@@ -3,14 +3,14 @@
 Knows what was counted and what it says. Does not know where the text goes.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from random import Random
 from typing import Any
 
 from gateway.game.events import Reason
-from gateway.game.text import printable
+from gateway.game.text import aligned, printable
 from gateway.match.joint import Rating, ratings
 from gateway.match.pairs import Strength, strength
 from gateway.match.sprt import Decision, Sprt
@@ -63,7 +63,7 @@ def standing(tally: Tally, progress: Progress, test: Sprt | None, samples: int =
         rows.append((str(rank), printable(player.name), *strong, *_counts(player)))
     short = summary(tally, progress, test)
     first = [short.pop(0), ""] if is_duel else []
-    return [*first, *aligned(rows, left=(1,)), "", *short]
+    return [*first, *aligned(rows, left=(1,)).splitlines(), "", *short]
 
 
 def summary(tally: Tally, progress: Progress, test: Sprt | None) -> list[str]:
@@ -87,7 +87,7 @@ def details(tally: Tally, failed: Collection[int] = ()) -> list[str]:
     for one, name in enumerate(names):
         cells = [tally.cross.get((one, two)) for two in range(len(names))]
         rows.append([name, *("-" if each is None else f"{each.points:g}/{each.games}" for each in cells)])
-    return [*lines, *aligned(rows, left=(0,))]
+    return [*lines, *aligned(rows, left=(0,)).splitlines()]
 
 
 def as_object(tally: Tally, progress: Progress, test: Sprt | None) -> dict[str, Any]:
@@ -115,18 +115,6 @@ def as_object(tally: Tally, progress: Progress, test: Sprt | None) -> dict[str, 
     }
     rounded: dict[str, Any] = _rounded(found)
     return rounded
-
-
-def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
-    """Return rows with their columns below each other; those of the numbers `left` begin at their left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if number in left else cell.rjust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def decided(tally: Tally, test: Sprt | None, failed: Collection[int] = ()) -> bool:

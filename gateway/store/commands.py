@@ -9,18 +9,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from gateway.game.board import COLUMNS, ROWS, Board
+from gateway.game.board import Board
 from gateway.game.ids import GameId
-from gateway.game.text import printable
+from gateway.game.text import DISCS, aligned, drawing, plural, printable
 from gateway.store import StoreError, games, storing
 from gateway.store.database import Database, back_up
-from gateway.store.evidence import Both, Exchange
+from gateway.store.evidence import Exchange
 from gateway.store.formats import jsonl, pgn, sheet
 from gateway.store.games import Filter, NoGameError, Page
-from gateway.store.presentation import outcome
+from gateway.store.presentation import Outcome, outcome
 from gateway.store.records import GameRecord, Participant, TakenUp, moment
 from gateway.store.storing import store_lines
-from gateway.store.totals import Totals
 
 
 def arena_lines(games: Iterable[GameRecord]) -> Iterator[str]:
@@ -35,7 +34,6 @@ FORMATS: dict[str, Callable[[Iterable[GameRecord]], Iterator[str]]] = {
     "arena": arena_lines,
 }
 
-_DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Lines that are imported by the same statements."""
@@ -64,8 +62,8 @@ def show(database: Database, game: GameId) -> Iterator[str]:
     """Yield a game: board, moves, reason, and what was said on either side. Raises StoreError for none."""
     with database.reading() as connection:
         record, both = games.one(connection, game), games.evidence_of(connection, game)
-    yield f"game {record.game}: {_outcome(record, both)}\n{_circumstances(record)}\n\n"
-    yield from aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
+    yield f"game {record.game}: {_sentence(record, outcome(record, both))}\n{_circumstances(record)}\n\n"
+    yield aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
     yield f"\n{drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     yield f"position {f'{record.position} (columns from 1)' if record.position else 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
@@ -95,18 +93,11 @@ def recount(database: Database) -> Iterator[str]:
 
     Keeps all writers waiting meanwhile, 30 s for a million games: for a database that no server writes to.
     """
-    rerated = 0
     with database.writing() as connection:
-        kept, counted = storing.totals_kept(connection), Totals()
-        for lacking in storing.replay(connection, counted):
-            storing.rerate(connection, lacking)
-            rerated += len(lacking)
-        if kept != counted:
-            storing.rewrite(connection, counted)
-    games_counted = sum(tally.games for tally in counted.tallies.values())
-    found = "as kept" if kept == counted else "not as kept; now they are"
-    of = f"{plural(len(counted.accounts), 'player')} in {plural(games_counted, 'game')}"
-    yield f"totals and ratings of {of}: {found}\n"
+        totals, were_right, rerated = storing.recount(connection)
+    found = "as kept" if were_right else "not as kept; now they are"
+    counted = plural(sum(tally.games for tally in totals.tallies.values()), "game")
+    yield f"totals and ratings of {plural(len(totals.accounts), 'player')} in {counted}: {found}\n"
     if rerated:
         yield f"ratings after each game: {plural(rerated, 'game')} had none; now all have them\n"
 
@@ -133,24 +124,7 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
         raise RefusedError(came.refused, "" if came.seen else _JSON_LINES)
 
 
-def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
-    """Yield the rows with their columns below each other; those of the numbers `left` begin at their left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if number in left else cell.rjust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip() + "\n"
-
-
-def plural(count: int, word: str) -> str:
-    """Return ``1 game`` or ``2 games``."""
-    return f"{count} {word}{'' if count == 1 else 's'}"
-
-
-def _outcome(record: GameRecord, both: Both) -> str:
-    said = outcome(record, both)
+def _sentence(record: GameRecord, said: Outcome) -> str:
     names = [printable(player.name) for player in record.players]
     return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
 
@@ -166,22 +140,13 @@ def _player(record: GameRecord, side: int) -> tuple[str, ...]:
     player = record.players[side]
     moves = len(record.moves[side::2])
     return (
-        _DISCS[side],
+        DISCS[side],
         printable(player.name),
         printable(player.kind),
         "moved first" if side == 0 else "moved second",
         plural(moves, "move"),
         f"thought {record.thought[side] / 1000:.3f} s",
     )
-
-
-def drawing(board: Board) -> str:
-    """Return a board as lines, its columns numbered below."""
-    cells = [["."] * COLUMNS for _ in range(ROWS)]
-    for column, row, side in board.placed():
-        cells[row][column] = _DISCS[side]
-    lines = [*reversed(cells), [str(column) for column in range(COLUMNS)]]
-    return "\n".join("  " + " ".join(line) for line in lines)
 
 
 def _conversation(player: Participant, exchange: Exchange | None, nothing: str) -> Iterator[str]:
@@ -215,9 +180,7 @@ def list_games(database: Database, wanted: Filter, limit: int, *, as_json: bool 
 
     Raises StoreError for a player whom no stored game has.
     """
-    with database.reading() as connection:
-        games.check_players(connection, wanted)
-        found = games.page(connection, wanted, Page(limit=limit))
+    found = _newest(database, wanted, limit)
     if as_json:
         yield from jsonl.write(found)
         return
@@ -225,19 +188,23 @@ def list_games(database: Database, wanted: Filter, limit: int, *, as_json: bool 
         yield "No such games.\n"
         return
     head = _BOTH if wanted.player is None else _OWN
-    yield from aligned([head, *(_line(each, wanted.player) for each in found)], left=(0, 1, 2, 3, 4))
+    yield aligned([head, *(_line(each, wanted.player) for each in found)], left=(0, 1, 2, 3, 4))
 
 
 def latest(database: Database, wanted: Filter) -> str:
     """Return the id of the newest game. Raises StoreError where there is none."""
-    with database.reading() as connection:
-        games.check_players(connection, wanted)
-        found = games.page(connection, wanted, Page(limit=1))
+    found = _newest(database, wanted, 1)
     if not found:
         raise NoGameError(
             "there is no such game" if wanted.player is None else f"{wanted.player!r} has no such game"
         )
     return found[0].game
+
+
+def _newest(database: Database, wanted: Filter, limit: int) -> list[GameRecord]:
+    with database.reading() as connection:
+        games.check_players(connection, wanted)
+        return games.page(connection, wanted, Page(limit=limit))
 
 
 def move_by_move(database: Database, game: str) -> Iterator[str]:
@@ -258,14 +225,12 @@ def move_by_move(database: Database, game: str) -> Iterator[str]:
 def _line(record: GameRecord, player: str | None) -> tuple[str, ...]:
     said = outcome(record)
     names = [printable(each.name) for each in record.players]
-    how, length = said.how, str(len(record.moves))
-    seconds = f"{(record.ended - record.began) / 1000:.3f}"
-    ended = moment(record.ended)
+    end = (str(len(record.moves)), f"{(record.ended - record.began) / 1000:.3f}")
     if player is None:
-        words = f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {how}"
-        return (record.game, ended, *names, words, length, seconds)
+        return (record.game, moment(record.ended), *names, _sentence(record, said), *end)
     own = 0 if record.players[0].name == player else 1
-    result = "-" if record.winner is None else "won" if record.winner == own else "lost"
-    if record.winner is None and record.counted:
-        result = "drawn"
-    return (record.game, ended, result, names[1 - own], how, length, seconds)
+    if record.winner is None:
+        result = "drawn" if record.counted else "-"
+    else:
+        result = "won" if record.winner == own else "lost"
+    return (record.game, moment(record.ended), result, names[1 - own], said.how, *end)

@@ -4,7 +4,7 @@ Knows the tables, and that totals and ratings follow from the games. The rule it
 What is corrected is corrected in one transaction, together with all that follows from it.
 """
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import select, update
 
 from gateway.game.commands import LONGEST_NAME, is_house_name
 from gateway.game.ids import GameId
@@ -13,7 +13,7 @@ from gateway.store import StoreError, storing
 from gateway.store.database import Database
 from gateway.store.games import unknown_player
 from gateway.store.schema import games, players
-from gateway.store.totals import Ratings, Totals
+from gateway.store.totals import Ratings
 
 
 def void(database: Database, game: GameId) -> str:
@@ -30,7 +30,7 @@ def void(database: Database, game: GameId) -> str:
             )
         without_ratings = dict.fromkeys(Ratings._fields)
         connection.execute(update(games).where(games.c.game == game).values(counted=False, **without_ratings))
-        _recount(connection)
+        storing.recount(connection)
     return f"game {game} is kept and counts no more; totals and ratings are computed again\n"
 
 
@@ -63,11 +63,3 @@ def _fault(name: str) -> str | None:
     if not name.strip() or len(name) > LONGEST_NAME or not all(map(is_visible, name)):
         return f"not a name of up to {LONGEST_NAME} visible characters"
     return "this is a name of the server's own players" if is_house_name(name) else None
-
-
-def _recount(connection: Connection) -> None:
-    """Compute all totals, tallies and ratings again."""
-    totals = Totals()
-    for lacking in storing.replay(connection, totals):
-        storing.rerate(connection, lacking)
-    storing.rewrite(connection, totals)

@@ -8,11 +8,12 @@ commit with an fsync: SQLite with synchronous=FULL in WAL mode, PostgreSQL unles
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeAlias
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text, update
 from sqlalchemy.exc import (
     ArgumentError,
     DataError,
@@ -23,7 +24,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import QueuePool
 
-from gateway.store import VERSION, StoreError, sqlite
+from gateway.store import VERSION, StoreError, UnstorableError, sqlite
 from gateway.store.schema import bring_up_to_date, lineage_of, next_run, schema_version, version_of
 
 PATIENCE = 1.0
@@ -40,6 +41,13 @@ _SESSION = {
 """So that no silent network holds a writer up for long, and text is text; what the URL says goes before."""
 
 _UNHURRIED = text("SET LOCAL statement_timeout = 0")
+_ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
+"""What a database, or the system below it, complains with."""
+
+
+Transaction: TypeAlias = AbstractContextManager[Connection]
+Reading: TypeAlias = Callable[[], Transaction]
+"""Gives a connection, as `Database.reading` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +82,42 @@ class Database:
 
         Where it is `unhurried`, a statement takes as long as it takes.
 
-        Raises what SQLAlchemy raises, or `StoreError`, where anything is in doubt; then all may have to be
-        written again.
+        Raises `UnstorableError` if what was written is at fault, and `StoreError` where anything else is in
+        doubt; then all may have to be written again.
         """
-        self._require_there()
-        with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
-            if self.is_shared:
-                connection.execute(select(schema_version.c.version).with_for_update())
-                if unhurried:
+        try:
+            with self._transaction(writing=True) as connection:
+                if unhurried and self.is_shared:
                     connection.execute(_UNHURRIED)
-            yield connection
-        self._require_there()
+                yield connection
+        except _ERRORS as error:
+            raise (StoreError if is_passing(error) else UnstorableError)(_one_line(error)) from error
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give a connection whose every statement sees the same state of the database."""
-        self._require_there()
-        with self.engine.connect() as connection:
-            if self.is_shared:
-                connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-            with connection.begin():
+        """Give a connection whose every statement sees the same state of the database.
+
+        Raises `StoreError`, also for what is read while the connection is in use.
+        """
+        try:
+            with self._transaction(writing=False) as connection:
                 yield connection
+        except _ERRORS as error:
+            raise StoreError(_one_line(error)) from error
+
+    def probe(self) -> None:
+        """Write to the database without changing it. Raises `StoreError` if that is not possible."""
+        with self.writing() as connection:
+            connection.execute(update(schema_version).values(version=schema_version.c.version))
+
+    def version(self) -> int | None:
+        """Return the version of the tables; None where there are none of ours. Raises `StoreError`."""
+        with _in_one_line(self.place.where), self._transaction(writing=False) as connection:
+            return version_of(connection)
 
     def next_run(self, past: int = -1) -> int:
         """Return the number of one more run of a server here, above `past`. Raises `StoreError`."""
-        with _in_one_line(self.place.where), self.writing() as connection:
+        with _in_one_line(self.place.where), self._transaction(writing=True) as connection:
             return next_run(connection, past)
 
     def lineage(self) -> int:
@@ -114,6 +133,19 @@ class Database:
         """Let go of the database. A connection that is still in use closes when it is given back."""
         self.engine.dispose()
 
+    @contextmanager
+    def _transaction(self, *, writing: bool) -> Iterator[Connection]:
+        options: dict[str, Any] = {"writing": writing}
+        if self.is_shared and not writing:
+            options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._require_there()
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
+            if self.is_shared and writing:
+                connection.execute(select(schema_version.c.version).with_for_update())
+            yield connection
+        if writing:
+            self._require_there()
+
 
 def open_to_write(where: str, *, create: bool = True) -> Database:
     """Open the database, migrating it, and creating it where there is none and `create` allows it.
@@ -124,7 +156,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
     with _in_one_line(where):
         if not is_url(where):
             (sqlite.prepare if create else sqlite.check)(_path(where), VERSION)
-        database = _database(_place(where))
+        database = open_again(_place(where))
         with _closed_on_error(database):
             _bring_up_to_date(database)
     return database
@@ -137,9 +169,9 @@ def open_to_read(where: str) -> Database:
         if not is_url(where):
             sqlite.check(_path(where), VERSION)
             access = sqlite.access_for_reading(_path(where), PATIENCE)
-        database = _database(_place(where), access)
-        with _closed_on_error(database), database.reading() as connection:
-            _require(version_of(connection), where)
+        database = open_again(_place(where), access)
+        with _closed_on_error(database):
+            _require(database.version(), where)
     return database
 
 
@@ -158,14 +190,13 @@ def back_up(where: str, target: str) -> tuple[int, int]:
     source, new = _path(where), _path(target)
     try:
         return sqlite.copy(source, new)
-    except (sqlite3.Error, OSError) as error:
-        cause = getattr(error, "strerror", None) or error
-        raise StoreError(f"{source} was not copied to {new}: {cause}") from error
+    except _ERRORS as error:
+        raise StoreError(f"{source} was not copied to {new}: {_one_line(error)}") from error
 
 
-def open_again(place: Place) -> Database:
+def open_again(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
     """Open a database that is open already, here or elsewhere; of it nothing is asked, or changed, yet."""
-    return _database(place)
+    return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
 def is_passing(error: Exception) -> bool:
@@ -214,10 +245,6 @@ def _place(where: str) -> Place:
         return Place(where)
     path = _path(where)
     return Place(str(path), sqlite.identity(path))
-
-
-def _database(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
-    return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
 def _sqlite(place: Place, access: sqlite.Access) -> Database:
@@ -299,6 +326,10 @@ def _require(version: int | None, where: str) -> None:
 def _in_one_line(where: str) -> Iterator[None]:
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError) as error:
-        cause = getattr(error, "orig", None) or getattr(error, "strerror", None) or error
-        raise StoreError(f"{label_of(where)}: {' '.join(str(cause).split())}") from error
+    except (*_ERRORS, UnicodeError) as error:
+        raise StoreError(f"{label_of(where)}: {_one_line(error)}") from error
+
+
+def _one_line(error: Exception) -> str:
+    cause = getattr(error, "orig", None) or getattr(error, "strerror", None) or error
+    return " ".join(str(cause).split())

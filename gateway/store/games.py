@@ -4,19 +4,19 @@ Knows the tables. Pages are in the order of storing, and a page begins behind a 
 wherever it is, no transaction stays open between two, and games that are stored meanwhile disturb nobody.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, select, true, union
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, Select, and_, bindparam, select, true, union
 
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
+from gateway.store.database import Reading
 from gateway.store.evidence import Exchange
-from gateway.store.records import REASONS, WORDS, GameRecord, Participant, winner_of
+from gateway.store.records import WORDS, GameRecord
 from gateway.store.schema import exchanges, games, players
 
 PAGE = 250
@@ -67,15 +67,12 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
     if wanted.player is None:
         numbers = select(games.c.id).where(condition).order_by(order).limit(part.limit)
     else:
-        found = _numbers_of(connection, [wanted.player, wanted.opponent])
-        if found is None:
-            return []
-        numbers = _of_player(found, condition, order, part.limit, lost=wanted.lost)
+        numbers = _of_player(wanted.player, wanted, condition, order, part.limit)
     query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)
-    return [_record(row) for row in connection.execute(query)]
+    return [GameRecord.from_plain(row) for row in connection.execute(query)]
 
 
-def every(reading: Callable[[], AbstractContextManager[Connection]], wanted: Filter) -> Iterator[GameRecord]:
+def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
     """Yield all games, the oldest first; hold no connection between two pages.
 
     Raises `NoGameError` where all are removed meanwhile.
@@ -93,8 +90,13 @@ def every(reading: Callable[[], AbstractContextManager[Connection]], wanted: Fil
 def check_players(connection: Connection, wanted: Filter) -> None:
     """Raise StoreError, with similar names, if a filter names a player whom no stored game has."""
     for name in (wanted.player, wanted.opponent):
-        if name is not None and _numbers_of(connection, [name]) is None:
+        if name is not None and connection.scalar(select(number_of(name))) is None:
             raise unknown_player(connection, name)
+
+
+def number_of(name: str) -> ScalarSelect[int]:
+    """Return what selects the number of a player. Nothing is equal to it if there is none of that name."""
+    return select(players.c.id).where(players.c.name == name).scalar_subquery()
 
 
 def unknown_player(connection: Connection, name: str) -> StoreError:
@@ -106,7 +108,7 @@ def unknown_player(connection: Connection, name: str) -> StoreError:
 
 def named(connection: Connection, ids: Sequence[GameId]) -> list[GameRecord]:
     """Return the games with these ids, as far as there are such games."""
-    return [_record(row) for row in connection.execute(_NAMED, {"ids": ids})]
+    return [GameRecord.from_plain(row) for row in connection.execute(_NAMED, {"ids": ids})]
 
 
 def one(connection: Connection, game: GameId) -> GameRecord:
@@ -125,7 +127,7 @@ def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, 
 
 _first, _second = players.alias("opener"), players.alias("replier")
 _WHOLE = (
-    select(games, _first.c.name.label("first_name"), _second.c.name.label("second_name"))
+    select(*games.c[1:4], _first.c.name, _second.c.name, *games.c[6:19])  # as `GameRecord.plain` has them
     .join(_first, games.c.first == _first.c.id)
     .join(_second, games.c.second == _second.c.id)
 )
@@ -159,49 +161,19 @@ def _place_of(connection: Connection, game: GameId) -> int:
     return number
 
 
-def _numbers_of(connection: Connection, names: Sequence[str | None]) -> list[int] | None:
-    """Return the numbers of those players that are named; None where one of them is not known."""
-    numbers = []
-    for name in names:
-        if name is not None:
-            number = connection.execute(select(players.c.id).where(players.c.name == name)).scalar()
-            if number is None:
-                return None
-            numbers.append(number)
-    return numbers
-
-
 def _of_player(
-    found: Sequence[int], condition: ColumnElement[bool], order: ColumnElement[int], limit: int, *, lost: bool
+    name: str, wanted: Filter, condition: ColumnElement[bool], order: ColumnElement[int], limit: int
 ) -> Select[Any]:
     """Return what selects the games of one player, or of a pair, from either side's index."""
-    one, *others = found
     sides = []
     both = (games.c.first, games.c.second)
-    for side, (own, opponents) in enumerate((both, both[::-1])):
-        where = [own == one, *(opponents == other for other in others), condition]
-        if lost:
+    for side, (own, other) in enumerate((both, both[::-1])):
+        where = [own == number_of(name), condition]
+        if wanted.opponent is not None:
+            where.append(other == number_of(wanted.opponent))
+        if wanted.lost:
             where.append(games.c.result == 2 - side)
         sides.append(select(games.c.id).where(*where).order_by(order).limit(limit).subquery())
     found_in = union(*(select(side.c.id) for side in sides)).subquery()
     number = found_in.c.id
     return select(number).order_by(number if order is games.c.id else number.desc()).limit(limit)
-
-
-def _record(row: Row[Any]) -> GameRecord:
-    first = Participant(row.first_name, row.first_kind, row.first_house)
-    second = Participant(row.second_name, row.second_kind, row.second_house)
-    return GameRecord(
-        game=row.game,
-        began=row.began,
-        ended=row.ended,
-        players=(first, second),
-        moves=row.moves,
-        winner=winner_of(row.result),
-        reason=REASONS[row.reason],
-        thought=(row.first_thought, row.second_thought),
-        table=row.at_table,
-        series=row.series,
-        round=row.round,
-        counted=row.counted,
-    )

@@ -10,11 +10,9 @@ from typing import Any
 from gateway.game.board import Side, other
 from gateway.game.events import Reason
 from gateway.game.text import printable
-from gateway.store.comparing import Ranked
 from gateway.store.evidence import Both, Exchange, found
 from gateway.store.records import WORDS, GameRecord
-from gateway.store.statistics import Profile, Record, Score, Standing
-from gateway.store.totals import Rating
+from gateway.store.statistics import Profile, Ranked, Record, Score, Standing
 
 REFUSED = "refused: "
 """How the verdict on a text begins that was not carried out."""
@@ -121,18 +119,14 @@ def of_record(record: Record) -> dict[str, Any]:
     }
 
 
-def of_rating(rating: Rating) -> dict[str, float]:
-    """Return a rating."""
-    return {"mean": rating.mean, "deviation": rating.deviation, "sure": rating.sure}
-
-
 def of_standing(standing: Standing) -> dict[str, Any]:
     """Return where a player stands."""
+    rating = standing.rating
     return {
         "name": standing.name,
         "kind": standing.kind,
         "house": standing.house,
-        "rating": of_rating(standing.rating),
+        "rating": {"mean": rating.mean, "deviation": rating.deviation, "sure": rating.sure},
         **of_record(standing.record),
     }
 

@@ -28,12 +28,14 @@ WORDS = {
 }
 """The word for each reason, in the database, in exports and in filters. Never to be changed."""
 REASONS = {word: reason for reason, word in WORDS.items()}
+LOSSES = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
+"""The reasons for which a game is lost, as tables list them."""
 
 LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which a time has no date."""
 
 _NUMBER = re.compile("[1-9][0-9]{0,18}")
-_DEFAULT_NAME = re.compile("c4bot-[0-9]+")
+_DEFAULT_NAME = re.compile("c4bot-[0-9]+")  # c4bot has made it up, because nobody gave it a name
 _AGO = re.compile("([0-9]{1,6})([smhd])")
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -94,21 +96,27 @@ class GameRecord:
         return position_string(map(int, self.moves))
 
     def plain(self) -> tuple[object, ...]:
-        """Return the game as values that every way of writing knows, for `from_plain`."""
-        players = [(player.name, player.kind, player.house) for player in self.players]
-        times = (self.began, self.ended, *self.thought)
-        about = (self.table, self.series, self.round, self.counted, self.remote)
-        return (self.game, *players, times, self.moves, self.result, WORDS[self.reason], about)
+        """Return the game as values that every way of writing knows, for `from_plain`.
+
+        They are in the order of the columns of the table of games, with names for the numbers of players.
+        `remote`, which no table has, comes last.
+        """
+        first, second = self.players
+        return (
+            *(self.game, self.began, self.ended, first.name, second.name),
+            *(first.kind, second.kind, first.house, second.house),
+            *(self.moves, self.result, WORDS[self.reason], *self.thought),
+            *(self.table, self.series, self.round, self.counted, self.remote),
+        )
 
     @classmethod
     def from_plain(cls, found: Sequence[Any]) -> "GameRecord":
-        """Undo `plain`. Raises KeyError, TypeError, ValueError."""
-        game, first, second, (began, ended, *thought), moves, result, reason, about = found
-        one, other = thought
-        return cls(
-            *(game, began, ended, (Participant(*first), Participant(*second)), moves),
-            *(winner_of(result), REASONS[reason], (one, other), *about),
-        )
+        """Undo `plain`; `remote` may be missing. Raises KeyError, TypeError, ValueError."""
+        game, began, ended, first, second, kind, other_kind, house, other_house, *others = found
+        moves, result, reason, thought, other_thought, *about = others
+        players = (Participant(first, kind, house), Participant(second, other_kind, other_house))
+        end = (moves, winner_of(result), REASONS[reason], (thought, other_thought))
+        return cls(game, began, ended, players, *end, *about)
 
     def board(self) -> Board:
         """Return the last position. Raises ValueError where the columns are no game."""
@@ -163,7 +171,7 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
     which tell nothing of its strength, nor those of a player that was given no name.
     """
     one, two = finished.players
-    named = not any(is_default_name(each.name) for each in finished.players)
+    named = not any(_DEFAULT_NAME.fullmatch(each.name) for each in finished.players)
     houses = one.manners.house and two.manners.house
     return GameRecord(
         game=finished.game,
@@ -191,11 +199,6 @@ def ended_as(record: GameRecord) -> Ended:
         leaver = other(winner)
     column = board.moves[-1] if by_move else None
     return Ended(record.game, board, winner, record.reason, column, leaver)
-
-
-def is_default_name(name: str) -> bool:
-    """Whether c4bot has made up a name, because nobody gave it one."""
-    return _DEFAULT_NAME.fullmatch(name) is not None
 
 
 def _participant(player: Player) -> Participant:

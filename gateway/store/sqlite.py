@@ -49,13 +49,10 @@ def prepare(path: Path, version: int) -> None:
         check(path, version)
         return
     path.touch()  # or the system's own word on why not
-    connection = sqlite3.connect(path, isolation_level=None)
-    try:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         # In this order each of the two is whole, or absent, should the process end here.
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
-    finally:
-        connection.close()
 
 
 def check(path: Path, version: int) -> None:
@@ -179,9 +176,9 @@ def _version_in_wal(path: Path) -> int:
     """Return the version that a killed process may have left in the log beside the file, or 0."""
     if not _has_log(path):
         return 0
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)  # which writes neither file nor log
-    try:
-        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    try:  # in a mode that writes neither file nor log
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in _NOT_ALLOWED:
             raise
@@ -189,5 +186,3 @@ def _version_in_wal(path: Path) -> int:
             f"{path} was not closed, and this user cannot read what its log has; start the server, or read it"
             " as a user who may write there"
         ) from error
-    finally:
-        connection.close()

@@ -8,47 +8,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from gateway.game.events import Reason
-from gateway.game.text import did_you_mean, json_text, printable, quoted
-from gateway.store import StoreError, comparing, presentation
-from gateway.store.commands import aligned, plural
-from gateway.store.comparing import EVERYTHING, LOBBY, Choice, Ranked
+from gateway.game.text import aligned, did_you_mean, json_text, plural, printable, quoted
+from gateway.store import StoreError, presentation, statistics
 from gateway.store.database import Database
 from gateway.store.formats import sheet
-from gateway.store.records import WORDS
-from gateway.store.schema import games
-from gateway.store.statistics import Score
+from gateway.store.records import LOSSES, WORDS
+from gateway.store.statistics import EVERYTHING, LOBBY, Choice, Ranked, Score
 
 Form: TypeAlias = Literal["text", "json", "csv"]
 
 NO_GAMES = "No games yet. Players appear here after their first game."
 _NOBODY = "No such games, or no player with so many of them."
 _HEAD = (
-    *("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "points"),
-    *("first", "second", "s/move"),
-)
+    "", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "points",
+    "first", "second", "s/move",
+)  # fmt: skip
 _COLUMNS = (
-    *(
-        "rank",
-        "player",
-        "kind",
-        "house",
-        "mean",
-        "deviation",
-        "sure",
-        "games",
-        "won",
-        "drawn",
-        "lost",
-        "points",
-    ),
-    *("first_games", "first_won", "first_drawn", "second_games", "second_won", "second_drawn"),
-    *("thought", "moves"),
-)
-_LOSSES = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
-_GRADES = ("rank", "player", "points", "games", "won", "drawn", "lost", *(WORDS[each] for each in _LOSSES))
+    "rank", "player", "kind", "house", "mean", "deviation", "sure", "games", "won", "drawn", "lost", "points",
+    "first_games", "first_won", "first_drawn", "second_games", "second_won", "second_drawn",
+    "thought", "moves",
+)  # fmt: skip
+_GRADES = ("rank", "player", "points", "games", "won", "drawn", "lost", *(WORDS[each] for each in LOSSES))
 _ORDER = {
     "rating": "by rating less +-: what a player's strength is at least, but for one case in 700",
     "points": "by points: 1 for a won game, 0.5 for a drawn one",
@@ -64,7 +46,7 @@ class Wanted:
     least: int = 1
     """Games that a player needs to be listed."""
     order: str = "rating"
-    """One of `comparing.ORDERS`."""
+    """One of `statistics.ORDERS`."""
     form: Form = "text"
 
 
@@ -75,9 +57,10 @@ def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Ite
     """
     with database.reading() as connection:
         _check_table(connection, wanted.choice)
-        found, firsts = comparing.standings(connection, wanted.choice, least=wanted.least, order=wanted.order)
+        choice, least, order = wanted.choice, wanted.least, wanted.order
+        found, firsts = statistics.standings(connection, choice, least=least, order=order)
         names = [row.standing.name for row in found]
-        scores = comparing.scores(connection, wanted.choice, names, names) if cross else {}
+        scores = statistics.scores(connection, choice, names, names) if cross else {}
     if wanted.form == "json":
         answer = presentation.of_standings(found, firsts)
         if cross:
@@ -90,16 +73,16 @@ def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Ite
     if wanted.form == "csv":
         yield from sheet.lines([_COLUMNS, *map(_cells, found)])
         return
-    yield from aligned([_HEAD, *map(_row, found)], left=(1, 2))
+    yield aligned([_HEAD, *map(_row, found)], left=(1, 2))
     if not found:
         yield f"\n{NO_GAMES if wanted.choice.is_everything and not firsts.games else _NOBODY}\n"
         return
-    yield f"\nThe rank is {_ORDER.get(wanted.order, _ORDER['rating'])}.\n"
+    yield _order(wanted)
     yield f"First movers won {_percent(firsts.won, firsts)}, drew {_percent(firsts.drawn, firsts)}"
     yield f" and lost {_percent(firsts.lost, firsts)} of {plural(firsts.games, 'game')}.\n"
     if cross:
         yield "\nPoints of each against each, of the games that they played:\n\n"
-        yield from aligned(_cross_table(found, scores), left=(0, 1))
+        yield aligned(_cross_table(found, scores), left=(0, 1))
 
 
 def grades(database: Database, wanted: Wanted) -> Iterator[str]:
@@ -109,40 +92,39 @@ def grades(database: Database, wanted: Wanted) -> Iterator[str]:
     """
     with database.reading() as connection:
         _check_table(connection, wanted.choice)
-        compared = comparing.compare(connection, wanted.choice, by_reason=True)
+        compared = statistics.compare(connection, wanted.choice, by_reason=True)
     players = [each for each in compared.standings if not each.house]
+    shown = sheet.text if wanted.form == "csv" else printable
     rows = list[tuple[str, ...]]()
-    for row in comparing.ranked(comparing.with_games(players, wanted.least), wanted.order):
+    for row in statistics.ranked(statistics.with_games(players, wanted.least), wanted.order):
         name, total = row.standing.name, row.standing.record.total
-        lost = (compared.endings.get((name, reason)) for reason in _LOSSES)
-        rows.append(
-            (
-                *(str(row.rank), sheet.text(name) if wanted.form == "csv" else printable(name)),
-                *(
-                    f"{total.points:g}",
-                    *(str(each) for each in (total.games, total.won, total.drawn, total.lost)),
-                ),
-                *("0" if score is None else str(score.lost) for score in lost),
-            )
-        )
+        ends = [compared.endings.get((name, reason)) for reason in LOSSES]
+        lost = [0 if score is None else score.lost for score in ends]
+        counts = (total.games, total.won, total.drawn, total.lost, *lost)
+        rows.append((str(row.rank), shown(name), f"{total.points:g}", *map(str, counts)))
     if wanted.form == "csv":
         yield from sheet.lines([(*_GRADES[:-4], *(f"lost_{word}" for word in _GRADES[-4:])), *rows])
         return
-    yield from aligned([("", *_GRADES[1:]), *rows], left=(1,))
+    yield aligned([("", *_GRADES[1:]), *rows], left=(1,))
     if not rows:
         yield f"\n{_NOBODY}\n"
         return
-    yield f"\nThe rank is {_ORDER.get(wanted.order, _ORDER['rating'])}.\n"
+    yield _order(wanted)
     yield "Of the games lost: to four in a row, by an illegal move, on time, by leaving.\n"
 
 
 def _check_table(connection: Connection, choice: Choice) -> None:
     """Raise StoreError if no game was played at the table of a choice."""
     table = choice.table
-    if table is None or table.casefold() == LOBBY or comparing.spellings(connection, table):
+    if table is None or table.casefold() == LOBBY:
         return
-    tables = connection.scalars(select(games.c.at_table).where(games.c.at_table.is_not(None)).distinct())
-    raise StoreError(f"no stored game was played at a table {quoted(table)}{did_you_mean(table, tables)}")
+    tables = statistics.all_tables(connection)
+    if table.casefold() not in map(str.casefold, tables):
+        raise StoreError(f"no stored game was played at a table {quoted(table)}{did_you_mean(table, tables)}")
+
+
+def _order(wanted: Wanted) -> str:
+    return f"\nThe rank is {_ORDER.get(wanted.order, _ORDER['rating'])}.\n"
 
 
 def _cross_table(found: Sequence[Ranked], scores: Mapping[tuple[str, str], Score]) -> list[list[str]]:

@@ -1,30 +1,47 @@
-"""Statistics, read from what is kept beside the games: who stands where, and who did how against whom.
+"""Statistics: standings, scores between players, and the history of one of them.
 
-Knows the tables; computes nothing that `gateway.store.totals` does not keep. Only games that count are in it:
-none of TEST players, none between players of the server's own, none that was aborted or cut short.
+Knows the tables. For all games it reads the totals that are kept beside the games; for a smaller `Choice`,
+and for a player's history, the games themselves. Ratings, scores and openings come only from games that
+count: none of TEST players, none between players of the server's own, none that was aborted or cut short. A
+rating is always that of all games.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    FromClause,
     Row,
     Select,
     Subquery,
+    and_,
     case,
     func,
     literal_column,
+    or_,
     select,
     union_all,
 )
 
+from gateway.game.board import Side
 from gateway.game.events import Reason
+from gateway.store import evidence
+from gateway.store.database import Reading
+from gateway.store.evidence import Moves
+from gateway.store.games import number_of
 from gateway.store.records import REASONS
-from gateway.store.schema import players, tallies
+from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.totals import Rating
+
+LATEST = 20_000
+"""Games in which tables are searched for."""
+LOBBY = "lobby"
+"""The name that stands for the lobby. No table has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +116,46 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """All there is to say of one player."""
+class Ranked:
+    """A player's row in standings."""
 
+    rank: int
+    """From 1. Players who are equal share a rank, and the next one follows by the number of players ahead."""
     standing: Standing
-    reasons: dict[Reason, Record]
-    """By how the games ended."""
-    opponents: dict[str, Record]
-    """By opponent, those that it played most first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A choice of games, by all fields that are not None."""
+
+    since: int | None = None
+    """Games that ended at this time or later, in milliseconds of Unix time."""
+    table: str | None = None
+    """Games at the table of this name, in any case; `LOBBY` for those in the lobby."""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it is all games."""
+        return self == EVERYTHING
+
+
+EVERYTHING = Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The players of a choice of games, and what they did."""
+
+    choice: Choice
+    """The same games by the simplest choice: without `since` if no game is older."""
+    standings: list[Standing]
+    """The strongest first."""
+    reasons: dict[Reason, int]
+    """The number of games for each reason."""
+    endings: dict[tuple[str, Reason], Score]
+    """A player's score in the games that ended for a reason; empty without `by_reason`."""
+    tables: list[str]
+    """The tables of the latest games, the latest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,65 +167,123 @@ class Meeting:
     games: int
 
 
-def standings(connection: Connection, limit: int | None = None) -> list[Standing]:
-    """Return those who have played games that count, the strongest first."""
-    query = _STANDING.where(players.c.opened + players.c.replied > 0)
-    surest = (players.c.mean - 3 * players.c.deviation).desc()
-    return [_standing(row) for row in connection.execute(query.order_by(surest, players.c.name).limit(limit))]
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """All there is to say of one player."""
+
+    standing: Standing
+    reasons: dict[Reason, Record]
+    """By how the games ended."""
+    opponents: dict[str, Record]
+    """By opponent, those that it played most first."""
 
 
-def roll(connection: Connection, after: str | None = None, limit: int = 100) -> list[Standing]:
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A player's rating after one of its games."""
+
+    number: int
+    """The number of the game among its rated games, from 1."""
+    ended: int
+    """When the game ended, in milliseconds of Unix time."""
+    rating: Rating
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A dialect in which a player played."""
+
+    kind: str
+    games: int
+    latest: int
+    """When the latest game ended, in milliseconds of Unix time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Career:
+    """The history of one player."""
+
+    profile: Profile
+    place: tuple[int, int] | None
+    """Its place, and the number of players; None if none of its games counts."""
+    curve: list[Point]
+    openings: tuple[dict[str, Score], dict[str, Score]]
+    """Its scores as first mover and as second, by the first columns of the game."""
+    clients: list[Client]
+    move_times: list[float]
+    """Mean milliseconds for its first move of a game, its second, and so on."""
+    kinds: dict[str, str]
+    """The dialects of its opponents."""
+
+
+ORDERS: Mapping[str, Callable[[Standing], Any]] = {
+    "rating": lambda each: -each.rating.sure,
+    "points": lambda each: -each.record.total.points,
+    "share": lambda each: -each.record.total.share,
+    "games": lambda each: -each.record.total.games,
+    "name": lambda each: each.name.casefold(),
+    "time": lambda each: -each.record.mean_thought,
+}
+"""The keys by which standings can be sorted. All but names put the largest first."""
+MERITS = ("rating", "points", "share")
+"""Those that also give the ranks; in the other orders the ranks are those by rating."""
+
+_NONE = Score(0, 0, 0)
+_NOTHING = Record(_NONE, _NONE, 0, 0)
+_SIDES = (("first", "second"), ("second", "first"))
+"""The columns of a player and of its opponent, by the player's side."""
+_SUMS = ("games", "won", "drawn", "thought", "moves")
+_COUNTS = players.c.opened + players.c.replied > 0
+"""Of a player: some of its games count."""
+_SURE = players.c.mean - 3 * players.c.deviation
+
+
+# Standings.
+
+
+def ranked(found: Sequence[Standing], order: str = "rating") -> list[Ranked]:
+    """Return players in one of `ORDERS`, with their ranks. `found` is in the order that equals keep."""
+    merit = ORDERS[order if order in MERITS else "rating"]
+    rows: list[Ranked] = []
+    for number, each in enumerate(sorted(found, key=merit), 1):
+        is_equal = bool(rows) and merit(rows[-1].standing) == merit(each)
+        rows.append(Ranked(rows[-1].rank if is_equal else number, each))
+    return rows if order in MERITS else sorted(rows, key=lambda row: ORDERS[order](row.standing))
+
+
+def with_games(found: Sequence[Standing], least: int) -> list[Standing]:
+    """Return the players with at least `least` games."""
+    return [each for each in found if each.record.total.games >= least]
+
+
+def standings(
+    connection: Connection,
+    choice: Choice = EVERYTHING,
+    *,
+    least: int = 1,
+    order: str = "rating",
+    limit: int | None = None,
+) -> tuple[list[Ranked], Score]:
+    """Return the first `limit` players with at least `least` chosen games, and the score of first movers."""
+    if choice.is_everything and least == 1 and order == "rating":  # then the database need not return all
+        sums = (players.c.opened, players.c.opened_won, players.c.opened_drawn)
+        firsts = connection.execute(select(*(func.coalesce(func.sum(column), 0) for column in sums))).one()
+        return ranked(_strongest(connection, limit)), Score(*map(int, firsts))
+    found = compare(connection, choice).standings
+    firsts_of_chosen = sum((each.record.first for each in found), _NONE)
+    return ranked(with_games(found, least), order)[:limit], firsts_of_chosen
+
+
+def players_by_name(connection: Connection, after: str | None = None, limit: int = 100) -> list[Standing]:
     """Return those who have played any game, by name, from behind the name `after` on."""
-    query = _STANDING if after is None else _STANDING.where(players.c.name > after)
+    query = select(players) if after is None else select(players).where(players.c.name > after)
     return [_standing(row) for row in connection.execute(query.order_by(players.c.name).limit(limit))]
 
 
-def profile(connection: Connection, name: str, opponents: int = 100) -> Profile | None:
-    """Return all of one player, with up to so many `opponents`; None for one who never played."""
-    row = connection.execute(_STANDING.add_columns(players.c.id).where(players.c.name == name)).one_or_none()
-    if row is None:
-        return None
-    seen = _seen_by(row.id)
-    reasons = connection.execute(_by_reason(seen))
-    return Profile(
-        _standing(row),
-        {REASONS[each.key]: _record(each) for each in reasons},
-        {each.key: _record(each) for each in connection.execute(_by_opponent(seen, opponents))},
-    )
-
-
-def meetings(connection: Connection, names: Sequence[str]) -> list[Meeting]:
-    """Return how often each of `names` moved first against each player that it met in either order.
-
-    They are sorted by both names.
-    """
-    chosen = select(players.c.id).where(players.c.name.in_(names))
-    ahead = select(tallies.c.first, tallies.c.second, tallies.c.games).where(tallies.c.first.in_(chosen))
-    behind = select(tallies.c.second, tallies.c.first, literal_column("0")).where(
-        tallies.c.second.in_(chosen)
-    )
-    met = union_all(ahead, behind).subquery()
-    sums = select(met.c.first, met.c.second, func.sum(met.c.games).label("games"))
-    pairs = sums.group_by(met.c.first, met.c.second).subquery()
-    one, other = players.alias("opener"), players.alias("replier")
-    query = (
-        select(one.c.name, other.c.name, pairs.c.games)
-        .join_from(pairs, one, pairs.c.first == one.c.id)
-        .join(other, pairs.c.second == other.c.id)
-        .order_by(one.c.name, other.c.name)
-    )
-    return [Meeting(first, second, int(games)) for first, second, games in connection.execute(query)]
-
-
-def first_movers(connection: Connection) -> Score:
-    """Return how all first movers together did: the advantage of moving first."""
-    sums = (func.coalesce(func.sum(column), 0) for column in _OPENED)
-    games, won, drawn = connection.execute(select(*sums)).one()
-    return Score(int(games), int(won), int(drawn))
-
-
-_OPENED = (players.c.opened, players.c.opened_won, players.c.opened_drawn)
-_STANDING = select(*(column for column in players.c if column.name != "id"))
+def _strongest(connection: Connection, limit: int | None = None) -> list[Standing]:
+    """Return those who have played games that count, the strongest first."""
+    query = select(players).where(_COUNTS).order_by(_SURE.desc(), players.c.name).limit(limit)
+    return [_standing(row) for row in connection.execute(query)]
 
 
 def _standing(row: Row[Any]) -> Standing:
@@ -186,47 +293,290 @@ def _standing(row: Row[Any]) -> Standing:
     return Standing(row.name, row.kind, row.house, record, Rating(row.mean, row.deviation))
 
 
-def _seen_by(player: int) -> Subquery:
-    """Return the tallies of a player, as that player sees them."""
-    parts = []
-    for side, own, other in ((1, "first", "second"), (2, "second", "first")):
-        part = select(
-            tallies.c[other].label("opponent"),
-            tallies.c.reason,
-            literal_column(str(side)).label("side"),
-            tallies.c.games,
-            case((tallies.c.result == side, tallies.c.games), else_=0).label("won"),
-            case((tallies.c.result == 0, tallies.c.games), else_=0).label("drawn"),
-            tallies.c[f"{own}_thought"].label("thought"),
-            tallies.c[f"{own}_moves"].label("moves"),
+# Players compared.
+
+
+def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) -> Comparison:
+    """Return the players of the chosen games and their scores; with `by_reason` also `endings`."""
+    if choice.since is not None:
+        older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
+        if connection.execute(older).first() is None:  # then what is kept beside the games will do
+            choice = replace(choice, since=None)
+    source = _source(connection, choice)
+    query = select(source.c.reason, func.sum(source.c.games)).group_by(source.c.reason)
+    reasons = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
+    found, endings = _strongest(connection), dict[tuple[str, Reason], Score]()
+    if by_reason or not choice.is_everything:
+        # Not by reason where nobody asks for it: each column makes sorting slower.
+        keys = ("player", "reason") if by_reason else ("player",)
+        done: dict[str, Record] = defaultdict(lambda: _NOTHING)
+        for (name, *reason), record in _records(connection, source, keys).items():
+            done[name] += record
+            if reason:
+                endings[name, REASONS[reason[0]]] = record.total
+        found = [replace(each, record=done[each.name]) for each in found if each.name in done]
+    return Comparison(choice, found, reasons, endings, tables(connection))
+
+
+def scores(
+    connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
+) -> dict[tuple[str, str], Score]:
+    """Return the score of each of `names` against each of `others` that it met."""
+    source = _source(connection, choice)
+    found = _records(connection, source, ("player", "opponent"), names, others)
+    return {(name, other): record.total for (name, other), record in found.items()}
+
+
+def meetings(reading: Reading, at_once: int = 10) -> Iterator[Meeting]:
+    """Yield how often each player moved first against each that it met, by both names.
+
+    Hold the meetings of `at_once` players in memory, and no connection between two reads.
+    """
+    after = None
+    while True:
+        with reading() as connection:
+            names = [each.name for each in players_by_name(connection, after, at_once)]
+            found = _records(connection, tallies, ("player", "opponent"), names)
+        for (first, second), record in sorted(found.items(), key=lambda each: each[0]):
+            yield Meeting(first, second, record.first.games)
+        if len(names) < at_once:
+            return
+        after = names[-1]
+
+
+def tables(connection: Connection, limit: int = 200) -> list[str]:
+    """Return the names of up to `limit` tables of the latest `LATEST` games, those used last first.
+
+    Of names that differ only in case, which are one table, it returns the latest.
+    """
+    newest = select(func.max(games.c.id)).scalar_subquery()
+    recent = and_(games.c.id > newest - LATEST, games.c.at_table.is_not(None))
+    latest = func.max(games.c.id)
+    query = select(games.c.at_table).where(recent).group_by(games.c.at_table)
+    found: dict[str, str] = {}
+    for name in connection.scalars(query.order_by(latest.desc()).limit(limit)):
+        found.setdefault(name.casefold(), name)
+    return [*found.values()]
+
+
+def all_tables(connection: Connection) -> list[str]:
+    """Return the names of all tables, in each of their spellings."""
+    query = select(games.c.at_table).where(games.c.at_table.is_not(None)).distinct()
+    return [*connection.scalars(query)]
+
+
+def _source(connection: Connection, choice: Choice) -> FromClause:
+    """Return the chosen games, with the columns of `tallies`."""
+    if choice.is_everything:
+        return tallies
+    chosen: list[ColumnElement[bool]] = [games.c.counted]
+    if choice.since is not None:
+        chosen.append(games.c.ended >= choice.since)
+    table = None if choice.table is None else choice.table.casefold()
+    if table == LOBBY:
+        chosen.append(games.c.at_table.is_(None))
+    elif table is not None:  # each game has it as its players wrote it
+        spelled = [name for name in all_tables(connection) if name.casefold() == table]
+        chosen.append(games.c.at_table.in_(spelled))
+    length = func.length(games.c.moves)
+    columns: list[ColumnElement[Any]] = [
+        # Computed, so that no index is used: grouping most of the games by an index is slower.
+        (games.c.first + 0).label("first"),
+        (games.c.second + 0).label("second"),
+        games.c.reason.concat("").label("reason"),
+        games.c.result,
+        literal_column("1").label("games"),
+        games.c.first_thought,
+        games.c.second_thought,
+        ((length + 1) // 2).label("first_moves"),
+        (length // 2).label("second_moves"),
+    ]
+    return select(*columns).where(*chosen).subquery()
+
+
+def _records(
+    connection: Connection,
+    source: FromClause,
+    by: Sequence[str],
+    names: Sequence[str] | None = None,
+    others: Sequence[str] | None = None,
+) -> dict[tuple[str, ...], Record]:
+    """Return what players did in games, those of each ``player``, ``opponent`` and ``reason`` together.
+
+    `source` is as `_source` gives it, `by` some of the three words. With `names` only of these players, with
+    `others` only against those.
+    """
+    found: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0] * 8)
+    for side, (own, other) in enumerate(_SIDES):
+        key = {"player": source.c[own], "opponent": source.c[other], "reason": source.c.reason}
+        sums = (
+            source.c.games,
+            case((source.c.result == 1 + side, source.c.games), else_=0),
+            case((source.c.result == 0, source.c.games), else_=0),
+            source.c[f"{own}_thought"],
+            source.c[f"{own}_moves"],
         )
-        parts.append(part.where(tallies.c[own] == player))
+        query = select(
+            *(key[each].label(each) for each in by),
+            *(func.sum(column).label(name) for name, column in zip(_SUMS, sums, strict=True)),
+        ).group_by(*(key[each] for each in by))
+        if names is not None:
+            query = query.where(source.c[own].in_(_numbers(names)))
+        if others is not None:
+            query = query.where(source.c[other].in_(_numbers(others)))
+        grouped = query.subquery()
+        columns, whole = [], select(*(grouped.c[name] for name in _SUMS))
+        for each in by:
+            column = grouped.c[each]
+            if each != "reason":
+                named = players.alias()
+                whole = whole.join(named, named.c.id == column)
+                column = named.c.name
+            columns.append(column)
+        for number, won, drawn, thought, moves, *keys in connection.execute(whole.add_columns(*columns)):
+            counts = found[tuple(keys)]
+            counts[3 * side : 3 * side + 3] = int(number), int(won), int(drawn)
+            counts[6] += int(thought)
+            counts[7] += int(moves)
+    return {keys: Record(Score(*each[:3]), Score(*each[3:6]), *each[6:]) for keys, each in found.items()}
+
+
+def _numbers(names: Sequence[str]) -> Select[tuple[int]]:
+    """Return what selects the numbers of these players."""
+    return select(players.c.id).where(players.c.name.in_(names))
+
+
+# One player.
+
+
+def profile(connection: Connection, name: str, opponents: int = 100) -> Profile | None:
+    """Return all of one player, with up to so many `opponents`; None for one who never played."""
+    row = connection.execute(select(players).where(players.c.name == name)).one_or_none()
+    if row is None:
+        return None
+    reasons = _records(connection, tallies, ("reason",), [name])
+    met = _records(connection, tallies, ("opponent",), [name])
+    most = sorted(met.items(), key=lambda each: (-each[1].total.games, each[0]))
+    return Profile(
+        _standing(row),
+        {REASONS[word]: record for (word,), record in sorted(reasons.items(), key=lambda each: each[0])},
+        {opponent: record for (opponent,), record in most[:opponents]},
+    )
+
+
+def career(connection: Connection, name: str) -> Career | None:
+    """Return the history of a player; None if it has played no game."""
+    found = profile(connection, name)
+    if found is None:
+        return None
+    kinds = select(players.c.name, players.c.kind).where(players.c.name.in_([*found.opponents]))
+    return Career(
+        profile=found,
+        place=place(connection, name),
+        curve=curve(connection, name, 120),
+        openings=(openings(connection, name, 0), openings(connection, name, 1)),
+        clients=clients(connection, name),
+        move_times=move_times(connection, name),
+        kinds={row.name: row.kind for row in connection.execute(kinds)},
+    )
+
+
+def place(connection: Connection, name: str) -> tuple[int, int] | None:
+    """Return the rank of a player and the number of players; None if none of its games counts."""
+    own = connection.execute(select(_SURE).where(players.c.name == name, _COUNTS)).scalar()
+    if own is None:
+        return None
+    counts = (func.count().filter(own < _SURE), func.count())
+    ahead, everybody = connection.execute(select(*counts).select_from(players).where(_COUNTS)).one()
+    return ahead + 1, everybody
+
+
+def curve(connection: Connection, name: str, most: int, since: int | None = None) -> list[Point]:
+    """Return a player's rating after its games from `since` on, the oldest first.
+
+    Of more than `most` games it returns evenly spread ones, with the latest. Games without a rating are left
+    out.
+    """
+    rated = _games_of(name, ("id", "ended", "{side}_mean", "{side}_deviation"))
+    numbered = (
+        select(
+            *rated.c,
+            func.row_number().over(order_by=rated.c.id).label("number"),
+            func.count().over().label("total"),
+        )
+        .where(rated.c.mean.is_not(None), rated.c.ended >= (since or 0))
+        .subquery()
+    )
+    number, total = numbered.c.number, numbered.c.total
+    step = (total + most - 1) // most
+    query = select(number, numbered.c.ended, numbered.c.mean, numbered.c.deviation)
+    rows = connection.execute(query.where(or_((total - number) % step == 0, number == 1)).order_by(number))
+    return [Point(number, ended, Rating(mean, deviation)) for number, ended, mean, deviation in rows]
+
+
+def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> dict[str, Score]:
+    """Return a player's scores on one side by opening: the first columns, of both players.
+
+    There is an entry for every opening of 1 to `depth` columns.
+    """
+    start = func.substr(games.c.moves, 1, depth)
+    query = (
+        select(start, games.c.result, func.count())
+        .where(games.c[_SIDES[side][0]] == number_of(name), games.c.counted, games.c.moves != "")
+        .group_by(start, games.c.result)
+    )
+    found: dict[str, Score] = defaultdict(lambda: _NONE)
+    for moves, result, count in connection.execute(query):
+        score = Score(count, count * (result == 1 + side), count * (result == 0))
+        for length in range(1, len(moves) + 1):
+            found[moves[:length]] += score
+    return found
+
+
+def clients(connection: Connection, name: str) -> list[Client]:
+    """Return the dialects in which a player played, the latest first."""
+    seen = _games_of(name, ("ended", "{side}_kind"))
+    latest = func.max(seen.c.ended)
+    query = select(seen.c.kind, func.count(), latest).group_by(seen.c.kind).order_by(latest.desc())
+    return [Client(*row) for row in connection.execute(query)]
+
+
+def move_times(connection: Connection, name: str, latest: int = 50) -> list[float]:
+    """Return the mean milliseconds for a player's first move, its second, and so on.
+
+    They come from the evidence of its `latest` games. Empty if there is none.
+    """
+    taken: dict[int, list[int]] = defaultdict(list)
+    for side, moves in _latest_moves(connection, name, latest):
+        for number in sorted(moves.times)[1:]:
+            used = moves.turn(number).used
+            if used is not None and number % 2 != side:
+                taken[(number - 1) // 2].append(used)
+    known = takewhile(bool, (taken[number] for number in range(len(taken))))
+    return [sum(each) / len(each) for each in known]
+
+
+def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[tuple[int, Moves]]:
+    """Yield the player's side in its latest games, and when their moves were made."""
+    own = _games_of(name, ("id", "moves", "first_thought", "second_thought"))
+    newest = select(own).order_by(own.c.id.desc()).limit(latest).subquery()
+    sides = [exchanges.alias("opener"), exchanges.alias("replier")]
+    bodies = (each.c.body for each in sides)
+    query = select(newest.c.side, newest.c.moves, newest.c.first_thought, newest.c.second_thought, *bodies)
+    for side, each in enumerate(sides):
+        query = query.outerjoin(each, and_(each.c.game == newest.c.id, each.c.side == side))
+    for side, columns, first, second, *kept in connection.execute(query):
+        both = [None if body is None else evidence.unpacked(body) for body in kept]
+        yield side, evidence.found(columns, (first, second), both)
+
+
+def _games_of(name: str, columns: Sequence[str]) -> Subquery:
+    """Return a player's games on both sides; ``{side}_`` in `columns` stands for the player's side."""
+    parts = []
+    for side, (own, _) in enumerate(_SIDES):
+        found = (games.c[each.format(side=own)].label(each.removeprefix("{side}_")) for each in columns)
+        part = select(*found, literal_column(str(side)).label("side"))
+        part = part.where(games.c[own] == number_of(name))
+        # A name that plays itself has each of its games once.
+        parts.append(part.where(games.c.second != games.c.first) if side else part)
     return union_all(*parts).subquery()
-
-
-def _sums(seen: Subquery) -> Iterator[ColumnElement[Any]]:
-    for side in (1, 2):
-        for name in ("games", "won", "drawn"):
-            on_side = case((seen.c.side == side, seen.c[name]), else_=0)
-            yield func.sum(on_side).label(f"{name}_{side}")
-    yield func.sum(seen.c.thought).label("thought")
-    yield func.sum(seen.c.moves).label("moves")
-
-
-def _by_reason(seen: Subquery) -> Select[Any]:
-    key = seen.c.reason.label("key")
-    return select(key, *_sums(seen)).group_by(key).order_by(key)
-
-
-def _by_opponent(seen: Subquery, limit: int) -> Select[Any]:
-    most = func.sum(seen.c.games).label("most")
-    of_all = select(seen.c.opponent, most, *_sums(seen)).group_by(seen.c.opponent).subquery()
-    columns = [column for column in of_all.c if column.name not in ("opponent", "most")]
-    named = select(players.c.name.label("key"), *columns).join(of_all, of_all.c.opponent == players.c.id)
-    return named.order_by(of_all.c.most.desc(), players.c.name).limit(limit)
-
-
-def _record(row: Row[Any]) -> Record:
-    first = Score(int(row.games_1), int(row.won_1), int(row.drawn_1))
-    second = Score(int(row.games_2), int(row.won_2), int(row.drawn_2))
-    return Record(first, second, int(row.thought), int(row.moves))

@@ -21,13 +21,11 @@ from gateway.store.database import is_passing
 from gateway.store.formats import jsonl
 from gateway.store.games import named
 from gateway.store.journal import Line
-from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, Participant, TakenUp
+from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, TakenUp
 from gateway.store.schema import exchanges, games, players, spelled, tallies
 from gateway.store.totals import Account, Entry, Key, Ratings, Tally, Totals
 
 T = TypeVar("T")
-Rerated: TypeAlias = dict[int, Ratings]
-"""Ratings after games, by the number of the game in the database."""
 Packed: TypeAlias = tuple[Side, bytes, GameId]
 """Evidence of one side of a game, as it is kept."""
 PAGE = 5_000
@@ -37,8 +35,6 @@ _TOTALS = tuple(Account.__dataclass_fields__)
 _SUMS = tuple(Tally.__dataclass_fields__)
 _totals_of = attrgetter(*_TOTALS)
 _sums_of = attrgetter(*_SUMS)
-_UNRATED = Ratings()
-_BUSY = ("first", "second", "result", "reason", "first_thought", "second_thought")
 
 
 class OtherGameError(Exception):
@@ -60,6 +56,16 @@ class Merged(NamedTuple):
     """Those that this server had without a result, having lost the other one, which had stored their end."""
     other: Sequence[GameRecord]
     """Those whose id another game has."""
+
+
+class Recounted(NamedTuple):
+    """What came of a recount."""
+
+    totals: Totals
+    were_right: bool
+    """Whether the totals were kept so."""
+    rerated: int
+    """Games with which ratings were missing or wrong."""
 
 
 def store(connection: Connection, records: Sequence[GameRecord]) -> Sequence[GameRecord]:
@@ -106,16 +112,40 @@ def _insert_games(connection: Connection, fresh: Sequence[GameRecord]) -> None:
     """Store games that are not stored, with their players and totals."""
     if not fresh:
         return
-    roll = _Roll(connection, fresh)
-    totals = Totals(accounts=roll.accounts)
+    seen = {player.name: player for record in fresh for player in record.players}
+    ids, accounts = dict[str, int](), dict[int, Account]()
+    for name, number, *kept in _known(connection, seen):
+        ids[name], accounts[number] = number, Account(*kept)
+    new = [name for name in seen if name not in ids]
+    for number, name in enumerate(new, _last(connection, "players") + 1):
+        ids[name], accounts[number] = number, Account()
+    totals = Totals(accounts=accounts)
     rows = []
     for number, record in enumerate(fresh, _last(connection, "games") + 1):
-        first, second = (roll.ids[player.name] for player in record.players)
-        ratings = totals.enter(_entry(first, second, record)) if record.counted else _UNRATED
+        first, second = (ids[player.name] for player in record.players)
+        ratings = Ratings()
+        if record.counted:
+            word, moves = WORDS[record.reason], len(record.moves)
+            ratings = totals.enter(Entry(first, second, record.result, word, *record.thought, moves))
         rows.append((number, *_row(record, first, second), *ratings))
-    roll.write(connection)
+    changed = {
+        name: (spelled(player.kind), player.house, *_totals_of(accounts[ids[name]]), ids[name])
+        for name, player in seen.items()
+    }
+    _execute(connection, "insert_players", [(*changed.pop(name), spelled(name)) for name in new])
+    _execute(connection, "update_players", [*changed.values()])
     _execute(connection, "insert_games", rows)
     _add(connection, totals.tallies)
+
+
+def _known(connection: Connection, names: Iterable[str]) -> Iterator[Any]:
+    """Yield the name, the number and the totals of each of these players who has played before."""
+    spellings = {spelled(name): name for name in names}
+    mark = _mark(connection.dialect.name)
+    for part in _slices([*spellings]):
+        query = f"SELECT name, id, {', '.join(_TOTALS)} FROM players WHERE name IN ({_marks(mark, part)})"
+        for name, *found in connection.exec_driver_sql(query, tuple(part)):
+            yield spellings[name], *found
 
 
 def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
@@ -140,13 +170,13 @@ def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
     _execute(connection, "insert_exchanges", rows)
 
 
-def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:
+def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings]]:
     """Enter all stored games in `totals`, a page at a time.
 
-    Yields the missing and wrong ratings of each page.
+    Yields the missing and wrong ratings of each page, by the number of the game in the database.
     """
     kept = (games.c[name] for name in Ratings._fields)
-    columns = (games.c.id, *(games.c[name] for name in _BUSY), func.length(games.c.moves), *kept)
+    columns = (games.c.id, *(games.c[name] for name in Entry._fields[:-1]), func.length(games.c.moves), *kept)
     query = select(*columns).where(games.c.counted).order_by(games.c.id).limit(PAGE)
     last = 0
     while page := connection.execute(query.where(games.c.id > last)).all():
@@ -160,9 +190,19 @@ def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:
         last = page[-1].id
 
 
-def rerate(connection: Connection, lacking: Rerated) -> None:
-    """Store ratings with their games."""
-    _execute(connection, "update_ratings", [(*ratings, number) for number, ratings in lacking.items()])
+def recount(connection: Connection) -> Recounted:
+    """Compute all totals, tallies and ratings again from the games alone, and put right what differs."""
+    kept, counted, rerated = totals_kept(connection), Totals(), 0
+    for lacking in replay(connection, counted):
+        _execute(connection, "update_ratings", [(*ratings, number) for number, ratings in lacking.items()])
+        rerated += len(lacking)
+    if kept != counted:
+        ids = connection.scalars(select(players.c.id)).all()
+        rows = [(*_totals_of(counted.accounts.get(number, Account())), number) for number in ids]
+        _execute(connection, "update_totals", rows)
+        connection.execute(delete(tallies))
+        _add(connection, counted.tallies)
+    return Recounted(counted, kept == counted, rerated)
 
 
 def totals_kept(connection: Connection) -> Totals:
@@ -173,15 +213,6 @@ def totals_kept(connection: Connection) -> Totals:
         {row[0]: Account(*row[1:]) for row in accounts if row.opened or row.replied},
         {Key(*row[:4]): Tally(*row[4:]) for row in sums},
     )
-
-
-def rewrite(connection: Connection, totals: Totals) -> None:
-    """Replace the totals that are kept beside the games."""
-    ids = connection.scalars(select(players.c.id)).all()
-    rows = [(*_totals_of(totals.accounts.get(number, Account())), number) for number in ids]
-    _execute(connection, "update_totals", rows)
-    connection.execute(delete(tallies))
-    _add(connection, totals.tallies)
 
 
 def prune(connection: Connection, before: int, most: int = 1_000) -> int:
@@ -203,44 +234,6 @@ def clear(connection: Connection) -> Cleared:
         connection.execute(delete(table))
     removed = connection.execute(delete(games)).rowcount
     return Cleared(removed, connection.execute(delete(players)).rowcount)
-
-
-class _Roll:
-    """The players of some games, known and new ones: their numbers and accounts."""
-
-    def __init__(self, connection: Connection, records: Sequence[GameRecord]) -> None:
-        self._seen: dict[str, Participant] = {}
-        for record in records:
-            for player in record.players:
-                self._seen[player.name] = player
-        self.ids: dict[str, int] = {}
-        self.accounts: dict[int, Account] = {}
-        for name, number, *totals in self._find(connection):
-            self.ids[name] = number
-            self.accounts[number] = Account(*totals)
-        self._new = [name for name in self._seen if name not in self.ids]
-        if self._new:
-            for number, name in enumerate(self._new, _last(connection, "players") + 1):
-                self.ids[name] = number
-                self.accounts[number] = Account()
-
-    def write(self, connection: Connection) -> None:
-        """Store all players with their accounts."""
-        rows = {name: self._row(name) for name in self._seen}
-        _execute(connection, "insert_players", [(*rows.pop(name), spelled(name)) for name in self._new])
-        _execute(connection, "update_players", [*rows.values()])
-
-    def _find(self, connection: Connection) -> Iterator[Any]:
-        names = {spelled(name): name for name in self._seen}
-        mark = _mark(connection.dialect.name)
-        for part in _slices([*names]):
-            query = f"SELECT name, id, {', '.join(_TOTALS)} FROM players WHERE name IN ({_marks(mark, part)})"
-            for name, *found in connection.exec_driver_sql(query, tuple(part)):
-                yield names[name], *found
-
-    def _row(self, name: str) -> tuple[Any, ...]:
-        player, number = self._seen[name], self.ids[name]
-        return (spelled(player.kind), player.house, *_totals_of(self.accounts[number]), number)
 
 
 def _compared(
@@ -272,17 +265,9 @@ def _last(connection: Connection, table: str) -> int:
 
 def _row(record: GameRecord, opener: int, replier: int) -> tuple[Any, ...]:
     """Return the columns of a game from `game` on; `opener` and `replier` are numbers of players."""
-    first, second = record.players
-    return (
-        *(record.game, record.began, record.ended, opener, replier),
-        *(spelled(first.kind), spelled(second.kind), first.house, second.house),
-        *(record.moves, record.result, WORDS[record.reason], *record.thought),
-        *(spelled(record.table), record.series, record.round, record.counted),
-    )
-
-
-def _entry(first: int, second: int, record: GameRecord) -> Entry:
-    return Entry(first, second, record.result, WORDS[record.reason], *record.thought, len(record.moves))
+    game, began, ended, _, _, *others, _ = record.plain()
+    columns = (spelled(each) if isinstance(each, str) else each for each in others)
+    return (game, began, ended, opener, replier, *columns)
 
 
 def _add(connection: Connection, sums: dict[Key, Tally]) -> None:

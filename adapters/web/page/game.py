@@ -6,6 +6,7 @@ positions are solved. A game keeps its one address for ever; another spelling of
 
 import time
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -22,12 +23,11 @@ from adapters.web.site import Site
 from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
-from gateway.store import NotKeptError
+from gateway.store import NotKeptError, games
 from gateway.store.commands import FORMATS, NEW
-from gateway.store.evidence import Turn
+from gateway.store.evidence import Exchange, Turn
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.presentation import outcome, refusal
-from gateway.store.reader import Whole
 from gateway.store.records import WORDS, GameRecord
 
 _TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
@@ -68,7 +68,7 @@ class _View:
         if form not in FORMATS:
             raise HTTPException(404, f"there is no such format; possible: {', '.join(FORMATS)}")
         try:
-            record, _ = await self._site.threads.do(lambda: self._site.reader.game(game))
+            record = await self._site.threads.do(partial(self._site.game, game))
         except NoGameError as error:
             raise HTTPException(404, str(error)) from error
         headers = HEADERS | {"Content-Disposition": f'attachment; filename="{game}.{form}"'}
@@ -77,10 +77,11 @@ class _View:
 
     def _stored(self, request: Request, game: GameId) -> Response | None:
         try:
-            found = self._site.reader.game(game)
+            with self._site.reading() as connection:
+                record, both = games.one(connection, game), games.evidence_of(connection, game)
         except (NoGameError, NotKeptError):
             return None
-        return self._renderer.page(request, "game.html", tab="live", **_shown(found))
+        return self._renderer.page(request, "game.html", tab="live", **_shown(record, both))
 
     async def _on(self, request: Request, game: GameId) -> Response | None:
         """Show a live game, or one that has ended but is not stored yet."""
@@ -88,14 +89,15 @@ class _View:
             return None
         state = await self._site.live.state(Wanted(game=game, most=1))
         for found in state["games"]:
-            shown = _live(found, is_kept=self._site.reader.database is not None)
+            shown = _live(found, is_kept=self._site.database is not None)
             return self._renderer.page(request, "game.html", tab="live", **shown)
         return None
 
     def _missing(self, request: Request, game: GameId) -> Response:
         if not reads_html(request):
             raise HTTPException(404, f"there is no game {game}")
-        newest = self._site.reader.page(Filter(), Page(limit=1))
+        with self._site.reading() as connection:
+            newest = games.page(connection, Filter(), Page(limit=1))
         text = f"The newest is game {newest[0].game}" if newest else "No game has been stored yet"
         return self._renderer.page(request, "error.html", 404, title=f"There is no game {game}", text=text)
 
@@ -129,9 +131,8 @@ def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:
     }
 
 
-def _shown(found: Whole) -> dict[str, Any]:
-    """Return what the template shows of a stored game."""
-    record, both = found
+def _shown(record: GameRecord, both: tuple[Exchange | None, Exchange | None]) -> dict[str, Any]:
+    """Return what the template shows of a stored game, `both` its evidence."""
     lines = timeline(record, both)
     return {
         "is_on": False,

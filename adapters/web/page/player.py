@@ -24,10 +24,10 @@ from adapters.web.query import BadRequestError, Given, game_named, name_of, para
 from adapters.web.site import Site
 from gateway.game.board import Side
 from gateway.game.events import Reason
-from gateway.store import NotKeptError, records
-from gateway.store.careers import Career, Point
-from gateway.store.games import Filter, NoGameError, Page
+from gateway.store import NotKeptError, records, statistics
+from gateway.store.games import Filter, NoGameError, Page, page
 from gateway.store.records import WORDS, GameRecord, Participant
+from gateway.store.statistics import Career, Point
 
 GAMES = 13
 """Games on one page."""
@@ -89,9 +89,7 @@ class _Player:
     """Answers."""
 
     def __init__(self, site: Site, renderer: Renderer) -> None:
-        self._reader = site.reader
-        self._threads = site.threads
-        self._live = site.live
+        self._site = site
         self._renderer = renderer
 
     async def page(self, request: Request) -> Response:
@@ -102,21 +100,22 @@ class _Player:
             raise HTTPException(404, _UNKNOWN) from error
 
         def rendered() -> Response | None:
-            career = self._reader.career(name)
+            with self._site.reading() as connection:
+                career = statistics.career(connection, name)
             if career is None:
                 return None
             context = self._context(name, career, given)
             return self._renderer.page(request, "player.html", tab="standings", **context)
 
-        is_kept = self._reader.database is not None
-        response = await self._threads.do(rendered) if is_kept else None
+        is_kept = self._site.database is not None
+        response = await self._site.threads.do(rendered) if is_kept else None
         return response or await self._new(request, name)
 
     async def _new(self, request: Request, name: str) -> Response:
         """Show a player that has finished no game yet."""
-        about = await self._live.about(name)
+        about = await self._site.live.about(name)
         if not (about["players"] or about["games"]):
-            if self._reader.database is None:
+            if self._site.database is None:
                 raise NotKeptError
             raise HTTPException(404, _UNKNOWN)
         return self._renderer.page(request, "new_player.html", tab="live", name=name, **_shown(about))
@@ -152,7 +151,8 @@ class _Player:
         wanted = Filter(player=name, opponent=given.get("opponent"), reason=reason, lost=lost is not None)
         before = game_named(given["before"]) if "before" in given else None
         try:
-            found = self._reader.page(wanted, Page(before=before, limit=GAMES + 1))
+            with self._site.reading() as connection:
+                found = page(connection, wanted, Page(before=before, limit=GAMES + 1))
         except NoGameError as error:
             raise BadRequestError(str(error)) from error
         return [_game(record, name) for record in found]

@@ -118,7 +118,7 @@ class Renderer:
         self._environment.globals |= {
             "asset": assets().address,
             "plays": any(each.name == played and each.port is not None for each in site.fronts),
-            "keeps": site.reader.database is not None,
+            "keeps": site.database is not None,
         }
 
     def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:

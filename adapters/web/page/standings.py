@@ -21,9 +21,9 @@ from adapters.web.page.rendering import HEADERS, REASON_TEXTS, Renderer
 from adapters.web.query import LEAST, Given, moment, one_of, parameters, whole
 from adapters.web.site import Site
 from gateway.game.events import Reason
-from gateway.store.comparing import MERITS, ORDERS, Choice, Comparison, Ranked, ranked, with_games
-from gateway.store.records import WORDS
-from gateway.store.statistics import Score, Standing
+from gateway.store import statistics
+from gateway.store.records import LOSSES, WORDS
+from gateway.store.statistics import MERITS, ORDERS, Choice, Comparison, Point, Ranked, Score, Standing
 from gateway.store.totals import Rating
 
 ROWS = 100
@@ -47,8 +47,6 @@ COUNTED = 100
 
 FORMS = {"cross": "Cross-table", "side": "By side", "reason": "By reason"}
 SPANS = {"all": "All", "week": "Week", "today": "Today"}
-ENDINGS = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
-"""The reasons for which a game is won or lost."""
 _DAY = 86_400_000
 _USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "rating", "page": "1"}
 _FORMER = {"sure": "rating", "score": "share"}
@@ -113,7 +111,7 @@ def asked(given: Given, now: int) -> Asked:
 
 def listed(found: Sequence[Standing], wish: Asked) -> list[Ranked]:
     """Return the players with enough games, in the chosen order."""
-    rows = ranked(with_games(found, wish.least), wish.order)
+    rows = statistics.ranked(statistics.with_games(found, wish.least), wish.order)
     return rows[::-1] if wish.is_reversed else rows
 
 
@@ -132,8 +130,7 @@ class _Standings:
     """Answers."""
 
     def __init__(self, site: Site, renderer: Renderer) -> None:
-        self._reader = site.reader
-        self._threads = site.threads
+        self._site = site
         self._renderer = renderer
         self.library = Library()
 
@@ -143,18 +140,19 @@ class _Standings:
         def rendered() -> Response:
             return self._renderer.page(request, "standings.html", tab="standings", **self._context(wish))
 
-        return await self._threads.do(rendered)  # a long page takes time
+        return await self._site.threads.do(rendered)  # a long page takes time
 
     async def plots(self, request: Request) -> Response:
         """Answer with the data of the plots."""
         wish = _asked(request)
-        return JSONResponse(await self._threads.do(partial(self._plots, wish)), headers=HEADERS)
+        return JSONResponse(await self._site.threads.do(partial(self._plots, wish)), headers=HEADERS)
 
     async def projected(self, request: Request) -> Response:
         """Answer with the projector's tables, for a script to insert."""
 
         def rendered() -> Response:
-            found, firsts = self._reader.standings(COUNTED)
+            with self._site.reading() as connection:
+                found, firsts = statistics.standings(connection, limit=COUNTED)
             shown = found[: 2 * PROJECTED]
             return self._renderer.page(
                 request,
@@ -167,20 +165,24 @@ class _Standings:
                 games=firsts.games,
             )
 
-        return await self._threads.do(rendered)
+        return await self._site.threads.do(rendered)
 
     def _context(self, wish: Asked) -> dict[str, Any]:
-        form = wish.given["form"]
-        found = self._reader.compare(wish.choice, by_reason=form == "reason")
-        lines = listed(found.standings, wish)
-        first = ROWS * (wish.page - 1)
-        rows = lines[first : first + ROWS]
-        by_place = sorted(lines, key=lambda line: line.rank)
-        across = by_place[:ACROSS] if form == "cross" else []
-        names, paired = _names(rows), _names(by_place[:PAIRED])
-        scores = self._reader.scores(found.choice, names, _names(across)) if across else {}
-        is_there = across and {*paired} <= {*names}
-        met = scores if is_there else self._reader.scores(found.choice, paired, paired)
+        form, since = wish.given["form"], wish.choice.since
+        with self._site.reading() as connection:
+            found = statistics.compare(connection, wish.choice, by_reason=form == "reason")
+            lines = listed(found.standings, wish)
+            first = ROWS * (wish.page - 1)
+            rows = lines[first : first + ROWS]
+            by_place = sorted(lines, key=lambda line: line.rank)
+            across = by_place[:ACROSS] if form == "cross" else []
+            names, paired = _names(rows), _names(by_place[:PAIRED])
+            scores = statistics.scores(connection, found.choice, names, _names(across)) if across else {}
+            is_there = across and {*paired} <= {*names}
+            met = scores if is_there else statistics.scores(connection, found.choice, paired, paired)
+            curves = {
+                name: statistics.curve(connection, name, POINTS, since) for name in _names(by_place[:DRAWN])
+            }
         return {
             "asked": wish,
             "charts": charts,
@@ -192,7 +194,7 @@ class _Standings:
             "across": across,
             "scores": scores,
             "endings": found.endings,
-            "ways": [(reason, WORDS[reason]) for reason in ENDINGS],
+            "ways": [(reason, WORDS[reason]) for reason in LOSSES],
             "full": Reason.FULL,
             "more": _more(first, len(rows), len(lines)),
             "players": len(lines),
@@ -200,38 +202,38 @@ class _Standings:
             "scale": charts.rating_scale((line.standing.rating for line in rows), 150),
             "ends": charts.bars(_reasons(found)),
             "slowest": charts.bars(_slowest(by_place)),
-            "lines": self._lines(by_place, wish),
+            "lines": _lines(curves),
             "paired": paired,
             "met": {pair: score.games for pair, score in met.items() if {*pair} <= {*paired}},
             "library": self.library.address,
         }
 
-    def _lines(self, by_place: Sequence[Ranked], wish: Asked) -> charts.Lines | None:
-        names = _names(by_place[:DRAWN])
-        curves = self._reader.curves(names, POINTS, wish.choice.since)
-        series = {
-            name: [(float(point.ended), point.rating.sure) for point in curve]
-            for name, curve in curves.items()
-        }
-        return charts.lines(series, charts.Frame(560, 240, left=44, right=130, top=12, bottom=34))
-
     def _plots(self, wish: Asked) -> dict[str, Any]:
-        found = self._reader.compare(wish.choice)
-        names = [each.name for each in with_games(found.standings, wish.least)][:LISTED]
-        curves = self._reader.curves(names[:PLOTTED], POINTS, wish.choice.since)
-        scores = self._reader.scores(found.choice, names, names)
+        with self._site.reading() as connection:
+            found = statistics.compare(connection, wish.choice)
+            names = [each.name for each in statistics.with_games(found.standings, wish.least)][:LISTED]
+            since = wish.choice.since
+            curves = {name: statistics.curve(connection, name, POINTS, since) for name in names[:PLOTTED]}
+            scores = statistics.scores(connection, found.choice, names, names)
         return {
             "players": names,
             "ratings": [
                 {"player": name, "at": each.ended, "game": each.number, **_rating(each.rating)}
-                for name, curve in curves.items()
-                for each in curve
+                for name, points in curves.items()
+                for each in points
             ],
             "meetings": [
                 {"player": one, "opponent": other, "games": score.games, "points": charts.points(score)}
                 for (one, other), score in scores.items()
             ],
         }
+
+
+def _lines(curves: Mapping[str, Sequence[Point]]) -> charts.Lines | None:
+    series = {
+        name: [(float(each.ended), each.rating.sure) for each in found] for name, found in curves.items()
+    }
+    return charts.lines(series, charts.Frame(560, 240, left=44, right=130, top=12, bottom=34))
 
 
 def _names(lines: Sequence[Ranked]) -> list[str]:
@@ -249,7 +251,7 @@ def _more(first: int, shown: int, lines: int) -> tuple[int, int] | None:
 
 
 def _reasons(found: Comparison) -> dict[str, float]:
-    counts = {reason: found.reasons.get(reason, 0) for reason in (*ENDINGS, Reason.FULL)}
+    counts = {reason: found.reasons.get(reason, 0) for reason in (*LOSSES, Reason.FULL)}
     order = sorted(counts, key=lambda reason: -counts[reason])
     return {REASON_TEXTS[WORDS[reason]]: counts[reason] for reason in order}
 

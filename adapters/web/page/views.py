@@ -13,7 +13,7 @@ from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer, address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
-from gateway.store import NotKeptError
+from gateway.store import NotKeptError, statistics
 from gateway.store.games import NoGameError
 
 # The views Live and projector: the games that are being played.
@@ -97,14 +97,17 @@ async def _search(site: Site, request: Request) -> Response:
         player = f"/player/{address(typed)}"
         try:
             game = game_named(typed)
-            site.reader.game(game)
+            site.game(game)
         except BadRequestError:
             return player
         except NotKeptError:
             pass  # it may be on
         except NoGameError:
-            if game.isdecimal() or site.reader.profile(typed) is not None:
+            if game.isdecimal():
                 return player
+            with site.reading() as connection:
+                if statistics.profile(connection, typed) is not None:
+                    return player
         return f"/game/{game}"
 
     return RedirectResponse(await site.threads.do(found) if typed else "/", 303, HEADERS)

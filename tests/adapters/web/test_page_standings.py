@@ -10,7 +10,7 @@ from adapters.web.page import standings
 from adapters.web.page.standings import asked
 from adapters.web.query import BadRequestError
 from gateway.game.events import Reason
-from gateway.store.comparing import Choice
+from gateway.store.statistics import Choice
 
 NOW = 1_700_000_000_000
 DAY = 86_400_000

@@ -15,7 +15,7 @@ from web_world import TOKEN, Site, keep
 
 from adapters.web.admin import WAITING, Admin
 from gateway.server.acts import NotDoneError, Parameters
-from gateway.store.games import Filter, Page
+from gateway.store.games import Filter, every
 
 HERE, ELSEWHERE = "203.0.113.5", "198.51.100.7"
 
@@ -50,7 +50,7 @@ async def test_each_wrong_token_of_an_address_waits_twice_as_long_for_its_answer
         waits.append(trio.current_time() - began)
     assert waits == pytest.approx([0.25, 0.5, 1, 2, 4, 8, 8, 8])
     assert site.refused == 8
-    assert site.reader.page(Filter(), Page()) != []
+    assert [*every(site.database.reading, Filter())] != []
 
 
 async def test_many_wrong_tokens_at_once_are_not_looked_at(
@@ -122,7 +122,7 @@ async def test_nothing_is_cleared_where_that_cannot_be_audited(site: Site, tmp_p
     response = await cleared(site, TOKEN)
     assert response.status_code == 503
     assert response.json() == {"error": "nothing was removed: the audit log cannot be written"}
-    assert site.reader.page(Filter(), Page()) != []
+    assert [*every(site.database.reading, Filter())] != []
 
 
 # The acts on a running server.

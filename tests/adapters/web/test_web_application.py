@@ -11,7 +11,7 @@ import httpx
 import pytest
 import trio
 from game_records import BEGAN, drawn, game, numbered
-from sqlalchemy import Connection
+from sqlalchemy import Connection, event
 from starlette.types import Message
 from web_world import NASTY, TOKEN, Site, keep, said
 
@@ -24,8 +24,7 @@ from gateway.game.events import Reason
 from gateway.store import StoreError, storing
 from gateway.store.database import Database
 from gateway.store.formats import jsonl
-from gateway.store.games import Filter, Page
-from gateway.store.reader import Reader
+from gateway.store.games import PAGE, Filter, every
 from gateway.store.records import Cleared, GameRecord
 
 LISTS = ("/api/results", "/api/users-vg", "/api/games-vg", "/api/games", "/api/players", "/api/standings")
@@ -248,33 +247,29 @@ async def test_export_reads_back_as_the_games_that_were_stored(site: Site) -> No
     assert [record for line in lines for record in jsonl.read(line)] == numbered(games)
 
 
-class Endless(Reader):
-    """A million games, of which it counts how many were asked for."""
+def test_export_makes_no_more_than_a_piece_before_that_is_taken() -> None:
+    taken: list[GameRecord] = []
 
-    asked = 0
+    def endless() -> Iterator[GameRecord]:
+        while True:
+            taken.append(game())
+            yield taken[-1]
 
-    def every(self, wanted: Filter) -> Iterator[GameRecord]:
-        for number in range(1, 1_000_001):
-            type(self).asked = number
-            yield game()
-
-
-def test_export_makes_no_more_than_a_piece_before_that_is_taken(site: Site) -> None:
-    pieces = answers.export(Endless(site.database), {})
-    for count in (1, 2, 3):
+    pieces = answers.export(endless())
+    for number in (1, 2, 3):
         assert next(pieces).count("\n") == 100
-        assert Endless.asked == 100 * count
+        assert len(taken) == 100 * number
 
 
-async def test_head_of_an_export_reads_no_more_than_the_first_piece(
-    site: Site,
-) -> None:
-    endless = Endless(site.database)
-    shown = replace(site.shown, reader=endless)
-    site.application = Application(shown, site.health, None)
+async def test_head_of_an_export_reads_no_more_than_its_beginning(site: Site) -> None:
+    keep(site.database, [game()] * (PAGE + 1))
+    begun: list[Connection] = []
+    event.listen(site.database.engine, "begin", begun.append)
     async with site.client() as client:
         assert (await client.head("/api/export.jsonl")).status_code == 200
-    assert Endless.asked == 100
+        assert len(begun) == 1
+        assert (await client.get("/api/export.jsonl")).text.count("\n") == PAGE + 1
+        assert len(begun) == 3
 
 
 # What is refused.
@@ -346,7 +341,7 @@ async def test_database_that_cannot_be_read_is_503_without_a_word_on_it(site: Si
 async def test_mistake_of_ours_is_500_without_a_word_on_it(
     site: Site,
 ) -> None:
-    broken = replace(site.shown, reader=Reader(cast(Database, object())))
+    broken = replace(site.shown, database=cast(Database, object()))
     application = Application(broken, site.health, None)
     transport = httpx.ASGITransport(application, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
@@ -411,7 +406,7 @@ async def test_clear_without_the_token_is_403_and_removes_nothing(
         response = await client.post("/api/clear", headers=headers)
     assert response.status_code == 403
     refusal(response)
-    assert site.reader.page(Filter(), Page()) != []
+    assert [*every(site.database.reading, Filter())] != []
 
 
 class Slow:

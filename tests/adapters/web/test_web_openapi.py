@@ -20,9 +20,8 @@ from adapters.web.perfect import BusyError, NotInstalledError
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
 from gateway.game.events import Reason
 from gateway.server import acts
-from gateway.store.comparing import ORDERS
-from gateway.store.reader import Reader
 from gateway.store.records import WORDS
+from gateway.store.statistics import ORDERS
 
 PLAYER = {
     "name": "ann",
@@ -143,7 +142,7 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
 
 
 async def test_where_no_results_are_kept_the_answers_say_so_as_described(site: Site) -> None:
-    shown = replace(site.shown, reader=Reader(None))
+    shown = replace(site.shown, database=None)
     transport = httpx.ASGITransport(Application(shown, site.health, site.admin))
     async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
         for path, operations in DOCUMENT["paths"].items():

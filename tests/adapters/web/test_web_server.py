@@ -5,7 +5,7 @@ import logging
 import math
 import socket
 import struct
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import cast
@@ -14,15 +14,15 @@ import pytest
 import trio
 import trio.testing
 from game_records import game
+from sqlalchemy import Connection, event
 from starlette.types import Receive, Scope, Send
 from web_world import Site, keep
 
 from adapters.web import server
 from adapters.web.server import Stream, Web
 from gateway.store import StoreError
-from gateway.store.games import Filter
-from gateway.store.reader import Reader
-from gateway.store.records import GameRecord
+from gateway.store.games import PAGE
+from gateway.store.records import Participant
 
 PATIENCE = 20
 GET = b"GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n"
@@ -234,10 +234,10 @@ async def test_body_that_nobody_reads_holds_nothing_up(site: Site, path: bytes) 
 
 
 async def test_client_that_resets_in_the_middle_of_an_export_leaves_nothing(
-    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    bulky: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(site) as endpoint:
-        client = await stuck(site, endpoint, monkeypatch)
+    async with opened(bulky) as endpoint:
+        client = await stuck(endpoint)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await client.aclose()
         await endpoint.left.wait()
@@ -350,64 +350,59 @@ async def test_stop_lets_go_of_those_who_wait_at_once(site: Site, monkeypatch: p
         assert await everything(idle) == b""
 
 
-class Bulky(Reader):
-    """Has a game that is larger than all buffers on the way to a client."""
+@pytest.fixture
+def bulky(site: Site) -> Site:
+    """A site with a game that is larger than all buffers on the way to a client."""
+    keep(site.database, [game(players=(Participant("alice", "x" * 20_000_000), Participant("bob", "x")))])
+    return site
 
-    def every(self, wanted: Filter) -> Iterator[GameRecord]:
-        yield game(table="x" * 20_000_000)
 
-
-async def stuck(site: Site, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> trio.SocketStream:
+async def stuck(endpoint: Endpoint) -> trio.SocketStream:
     """Return a client that asked for an export, and stopped reading in the middle of it."""
-    monkeypatch.setattr(Reader, "every", Bulky.every)
     client = await endpoint.dial()
     await client.send_all(GET % (b"/api/export.jsonl", b""))
     assert (await client.receive_some()).startswith(b"HTTP/1.1 200")
     return client
 
 
-async def test_client_that_stops_reading_does_not_hold_up_the_end(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(site) as endpoint:
-        client = await stuck(site, endpoint, monkeypatch)
+async def test_client_that_stops_reading_does_not_hold_up_the_end(bulky: Site) -> None:
+    async with opened(bulky) as endpoint:
+        client = await stuck(endpoint)
         endpoint.web.stop()
         await trio.testing.wait_all_tasks_blocked()
         assert not endpoint.left.is_set()
     await client.aclose()
 
 
-async def test_client_that_stops_reading_is_hung_up_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_client_that_stops_reading_is_hung_up_on(bulky: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "SEND_LIMIT", 0.01)
-    async with opened(site) as endpoint, await stuck(site, endpoint, monkeypatch):
+    async with opened(bulky) as endpoint, await stuck(endpoint):
         await endpoint.left.wait()
 
 
 async def test_where_too_much_waits_for_all_the_client_with_most_is_hung_up_on(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    bulky: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "ALL_WAITING", 30_000_000)
-    async with opened(site) as endpoint, await stuck(site, endpoint, monkeypatch):
+    async with opened(bulky) as endpoint, await stuck(endpoint):
         await trio.testing.wait_all_tasks_blocked()
         assert not endpoint.left.is_set()
-        async with await stuck(site, endpoint, monkeypatch), await endpoint.dial() as other:
+        async with await stuck(endpoint), await endpoint.dial() as other:
             with trio.fail_after(server.SEND_LIMIT / 2):
                 await endpoint.left.wait()
             await other.send_all(GET % (b"/healthz", b""))
             assert (await answer(other))[0] == 200
 
 
-async def test_export_ends_when_its_client_has_gone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Endless(Reader):
-        def every(self, wanted: Filter) -> Iterator[GameRecord]:
-            return (game() for number in count(1))
-
-    monkeypatch.setattr(Reader, "every", Endless.every)
-    async with opened(site) as endpoint:
-        async with await endpoint.dial() as client:
-            await client.send_all(GET % (b"/api/export.jsonl", b""))
-            await client.receive_some()
+async def test_export_ends_when_its_client_has_gone(bulky: Site) -> None:
+    keep(bulky.database, [game()] * PAGE)
+    begun: list[Connection] = []
+    event.listen(bulky.database.engine, "begin", begun.append)
+    async with opened(bulky) as endpoint:
+        async with await stuck(endpoint):
+            pass
         await endpoint.left.wait()
+    assert len(begun) == 1
 
 
 async def test_one_export_after_another_goes_over_one_connection(site: Site) -> None:
@@ -422,28 +417,30 @@ async def test_one_export_after_another_goes_over_one_connection(site: Site) -> 
 
 
 async def test_answer_that_is_under_way_at_the_stop_is_given_whole(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    bulky: Site,
 ) -> None:
-    async with opened(site) as endpoint, await stuck(site, endpoint, monkeypatch) as client:
+    async with opened(bulky) as endpoint, await stuck(endpoint) as client:
         endpoint.web.stop()
         told = await everything(client)
         assert told.endswith(b"\r\n0\r\n\r\n")
 
 
 async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
-    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Failing(Reader):
-        def every(self, wanted: Filter) -> Iterator[GameRecord]:
-            yield from (game() for number in range(1, 150))
+    keep(site.database, [game()] * PAGE)
+    reads = count(1)
+
+    def fail(_: Connection) -> None:
+        if next(reads) == 2:
             raise StoreError("the disk is gone")
 
-    monkeypatch.setattr(Reader, "every", Failing.every)
+    event.listen(site.database.engine, "begin", fail)
     async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(GET % (b"/api/export.jsonl", b""))
         told = await everything(client)
     assert told.startswith(b"HTTP/1.1 200")
-    assert told.count(b"\n{") == 100
+    assert told.count(b"\n{") == PAGE - PAGE % 100
     assert not told.endswith(b"\r\n0\r\n\r\n")
     assert "the disk is gone" in caplog.text
 

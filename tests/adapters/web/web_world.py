@@ -25,7 +25,6 @@ from gateway.server.acts import Parameters
 from gateway.store import storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
-from gateway.store.reader import Reader
 from gateway.store.records import Cleared, Enclosure, GameRecord
 
 TOKEN = "sesame"
@@ -89,7 +88,6 @@ class Site:
 
     def __init__(self, directory: Path, *, token: str | None = TOKEN) -> None:
         self.database = open_empty(directory / "games.db")
-        self.reader = Reader(self.database)
         self.queue = Idle()
         self.probes = 0
         self.refused = 0
@@ -109,7 +107,9 @@ class Site:
         self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
         """What a solver would say of every position, or what goes wrong there."""
         perfect = Perfect(self.work_out)
-        self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"), perfect=perfect)
+        self.shown = Shown(
+            self.database, Threads(), self.live, FRONTS, ("random", "aimafast"), perfect=perfect
+        )
         self.application = Application(self.shown, self.health, self.admin)
 
     def show(self, **about: Any) -> None:
@@ -147,7 +147,7 @@ class Site:
 
     async def probe(self) -> None:
         self.probes += 1
-        self.reader.probe()
+        self.database.probe()
 
     @asynccontextmanager
     async def client(self, host: str = "127.0.0.1") -> AsyncIterator[httpx.AsyncClient]:
@@ -164,7 +164,7 @@ def unkept(directory: Path) -> Site:
     """Return the application of a server that keeps no results."""
     site = Site(directory)
     site.database.close()
-    site.show(reader=Reader(None))
+    site.show(database=None)
     return site
 
 

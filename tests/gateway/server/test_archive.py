@@ -16,10 +16,9 @@ from gateway.runtime.turns import Turns
 from gateway.server import archive
 from gateway.store.batcher import SHARED, Batcher, Pace, Store
 from gateway.store.database import open_to_read
-from gateway.store.games import Filter
+from gateway.store.games import Filter, every
 from gateway.store.open_games import Journal
 from gateway.store.process import Opened
-from gateway.store.reader import Reader
 from gateway.store.records import TakenUp
 
 CLIENT = Manners(Illegal.RETRY, Afterwards.STAND_BY)
@@ -68,7 +67,7 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
         await stored(kept.results, over.game)
         assert not kept.results.is_open(over.game)
     database = open_to_read(str(tmp_path / "c4.db"))
-    (game,) = Reader(database).every(Filter())
+    (game,) = every(database.reading, Filter())
     database.close()
     assert game.ended - game.began == 90_000
     assert 0 <= game.ended - 1000 * (STARTED + 3600) < 60_000

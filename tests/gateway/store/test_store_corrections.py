@@ -9,20 +9,20 @@ from store_world import keep
 
 from gateway.__main__ import main
 from gateway.game.events import Reason
-from gateway.store import StoreError, commands, comparing, games, statistics, storing
-from gateway.store.comparing import Choice
+from gateway.store import StoreError, commands, games, statistics, storing
 from gateway.store.corrections import rename, void
 from gateway.store.database import Database, open_to_write
 from gateway.store.games import Filter
 from gateway.store.records import Participant
 from gateway.store.standings import Wanted
 from gateway.store.standings import standings as printed
-from gateway.store.statistics import Score
+from gateway.store.statistics import Choice, Score
 
 
 def standings(database: Database) -> list[tuple[str, int]]:
     with database.reading() as connection:
-        return [(each.name, each.record.total.games) for each in statistics.standings(connection)]
+        found, _ = statistics.standings(connection)
+    return [(row.standing.name, row.standing.record.total.games) for row in found]
 
 
 def ratings(database: Database) -> str:
@@ -101,10 +101,10 @@ def test_comparison_knows_the_new_name_and_not_the_void_game(database: Database,
     rename(database, "alice", "Alice \u5c0f")
     lost = 2 if choice == Choice() else 1
     with database.reading() as connection:
-        found = comparing.compare(connection, choice, by_reason=True)
+        found = statistics.compare(connection, choice, by_reason=True)
         assert {each.name for each in found.standings} == {"Alice \u5c0f", "bob"}
         assert found.endings["Alice \u5c0f", Reason.FOUR] == Score(lost, lost, 0)
-        score = comparing.scores(connection, choice, ["bob"], ["Alice \u5c0f", "alice"])
+        score = statistics.scores(connection, choice, ["bob"], ["Alice \u5c0f", "alice"])
         assert score == {("bob", "Alice \u5c0f"): Score(lost + 1, 0, 1)}
 
 

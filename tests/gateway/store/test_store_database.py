@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 from game_records import game, numbered
-from sqlalchemy import create_engine, func, make_url, select, text, update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import create_engine, func, insert, make_url, select, text, update
+from sqlalchemy.exc import OperationalError
 from store_world import POSTGRES, keep
 
 from gateway.game.ids import RUNS
-from gateway.store import VERSION, StoreError, storing
+from gateway.store import VERSION, StoreError, UnstorableError, storing
 from gateway.store.database import Database, label_of, open_to_read, open_to_write
-from gateway.store.games import Filter, named
-from gateway.store.reader import Reader
+from gateway.store.games import Filter, every, named
 from gateway.store.schema import runs, schema_version, version_of
 from gateway.store.sqlite import APPLICATION_ID, connect
 
@@ -126,11 +125,11 @@ def test_who_reads_on_after_a_game_misses_none_of_several_writers(where: str) ->
     first, second = open_to_write(where), open_to_write(where)
     with first.writing() as connection:
         storing.store(connection, numbered([game()], 1))
-        with pytest.raises(SQLAlchemyError, match="lock"):
+        with pytest.raises(StoreError, match="lock"):
             keep(second, [game()], 2)
     keep(second, [game()], 2)
     keep(first, [game()], 3)
-    assert [each.game for each in Reader(second).every(Filter())] == ["1", "2", "3"]
+    assert [each.game for each in every(second.reading, Filter())] == ["1", "2", "3"]
     first.close()
     second.close()
 
@@ -240,6 +239,53 @@ def test_nothing_is_left_beside_a_database_that_was_closed(tmp_path: Path) -> No
     keep(database, [game()])
     database.close()
     assert {path.name for path in tmp_path.iterdir()} == {"games.db"}
+
+
+# What fails while the database is in use.
+
+
+def test_probe_changes_nothing(database: Database) -> None:
+    keep(database, [game()])
+    database.probe()
+    assert [each.game for each in every(database.reading, Filter())] == ["1"]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_probe_finds_a_database_that_somebody_else_has_locked(database: Database) -> None:
+    with database.writing(), pytest.raises(StoreError):
+        database.probe()
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Iterator[Database]:
+    """A database that has become something else."""
+    path = tmp_path / "games.db"
+    database = open_to_write(str(path))
+    keep(database, [game()])
+    database.reconnect()
+    with path.open("r+b") as file:
+        file.write(b"no database " * 1_000)
+    yield database
+    database.close()
+
+
+def test_whatever_the_database_complains_of_is_one_error_of_one_line(broken: Database) -> None:
+    for ask in (lambda: next(every(broken.reading, Filter())), broken.probe, broken.next_run):
+        with pytest.raises(StoreError) as error:
+            ask()
+        assert len(str(error.value).splitlines()) == 1
+
+
+def test_error_while_a_connection_is_in_use_is_one_of_the_store(database: Database) -> None:
+    with pytest.raises(StoreError, match="the disk is gone"), database.reading():
+        raise OperationalError("SELECT", {}, OSError("the disk\nis gone"))
+
+
+def test_what_can_never_be_stored_is_told_from_what_may_be_tried_again(database: Database) -> None:
+    with pytest.raises(UnstorableError) as error, database.writing() as connection:
+        connection.execute(insert(schema_version).values(version=None))
+    assert len(str(error.value).splitlines()) == 1
+    database.probe()
 
 
 # A PostgreSQL that does not answer.

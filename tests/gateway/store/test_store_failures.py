@@ -10,7 +10,6 @@ import pytest
 import trio
 from game_records import game, stored
 from sqlalchemy import select, text
-from sqlalchemy.exc import SQLAlchemyError
 from store_world import KINDS, child_environment, recounted
 
 from gateway.game.ids import game_ids
@@ -289,7 +288,7 @@ def run_and_kill(where: str, run: int, games_before: int) -> int:
 @pytest.mark.parametrize("where", ["postgresql"], indirect=True)
 def test_connection_that_the_server_cut_is_made_anew(where: str) -> None:
     database, other = open_to_write(where), open_to_write(where)
-    with pytest.raises(SQLAlchemyError):  # noqa: PT012, SIM117 - the server ends it between two statements
+    with pytest.raises(StoreError):  # noqa: PT012, SIM117 - the server ends it between two statements
         with database.writing() as connection, other.reading() as elsewhere:
             number = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
             elsewhere.execute(text(f"SELECT pg_terminate_backend({number}, 1000)"))

@@ -15,8 +15,7 @@ from test_stopping import Line
 from worlds.server import ran
 
 from gateway.store.database import open_to_read, open_to_write
-from gateway.store.games import Filter
-from gateway.store.reader import Reader
+from gateway.store.games import Filter, every
 
 pytestmark = [
     pytest.mark.operation,
@@ -60,5 +59,5 @@ def test_result_that_is_untold_when_its_node_stops_is_told_to_the_player_of_anot
     for path in folder.glob("*.jsonl"):  # what the other node has not stored meanwhile
         assert ran("import", str(path), "--db", where)[0] == 0
     with closing(open_to_read(where)) as database:
-        (game,) = Reader(database).every(Filter())
+        (game,) = every(database.reading, Filter())
     assert (game.moves, game.result) == ("".join(map(str, MOVES)), 1)

@@ -15,8 +15,7 @@ from worlds.server import EVERY_PORT, PATIENCE, Served, ran, served
 from conformance.lab.meters import children_of
 from gateway.game.ids import RUNS
 from gateway.store.database import open_to_read, open_to_write
-from gateway.store.games import Filter
-from gateway.store.reader import Reader
+from gateway.store.games import Filter, every
 from gateway.store.records import GameRecord
 from gateway.store.schema import runs
 
@@ -31,7 +30,7 @@ def clients() -> Iterator[Clients]:
 
 def games_in(where: str) -> list[GameRecord]:
     with closing(open_to_read(where)) as database:
-        return [game for game in Reader(database).every(Filter()) if game.moves]
+        return [game for game in every(database.reading, Filter()) if game.moves]
 
 
 def finished(gateway: Served, clients: Clients) -> tuple[Line, Line]:

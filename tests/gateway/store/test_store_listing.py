@@ -13,7 +13,8 @@ from gateway.store.games import Filter, NoGameError
 
 
 def lines(database: Database, wanted: Filter, limit: int = 20) -> list[list[str]]:
-    return [line.split(maxsplit=4) for line in commands.list_games(database, wanted, limit)]
+    text = "".join(commands.list_games(database, wanted, limit))
+    return [line.split(maxsplit=4) for line in text.splitlines()]
 
 
 def test_games_of_a_player_are_told_of_from_its_side_the_newest_first(database: Database) -> None:

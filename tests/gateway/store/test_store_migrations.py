@@ -99,13 +99,11 @@ from typing import Any
 import pytest
 from game_records import game
 from sqlalchemy import Inspector, Row, insert, inspect, select
-from sqlalchemy.exc import IntegrityError
 from store_world import recounted
 
-from gateway.store import StoreError, commands, storing
+from gateway.store import StoreError, UnstorableError, commands, storing
 from gateway.store.database import Database, open_to_read, open_to_write
-from gateway.store.games import Filter, Page
-from gateway.store.reader import Reader
+from gateway.store.games import Filter, Page, evidence_of, page
 from gateway.store.schema import exchanges, games, metadata
 from gateway.store.totals import Ratings
 
@@ -188,7 +186,8 @@ def test_games_of_before_are_found_under_their_numbers_and_all_is_as_it_was(old:
     assert exported == [each | {"id": str(each["id"])} for each in before]
     assert len(exported) == 36
     assert "".join(commands.show(database, "18")) == SHOWN
-    evidence = [Reader(database).game(each["id"])[1] for each in exported]
+    with database.reading() as connection:
+        evidence = [evidence_of(connection, each["id"]) for each in exported]
     assert sum(side is not None for both in evidence for side in both) == 61
     with database.reading() as connection:
         assert storing.totals_kept(connection) == recounted(connection)
@@ -199,8 +198,9 @@ def test_games_of_before_and_of_today_stand_in_the_order_of_storing(old: str) ->
     database = open_to_write(old)
     with database.writing() as connection:
         storing.store(connection, [game(game="00000-00000a")])
-    page = Reader(database).page(Filter(), Page(after="35", newest_first=False))
-    assert [each.game for each in page] == ["36", "00000-00000a"]
+    with database.reading() as connection:
+        found = page(connection, Filter(), Page(after="35", newest_first=False))
+    assert [each.game for each in found] == ["36", "00000-00000a"]
     database.close()
 
 
@@ -241,7 +241,7 @@ def test_old_database_is_not_read_before_a_server_has_migrated_it(old: str, vers
 
 def test_evidence_still_belongs_to_a_game(old: str) -> None:
     database = open_to_write(old)
-    with pytest.raises(IntegrityError), database.writing() as connection:
+    with pytest.raises(UnstorableError), database.writing() as connection:
         connection.execute(insert(exchanges).values(game=99, side=0, body=b""))
     if database.engine.dialect.name == "sqlite":
         with database.reading() as connection:

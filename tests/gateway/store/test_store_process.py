@@ -367,7 +367,7 @@ def test_what_is_not_a_question_is_refused(database: Database) -> None:
     assert answers_to(messages(database, ("sing",), ("write", ["a game"], []))) == [
         READY,
         ("refused", "not a question"),
-        ("refused", "not enough values to unpack (expected 8, got 6)"),
+        ("refused", "not enough values to unpack (expected at least 9, got 6)"),
     ]
 
 

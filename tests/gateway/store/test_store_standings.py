@@ -10,10 +10,10 @@ from store_world import keep
 
 from gateway.game.events import Reason
 from gateway.store import StoreError
-from gateway.store.comparing import Choice
 from gateway.store.database import Database
 from gateway.store.records import Participant
 from gateway.store.standings import NO_GAMES, Wanted, grades, standings
+from gateway.store.statistics import Choice
 
 FORMULA = '=HYPERLINK("http://x";"y")'
 

@@ -1,19 +1,23 @@
-"""Statistics, against what a plain look at all games says."""
+"""Statistics: standings, scores and careers, against what a plain look at all games says."""
 
+from collections import Counter
 from collections.abc import Sequence
 
-from game_records import drawn, game
+import pytest
+from game_records import BEGAN, FOUR, drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_world import keep, keep_only, records
 from trials import FEW
 
-from gateway.game.events import Reason
-from gateway.store import statistics
+from gateway.game.events import Objection, Reason, Spoken
+from gateway.store import games, statistics, storing
 from gateway.store.database import Database
-from gateway.store.records import GameRecord
-from gateway.store.statistics import Record, Score
-from gateway.store.totals import Rating
+from gateway.store.evidence import recorded
+from gateway.store.games import Filter, Page
+from gateway.store.records import Enclosure, GameRecord, Participant
+from gateway.store.statistics import Choice, Meeting, Record, Score
+from gateway.store.totals import Rating, rated
 
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
@@ -42,7 +46,8 @@ def record_of(name: str, kept: Sequence[GameRecord], opponent: str | None = None
 def test_statistics_are_what_the_games_say(database: Database, kept: list[GameRecord]) -> None:
     keep_only(database, kept)
     with database.reading() as connection:
-        found = {each.name: each.record for each in statistics.standings(connection)}
+        listed, movers = statistics.standings(connection)
+        found = {row.standing.name: row.standing.record for row in listed}
         names = {player.name for each in kept if each.counted for player in each.players}
         assert found == {name: record_of(name, kept) for name in names}
         for name in {player.name for each in kept for player in each.players}:
@@ -62,16 +67,17 @@ def test_statistics_are_what_the_games_say(database: Database, kept: list[GameRe
             sum(each.winner == 0 for each in firsts),
             sum(each.winner is None for each in firsts),
         )
-        assert statistics.first_movers(connection) == Score(len(firsts), won, drawn_games)
+        assert movers == Score(len(firsts), won, drawn_games)
 
 
 def test_strongest_stands_first_and_equals_by_name(database: Database) -> None:
     keep(database, [game("carol", "dave")] * 5 + [drawn("b", "a")])
     with database.reading() as connection:
-        found = statistics.standings(connection)
-        assert [each.name for each in found] == ["carol", "a", "b", "dave"]
-        assert [each.rating.sure for each in found] == sorted((e.rating.sure for e in found), reverse=True)
-        assert statistics.standings(connection, limit=2) == found[:2]
+        found, _ = statistics.standings(connection)
+        assert [each.standing.name for each in found] == ["carol", "a", "b", "dave"]
+        sure = [each.standing.rating.sure for each in found]
+        assert sure == sorted(sure, reverse=True)
+        assert statistics.standings(connection, limit=2)[0] == found[:2]
 
 
 def test_names_sort_by_their_characters_in_every_database(database: Database) -> None:
@@ -85,7 +91,7 @@ def test_names_sort_by_their_characters_in_every_database(database: Database) ->
 def test_games_that_do_not_count_are_in_no_statistics(database: Database) -> None:
     keep(database, [game(counted=False), game("alice", "carol")])
     with database.reading() as connection:
-        assert [each.name for each in statistics.standings(connection)] == ["alice", "carol"]
+        assert [each.standing.name for each in statistics.standings(connection)[0]] == ["alice", "carol"]
         bob = statistics.profile(connection, "bob")
         assert bob.standing.rating == Rating()
         assert bob.opponents == bob.reasons == {}
@@ -94,8 +100,7 @@ def test_games_that_do_not_count_are_in_no_statistics(database: Database) -> Non
 def test_unknown_player_has_no_profile(database: Database) -> None:
     with database.reading() as connection:
         assert statistics.profile(connection, "nobody") is None
-        assert statistics.standings(connection) == []
-        assert statistics.first_movers(connection) == Score(0, 0, 0)
+        assert statistics.standings(connection) == ([], Score(0, 0, 0))
 
 
 def test_opponents_are_those_played_most(database: Database) -> None:
@@ -112,3 +117,260 @@ def test_mean_time_is_by_move() -> None:
     assert Record(score, score, 700, 7).mean_thought == 100
     assert Record(score, score, 700, 0).mean_thought == 0
     assert (score + Score(3, 1, 1)).lost == 1
+
+
+# Players by name, and who met whom.
+
+
+@pytest.fixture
+def four_games(database: Database) -> Database:
+    keep(database, [game(), drawn("bob", "alice"), game("carol", "alice"), game("carol", "alice")])
+    return database
+
+
+def test_players_come_by_name_from_behind_a_name_on(four_games: Database) -> None:
+    with four_games.reading() as connection:
+        parts = [statistics.players_by_name(connection, after, 2) for after in (None, "bob", "carol")]
+    assert [[each.name for each in part] for part in parts] == [["alice", "bob"], ["carol"], []]
+
+
+def test_those_whose_games_do_not_count_are_players_too(database: Database) -> None:
+    keep(database, [game("TEST-1", "bob", counted=False)])
+    with database.reading() as connection:
+        found = statistics.players_by_name(connection)
+        assert statistics.standings(connection)[0] == []
+    assert {each.name: each.record.total.games for each in found} == {"TEST-1": 0, "bob": 0}
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 100])
+def test_meetings_are_by_name_in_both_orders(four_games: Database, at_once: int) -> None:
+    assert [*statistics.meetings(four_games.reading, at_once)] == [
+        Meeting("alice", "bob", 1),
+        Meeting("alice", "carol", 0),
+        Meeting("bob", "alice", 1),
+        Meeting("carol", "alice", 2),
+    ]
+
+
+# Players compared.
+
+CHOICES = st.builds(
+    Choice, since=st.none() | st.integers(0, 2**45), table=st.none() | st.sampled_from(["a", "finals"])
+)
+
+
+def chosen(kept: Sequence[GameRecord], choice: Choice) -> list[GameRecord]:
+    """Return the games that are in the choice, seen with one's own eyes."""
+    return [
+        each
+        for each in kept
+        if each.counted
+        and (choice.since is None or each.ended >= choice.since)
+        and choice.table in (None, each.table)
+    ]
+
+
+@again
+@given(kept=st.lists(records(SOME), max_size=12), choice=CHOICES)
+def test_comparison_is_what_the_chosen_games_say(
+    database: Database, kept: list[GameRecord], choice: Choice
+) -> None:
+    keep_only(database, kept)
+    own = chosen(kept, choice)
+    names = {player.name for each in own for player in each.players}
+    with database.reading() as connection:
+        found = statistics.compare(connection, choice, by_reason=True)
+        shorter = statistics.compare(connection, choice)
+        assert (shorter.standings, shorter.reasons) == (found.standings, found.reasons)
+        assert {each.name: each.record for each in found.standings} == {n: record_of(n, own) for n in names}
+        reasons = {each.reason for each in own}
+        assert found.reasons == {why: sum(each.reason is why for each in own) for why in reasons}
+        assert {*found.tables} == {each.table for each in kept} - {None}
+        for name in names:
+            for why in Reason:
+                so = [each for each in own if each.reason is why]
+                assert found.endings.get((name, why), Score(0, 0, 0)) == record_of(name, so).total
+
+
+@again
+@given(kept=st.lists(records(SOME), max_size=12), choice=CHOICES)
+def test_scores_are_those_of_the_games_between_two(
+    database: Database, kept: list[GameRecord], choice: Choice
+) -> None:
+    keep_only(database, kept)
+    with database.reading() as connection:
+        found = statistics.scores(connection, choice, ["a", "b"], ["b", "c", "nobody"])
+    for one, other in (("a", "b"), ("a", "c"), ("b", "c")):
+        expected = record_of(one, chosen(kept, choice), other).total
+        assert found.pop((one, other), Score(0, 0, 0)) == expected
+    assert all(one == other for one, other in found)
+
+
+@pytest.mark.parametrize("choice", [Choice(), Choice(since=BEGAN), Choice(table="finals")])
+def test_order_and_rating_are_those_of_all_games(database: Database, choice: Choice) -> None:
+    at_table = {"table": "finals"}
+    keep(database, [game("carol", "dave", **at_table)] * 3 + [drawn("b", "a", **at_table)])
+    keep(database, [game("dave", "carol", began=0, ended=1)] * 9, start=5)
+    with database.reading() as connection:
+        found = statistics.compare(connection, choice).standings
+        ratings = {each.name: each.rating for each in statistics.compare(connection, Choice()).standings}
+    assert [each.name for each in found] == ["dave", "a", "b", "carol"]
+    assert {each.name: each.rating for each in found} == ratings
+    assert ratings["dave"].mean > Rating().mean
+
+
+def test_latest_tables_come_first_and_the_lobby_is_none(database: Database) -> None:
+    keep(database, [game(table=name) for name in ("x", "y", None, "x", "\0")])
+    with database.reading() as connection:
+        assert statistics.tables(connection) == ["\0", "x", "y"]
+        assert statistics.tables(connection, limit=1) == ["\0"]
+
+
+def test_table_in_several_cases_is_one(database: Database) -> None:
+    keep(database, [game(table=name) for name in ("green", "Blue", "GREEN", "blue")])
+    with database.reading() as connection:
+        assert statistics.tables(connection) == ["blue", "GREEN"]
+
+
+def test_tables_are_those_of_the_latest_games(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statistics, "LATEST", 2)
+    keep(database, [game(table=name) for name in ("x", "y", "z")])
+    with database.reading() as connection:
+        assert statistics.tables(connection) == ["z", "y"]
+
+
+def test_time_before_which_there_was_no_game_is_left_out(database: Database) -> None:
+    keep(database, [game(ended=BEGAN), game(ended=BEGAN + 5)])
+    with database.reading() as connection:
+        assert statistics.compare(connection, Choice(since=BEGAN)).choice == Choice()
+        later = statistics.compare(connection, Choice(since=BEGAN + 1))
+    assert later.choice == Choice(since=BEGAN + 1)
+    assert {each.record.total.games for each in later.standings} == {1}
+
+
+# One player.
+
+
+def ratings(kept: Sequence[GameRecord], name: str) -> list[Rating]:
+    """Return a player's ratings after each of its games that counts, by rating all of them."""
+    now: dict[str, Rating] = {}
+    found = []
+    for each in kept:
+        if each.counted:
+            one, other = (player.name for player in each.players)
+            now[one], now[other] = rated(now.get(one, Rating()), now.get(other, Rating()), each.result)
+            if name in (one, other):
+                found.append(now[name])
+    return found
+
+
+@again
+@given(
+    kept=st.lists(records(SOME).filter(lambda each: each.players[0].name != each.players[1].name), max_size=8)
+)
+def test_career_is_what_the_games_say(database: Database, kept: list[GameRecord]) -> None:
+    keep_only(database, kept)
+    own = [each for each in kept if "a" in (each.players[0].name, each.players[1].name)]
+    with database.reading() as connection:
+        found = statistics.career(connection, "a")
+        if not own:
+            assert found is None
+            return
+        assert found is not None
+        assert found.profile == statistics.profile(connection, "a")
+        assert [point.rating for point in found.curve] == ratings(kept, "a")
+        assert [point.number for point in found.curve] == [*range(1, len(found.curve) + 1)]
+        assert [point.ended for point in found.curve] == [each.ended for each in own if each.counted]
+        kinds = Counter(player.kind for each in own for player in each.players if player.name == "a")
+        assert {each.kind: each.games for each in found.clients} == kinds
+        for side in (0, 1):
+            begun = [each for each in own if each.counted and each.moves and each.players[side].name == "a"]
+            for moves in {each.moves[:length] for each in begun for length in range(1, 5)}:
+                so = [each for each in begun if each.moves.startswith(moves)]
+                won, drew = sum(e.winner == side for e in so), sum(e.winner is None for e in so)
+                assert found.openings[side][moves] == Score(len(so), won, drew)
+        listed, _ = statistics.standings(connection)
+        own_rank = [row.rank for row in listed if row.standing.name == "a"]
+        assert found.place == ((own_rank[0], len(listed)) if own_rank else None)
+        lost = [e.game for e in games.page(connection, Filter(player="a", lost=True), Page(limit=99))]
+    sides = [(str(n), each, side) for n, each in enumerate(kept, 1) for side in (0, 1)]
+    assert {*lost} == {n for n, e, side in sides if e.players[side].name == "a" and e.winner == 1 - side}
+
+
+def test_long_curve_is_thinned_out_but_keeps_both_ends(database: Database) -> None:
+    keep(database, [game(ended=BEGAN + number) for number in range(100)])
+    with database.reading() as connection:
+        curve = statistics.curve(connection, "alice", 10)
+        assert [point.number for point in curve] == [1, *range(10, 101, 10)]
+        assert [point.number for point in statistics.curve(connection, "alice", 10, since=BEGAN + 95)] == [
+            *range(1, 6)
+        ]
+        assert statistics.curve(connection, "nobody", 10) == []
+
+
+def test_games_without_a_rating_are_not_on_the_curve(database: Database) -> None:
+    keep(database, [game(), game(counted=False), drawn()])
+    with database.reading() as connection:
+        assert [point.number for point in statistics.curve(connection, "bob", 10)] == [1, 2]
+
+
+def test_player_that_plays_itself_is_one_player(database: Database) -> None:
+    keep(database, [game("a", "a", counted=False)])
+    with database.reading() as connection:
+        found = statistics.career(connection, "a")
+    assert found is not None
+    assert found.place is None
+    assert [each.games for each in found.clients] == [1]
+
+
+def test_clients_are_listed_the_latest_first(database: Database) -> None:
+    bob = Participant("bob", "arena")
+    for number, kind in enumerate(("nac4", "droidcon", "nac4"), 1):
+        keep(database, [game(players=(bob, Participant("x", kind)), ended=BEGAN + number)], start=number)
+    with database.reading() as connection:
+        found = statistics.clients(connection, "x")
+    assert [(each.kind, each.games, each.latest) for each in found] == [
+        ("nac4", 2, BEGAN + 3),
+        ("droidcon", 1, BEGAN + 2),
+    ]
+
+
+def enclosures(game: str, *took: float) -> list[Enclosure]:
+    """Return the evidence of a game of `FOUR` whose moves took so many seconds, one after the other."""
+    both: list[list[Spoken]] = [[], []]
+    now = 0.0
+    for number, seconds in enumerate(took):
+        said = both[number % 2]
+        said.append((now, "out", "your move", 5.0))
+        now += seconds
+        said.append((now, "in", "9", Objection.OUTSIDE))
+        said.append((now, "in", FOUR[number], None))
+    return [Enclosure(game, side, recorded(said)) for side, said in enumerate(both)]
+
+
+def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
+    keep(database, [game(moves=FOUR), game("bob", "alice", moves=FOUR)])
+    with database.writing() as connection:
+        both = enclosures("1", 1, 1, 2, 1, 3, 1, 4) + enclosures("2", 1, 3, 1, 2, 1, 1, 1)
+        storing.enclose(connection, storing.packed(both))
+    with database.reading() as connection:
+        assert statistics.move_times(connection, "alice") == [2000, 2000, 2000, 4000]
+        assert statistics.move_times(connection, "alice", latest=1) == [3000, 2000, 1000]
+        assert statistics.move_times(connection, "carol") == []
+
+
+def test_move_of_unknown_time_ends_the_list(database: Database) -> None:
+    keep(database, [game(moves=FOUR)])
+    with database.writing() as connection:
+        storing.enclose(connection, storing.packed(enclosures("1", 1, 1, 2, 1, 3)))
+    with database.reading() as connection:
+        assert statistics.move_times(connection, "alice") == [1000, 2000, 3000]
+
+
+def test_lost_games_can_be_asked_for_by_reason(database: Database) -> None:
+    keep(
+        database, [game(), game(winner=1, reason=Reason.ILLEGAL), game("bob", "alice", reason=Reason.ILLEGAL)]
+    )
+    with database.reading() as connection:
+        wanted = Filter(player="alice", lost=True, reason=Reason.ILLEGAL)
+        assert [each.game for each in games.page(connection, wanted, Page())] == ["3", "2"]

@@ -8,7 +8,6 @@ from game_records import game
 from web_world import NASTY, Site, keep
 
 from adapters.web.application import Application
-from gateway.store.reader import Reader
 
 ID = "9k3fm-00002a"
 
@@ -44,7 +43,7 @@ async def test_game_that_is_on_is_found(site: Site, typed: str) -> None:
 
 
 async def test_game_that_is_on_is_found_where_no_results_are_kept(site: Site) -> None:
-    nowhere = replace(site.shown, reader=Reader(None))
+    nowhere = replace(site.shown, database=None)
     assert await found(site, ID, Application(nowhere, site.health, None)) == f"/game/{ID}"
     assert await found(site, "alice") == "/player/alice"
 
