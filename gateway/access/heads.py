@@ -92,12 +92,13 @@ def answer(
 
     A bare one, to the method HEAD, has the length of its body, but no body.
     """
+    given = dict(headers or {})
     usual = {
         "Content-Type": "text/plain; charset=utf-8",
         "Content-Length": str(len(body)),
         "Connection": "close",
     }
-    return head(status, usual | dict(headers or {})) + (b"" if is_bare else body)
+    return head(status, given | usual | given) + (b"" if is_bare else body)  # in this order, by these values
 
 
 def try_later(status: int, text: str, *, hsts: bool = False) -> bytes:
