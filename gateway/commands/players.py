@@ -24,14 +24,16 @@ from gateway.options.table import Command, Parser, option, run, variable
 from gateway.options.terminal import in_one_line, write_out
 from gateway.server.acts import Outcome
 
+_FILE_HELP = f"the file of protected names ({PLAYERS_FILE} beside the database); bans are in FILE.bans"
+
+# These have no slots: _OnBans has two bases, and only one of them may have some.
+
 
 @dataclass(frozen=True, kw_only=True)
 class _OnFile:
     """Which file of protected names; bans are in another one beside it."""
 
-    players: str | None = option(
-        f"the file of protected names ({PLAYERS_FILE} beside the database); bans are in FILE.bans", "FILE"
-    )
+    players: str | None = option(_FILE_HELP, "FILE")
 
     @property
     def file(self) -> str:
@@ -52,19 +54,15 @@ class _Add(_Change):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Unban(OnServer, _Change):
+class _OnBans(OnServer, _Change):
     """A running server is asked first; where there is none, or a file is named, the file is changed."""
 
     who: str = option("case makes no difference", "NAME|ADDRESS|CIDR", is_positional=True, is_required=True)
-    players: str | None = option(
-        f"the file of protected names ({PLAYERS_FILE} beside the database); bans are in FILE.bans; with this"
-        " option a running server is not asked",
-        "FILE",
-    )
+    players: str | None = option(f"{_FILE_HELP}; with this option a running server is not asked", "FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Ban(_Unban):
+class _Ban(_OnBans):
     notes: str = option("for the operator", "TEXT", default="", default_text="")
 
 
@@ -76,7 +74,8 @@ def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
     try:
         if arguments[0] == "player":
             parser = Parser("c4gateway player", "names that only a player with the right token may bear")
-            write_out(run(parser, PLAYER_COMMANDS, arguments[1:]))
+            if (lines := run(parser, PLAYER_COMMANDS, arguments[1:])) is not None:
+                write_out(lines)
             return 0
         return run(Parser("c4gateway"), BAN_COMMANDS, arguments, dialects)
     except (OSError, ValueError) as error:
@@ -114,7 +113,7 @@ def _list(options: _OnFile) -> Iterator[str]:
         yield "\t".join([account.name, *([account.notes] if account.notes else [])]) + "\n"
 
 
-def _remove(options: _Change) -> Iterator[str]:
+def _remove(options: _Change) -> None:
     key, file = folded(options.who), options.file
     with audited(options.audit, "player remove", options.who), names_file(file).locked() as table:
         known = read_accounts(table)
@@ -126,7 +125,6 @@ def _remove(options: _Change) -> Iterator[str]:
         print(f"{file} has no names now; a running server keeps the old one until a restart", file=sys.stderr)
     else:
         _hint(file)
-    return iter(())
 
 
 def _ban(options: _Ban, dialects: Sequence[Description]) -> int:
@@ -150,7 +148,7 @@ def _ban(options: _Ban, dialects: Sequence[Description]) -> int:
     return 0
 
 
-def _unban(options: _Unban, dialects: Sequence[Description]) -> int:
+def _unban(options: _OnBans, dialects: Sequence[Description]) -> int:
     who = target(options.who)
     kind, name = words(who)
     if (found := _asked(options, "unban", {"who": name}, dialects)) is not None:
@@ -168,7 +166,7 @@ def _unban(options: _Unban, dialects: Sequence[Description]) -> int:
 
 
 def _asked(
-    options: _Unban, act: str, about: Mapping[str, str], dialects: Sequence[Description]
+    options: _OnBans, act: str, about: Mapping[str, str], dialects: Sequence[Description]
 ) -> Outcome | None:
     """Let the running server do it; return the answer, None where a file is named or no server runs here.
 
@@ -192,12 +190,12 @@ def _hint(file: str) -> None:
     print(f"{os.path.abspath(file)} is written; a running server reads it on SIGHUP", file=sys.stderr)
 
 
-PLAYER_COMMANDS: Sequence[Command[Any, [], Iterator[str]]] = (
+PLAYER_COMMANDS: Sequence[Command[Any, [], Iterator[str] | None]] = (
     Command("add", "protect a name, and print its token, which is shown this once", _Add, _add),
     Command("list", "print the protected names and their notes", _OnFile, _list),
     Command("remove", "protect a name no longer", _Change, _remove),
 )
 BAN_COMMANDS: Sequence[Command[Any, [Sequence[Description]], int]] = (
     Command("ban", "no longer let in a name, an address or a network", _Ban, _ban),
-    Command("unban", "let it in again", _Unban, _unban),
+    Command("unban", "let it in again", _OnBans, _unban),
 )

@@ -18,7 +18,7 @@ import trio
 
 from gateway.runtime.child import Child, LinkError
 from gateway.runtime.processes import StartedProcess, marshalled, unmarshalled
-from gateway.store import StoreError
+from gateway.store import StoreError, UnstorableError
 from gateway.store.batcher import Batch
 from gateway.store.records import Cleared, GameRecord, TakenUp
 
@@ -28,10 +28,6 @@ STARTING = 60.0
 """Seconds that a successor has to become ready."""
 PARTING = 0.25
 """Seconds that a process has to end by itself."""
-
-
-class UnstorableError(Exception):
-    """The database will never take what was to be stored."""
 
 
 @dataclass(frozen=True, slots=True)

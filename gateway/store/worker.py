@@ -18,19 +18,17 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
-
-from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.game.ids import RUNS, run_sign
 from gateway.runtime.processes import give_way, message_frame, read_message
 from gateway.store import StoreError, storing, totals
 from gateway.store.claim import Claim
-from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
+from gateway.store.database import Database, Place, open_again, open_to_write
 from gateway.store.journal import Left, draw_run, next_left
 from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
 from gateway.store.storing import store_lines
@@ -76,7 +74,7 @@ class Worker:
         tried again later, another exception if a game is at fault.
         """
         packed = storing.packed(evidence)
-        with _understood(), self.database.writing() as connection:
+        with self.database.writing() as connection:
             otherwise = storing.store(connection, games)
             storing.enclose(connection, packed)
         if self._claim is not None:
@@ -88,7 +86,7 @@ class Worker:
         if self._keep_wire is None:
             return False
         before = round(time.time() * 1000 - self._keep_wire * DAY)
-        with _understood(), self.database.writing() as connection:
+        with self.database.writing() as connection:
             return storing.prune(connection, before) > 0
 
     def take_up(self) -> TakenUp:
@@ -115,7 +113,7 @@ class Worker:
             self._let_go()
             return TakenUp(more=True, said=f"{path}: {error.strerror}")
         came = TakenUp(more=True)
-        with _understood(), self.database.writing() as connection:
+        with self.database.writing() as connection:
             store_lines(connection, lines, came)
         left.done(refused=bool(came.refused))
         came.said = str(left.kept_as) if came.refused else None
@@ -128,7 +126,7 @@ class Worker:
 
     def clear(self) -> Cleared:
         """Remove all games and players. Raises as `write`."""
-        with _understood(), self.database.writing(unhurried=True) as connection:
+        with self.database.writing(unhurried=True) as connection:
             return storing.clear(connection)
 
 
@@ -206,16 +204,6 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
         return "again", str(error) or repr(error)
     except Exception as error:  # the server finds out which game is at fault
         return "refused", str(getattr(error, "orig", None) or error) or repr(error)
-
-
-@contextmanager
-def _understood() -> Iterator[None]:
-    try:
-        yield
-    except SQLAlchemyError as error:
-        if not is_passing(error):
-            raise
-        raise StoreError(" ".join(str(getattr(error, "orig", None) or error).split())) from error
 
 
 if __name__ == "__main__":
