@@ -16,10 +16,10 @@ from math import inf
 import trio
 
 from adapters.client.rate_limit import UNLIMITED, ClientLimits
-from gateway.access.addresses import Network, origin_at
 from gateway.access.limits import ConnectionCounts, Refusal, is_local, limited_connections
 from gateway.access.proxies import is_trusted
 from gateway.options.server import ServerOptions
+from gateway.runtime.addresses import Network, origin_at
 from gateway.runtime.throttle import Throttle
 
 MOST_TOLD = 32

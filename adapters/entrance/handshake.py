@@ -20,7 +20,6 @@ from adapters.client.accepted import Accepted
 from adapters.client.framing import WebSocket
 from adapters.entrance.admission import Admitted
 from adapters.net.socket import BROKEN, Socket
-from gateway.access.addresses import Network
 from gateway.access.heads import (
     LONGEST_HEAD,
     answer,
@@ -33,6 +32,7 @@ from gateway.access.heads import (
     with_hsts,
 )
 from gateway.access.proxies import client_behind, is_trusted
+from gateway.runtime.addresses import Network
 from gateway.runtime.throttle import Throttle
 
 _METHODS = (b"GET", b"HEAD")

@@ -14,10 +14,10 @@ import trio
 from adapters.entrance.admission import Admitted
 from adapters.net.socket import BROKEN, Socket
 from adapters.net.tls import TLS, Session, whole_records
-from gateway.access.addresses import Network
 from gateway.access.certificates import Certificate
 from gateway.access.heads import answer, is_http
 from gateway.access.proxies import begins_with_header, header_in, is_trusted
+from gateway.runtime.addresses import Network
 from gateway.runtime.throttle import Throttle
 
 SILENCE = 300.0

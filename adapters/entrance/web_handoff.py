@@ -18,9 +18,9 @@ from adapters.entrance.admission import Admitted
 from adapters.entrance.handshake import PlainRequest
 from adapters.net.fd_passing import FdPassing
 from adapters.net.socket import BROKEN, Socket
-from gateway.access.addresses import Network
 from gateway.access.heads import try_later
 from gateway.access.proxies import is_trusted
+from gateway.runtime.addresses import Network
 
 MOST_RELAYS = 256
 """Connections that are relayed at once."""

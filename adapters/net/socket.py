@@ -16,8 +16,8 @@ import trio
 
 from adapters.net.epoll import Poller, Ready, TaskPoller
 from adapters.net.tls import Session
-from gateway.access.addresses import origin_at
 from gateway.runtime.accepting import KEEPALIVE_INTERVAL
+from gateway.runtime.addresses import origin_at
 from gateway.runtime.turns import Turns
 
 GOODBYE_LIMIT = 1.0

@@ -16,11 +16,11 @@ import trio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from gateway.access.addresses import Network, origin_at
 from gateway.access.proxies import client_behind
 from gateway.access.tablefile import audited
 from gateway.access.tokens import FIRST_PAUSE, Pauses
 from gateway.game.text import printable
+from gateway.runtime.addresses import Network, origin_at
 from gateway.server.acts import WHO, Parameters
 from gateway.store.records import Cleared
 

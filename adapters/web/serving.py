@@ -41,9 +41,9 @@ from adapters.web.remote import Remote
 from adapters.web.server import Stream, Web, host_of
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
-from gateway.access.addresses import is_loopback, origin_at
 from gateway.access.limits import limited_connections
 from gateway.runtime.accepting import PAUSE, Troubles, room_for_connections, watch
+from gateway.runtime.addresses import is_loopback, origin_at
 from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import give_way
 from gateway.server.logs import set_up_logging

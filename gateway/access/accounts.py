@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import TYPE_CHECKING, TypeVar
 
-from gateway.access.addresses import is_loopback
 from gateway.access.bans import Bans, HubForBans, bans_file, hang_up, read_bans
 from gateway.access.lookalikes import Lookalikes
 from gateway.access.tablefile import TableFile
@@ -32,6 +31,7 @@ from gateway.game.events import Objection
 from gateway.game.text import only_visible, quoted
 from gateway.options.names import PLAYERS_FILE, beside
 from gateway.options.server import ServerOptions
+from gateway.runtime.addresses import is_loopback
 from gateway.runtime.listening import hosts_of
 from gateway.runtime.throttle import Throttle
 

@@ -12,10 +12,10 @@ from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from gateway.access.addresses import PREFIX, Network
 from gateway.access.tablefile import TableFile
 from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
 from gateway.game.text import is_visible
+from gateway.runtime.addresses import PREFIX, Network
 
 if TYPE_CHECKING:
     from gateway.hub.seats import Seat

@@ -15,8 +15,8 @@ from ipaddress import ip_address
 
 import h11
 
-from gateway.access.addresses import address_in
 from gateway.options.names import ALL_ORIGINS
+from gateway.runtime.addresses import address_in
 
 LONGEST_HEAD = 16_384
 """Bytes that the head of a request may have."""

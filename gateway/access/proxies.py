@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from gateway.access.addresses import Network, address_in, plain
+from gateway.runtime.addresses import Network, address_in, plain
 
 LONGEST = 4096
 """Bytes that a PROXY header may have."""

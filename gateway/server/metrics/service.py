@@ -15,9 +15,9 @@ from functools import partial
 import h11
 import trio
 
-from gateway.access.addresses import is_loopback
 from gateway.access.heads import LONGEST_HEAD, NOT_KNOWN, answer, is_known, read_request, value_of
 from gateway.runtime.accepting import accept
+from gateway.runtime.addresses import is_loopback
 
 PATH = b"/metrics"
 FRESH = 0.1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.access.addresses import is_loopback, origin_at
+from gateway.runtime.addresses import is_loopback, origin_at
 
 
 @pytest.mark.parametrize(
