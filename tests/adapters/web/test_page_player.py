@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+import trio.testing
 from game_records import BEGAN, FOUR, drawn, game
 from web_world import NASTY, Site, keep, shown, unkept
 
@@ -55,7 +56,7 @@ async def test_player_that_waits_has_a_page_before_its_first_game(site: Site, na
 
 
 async def test_page_of_a_player_that_waits_says_since_when(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: Site, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: BEGAN / 1000)
     site.on = waiting("alice", waited=90.0)

@@ -297,7 +297,7 @@ async def test_noise_is_answered_or_hung_up_on_and_disturbs_nobody(
 async def test_client_that_asks_for_nothing_is_hung_up_on(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "IDLE_LIMIT", 0.01)
+    monkeypatch.setattr(server, "IDLE_LIMIT", 0.3)
     async with opened(site) as endpoint, await endpoint.dial() as silent, await endpoint.dial() as slow:
         await slow.send_all(b"GET /hea")
         assert await everything(silent) == b""
