@@ -543,11 +543,10 @@ def _parsed(
     )
     parser.as_json = "--log-json" in arguments or sources.asks_for("log-json", arguments, os.environ)
     found = sources.from_sources(parser, known, arguments, os.environ)
-    values = found.values
-    parser.as_json = bool(values["log_json"])
-    options = _made(ServerOptions, values)
-    options.dialects = {each.name: _made(each.options, values) for each in dialects}
-    options.ports = {each.name: cast("int | None", values[each.option]) for each in dialects}
+    parser.as_json = bool(found.values["log_json"])
+    options = _made(ServerOptions, found.values)
+    options.dialects = {each.name: _made(each.options, found.values) for each in dialects}
+    options.ports = {each.name: cast("int | None", found.values[each.option]) for each in dialects}
     try:
         _complete(options, found.sources, dialects)
     except ValueError as error:
@@ -555,8 +554,8 @@ def _parsed(
     return options, found.sources
 
 
-def _made(kind: type[T], values: Mapping[str, object]) -> T:
-    return kind(**{each.name: values[each.name] for each in options_of(kind)})
+def _made(kind: type[T], known: Mapping[str, object]) -> T:
+    return kind(**{each.name: known[each.name] for each in options_of(kind)})
 
 
 def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Sequence[Description]) -> None:
@@ -577,7 +576,7 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
         raise ValueError("--qr needs another package: pip install 'c4gateway[qr]'")
     if options.admin_token is not None and not is_token(options.admin_token):
         raise ValueError("the admin token is not 1 or more ASCII characters without blanks")
-    ports = [number for number in ports_of(options, dialects).values() if number]
+    ports = [port for port in ports_of(options, dialects).values() if port]
     if options.share_ports and len({*ports}) < len(ports):
         # The system would not refuse it: clients would find one or the other.
         raise ValueError("two options name the same port, which cannot be shared with another server then")
@@ -601,7 +600,7 @@ def _complete_ports(options: ServerOptions, dialects: Sequence[Description]) -> 
             options.web = 0
         else:
             options.ports[name] = 0
-    if options.port is None and all(number is None for number in options.ports.values()):
+    if options.port is None and all(port is None for port in options.ports.values()):
         options.ports = {each.name: each.port for each in dialects}
 
 
@@ -658,14 +657,9 @@ def as_markdown(dialects: Sequence[Description]) -> Iterator[str]:
     for each in all_options(dialects):
         usual = each.default_words if each.default_in_documents is None else each.default_in_documents
         usual = usual or next((str(one.port) for one in dialects if one.option == each.name), "")
-        more = (
-            f" ({each.documents})"
-            if each.documents.startswith("[")
-            else f"; {each.documents}"
-            if each.documents
-            else ""
-        )
-        unit = (
-            "" if each.is_flag else f" {each.unit or each.key.rpartition('-')[2].upper()}".replace("|", "\\|")
-        )
-        yield f"| `--{each.key}{unit}` | {usual} | {each.help}{more} |"
+        more = each.documents
+        if more:
+            more = f" ({more})" if more.startswith("[") else f"; {more}"
+        unit = each.unit or each.key.rpartition("-")[2].upper()
+        written = f"--{each.key}" if each.is_flag else f"--{each.key} {unit}".replace("|", "\\|")
+        yield f"| `{written}` | {usual} | {each.help}{more} |"
