@@ -197,7 +197,7 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
             web.operator = operator = Operator(hub, accounts, partial(_drain, core.patience), name)
             services.append(web)
         if web is None and not options.no_web:
-            say_that_there_is_no_page()
+            say_that_there_is_no_page(options)
         listening += ports.listening(_one_port(options, fronts, ports, hub).receive, open_socket, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         hub.engage(House(hub, nursery, thinker, options.house))

@@ -403,9 +403,9 @@ def unasked(port: int) -> list[str]:
     """Return a command whose page has this usual port."""
     program = f"""
 import sys
-from adapters.entrance import ports
 from gateway import __main__
-ports.WEB_PORT = {port}
+from gateway.options import server
+server.WEB_PORT = {port}
 sys.exit(__main__.main())
 """
     return [sys.executable, "-W", "error", "-c", program, "--db", "none"]

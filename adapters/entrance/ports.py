@@ -25,7 +25,7 @@ from adapters.entrance.web_handoff import WebHandoff
 from adapters.net.fd_passing import FdPassing
 from adapters.net.socket import Socket
 from gateway.access.certificates import Certificate
-from gateway.options.server import PAGE, WEB_PORT, ServerOptions, page_port
+from gateway.options.server import PAGE, ServerOptions, page_port
 from gateway.runtime.listening import PortInUseError
 from gateway.server.app import (
     FrontEnd,
@@ -159,12 +159,13 @@ async def _open(port: int, options: ServerOptions) -> Listeners:
     return await open_port(port, options.host, shared=options.share_ports)
 
 
-def say_that_there_is_no_page() -> None:
+def say_that_there_is_no_page(options: ServerOptions) -> None:
     """Log that the page's usual port is in use, once all other ports are open."""
+    port = page_port(options)
     logger.warning(
         "the page is left out: port %d is in use; give it another with --web PORT, or start with --no-web",
-        WEB_PORT,
-        extra={"event": "page_left_out", "port": WEB_PORT},
+        port,
+        extra={"event": "page_left_out", "port": port},
     )
 
 
