@@ -111,13 +111,13 @@ def main(options: ServerOptions, writer: StartedProcess | None = None) -> int:
 
 
 def _allow_many_connections() -> None:
-    """Let the process have as many files open as it may; a connection is one."""
+    """Raise the limit of open files as far as allowed; each connection is one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _collect_little() -> None:
-    """Let the cyclic garbage collector pass over what is loaded, and look through little at a time.
+    """Exempt what is loaded from garbage collection, and collect little at a time.
 
     Hardly anything is left to it, so what it looks through is in use. 5,000 objects, those of some 60
     connections, take it 1 to 3 ms, in which no move is made. It looks at those that it has seen before 200
@@ -128,7 +128,7 @@ def _collect_little() -> None:
 
 
 def _wait_for_no_thread() -> None:
-    """Let a thread that computes give way to the event loop soon; by Python's default moves are late."""
+    """Switch threads often: with Python's default interval a computing thread delays moves."""
     sys.setswitchinterval(1e-4)
 
 
@@ -215,7 +215,7 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
 
 
 def _drain(patience: Patience, seconds: int) -> None:
-    """Let games go on for so long at the stop; with 0 begin to stop, all workers together."""
+    """Let games go on for up to `seconds`; with 0, start stopping all workers together."""
     if seconds:
         patience.seconds, patience.by_operator = seconds, True
     elif WORKER in os.environ:
@@ -414,7 +414,7 @@ def _matchmaker_of(
 def _joined(
     together: ClusterOptions | None, options: ServerOptions, run: int, hub: Hub, poller: Poller
 ) -> _Joining:
-    """Be a node of the cluster, if there is one, for as long as the block lasts. Raises OSError."""
+    """Join the cluster, if one is configured, while the block lasts. Raises OSError."""
     if together is None:
         return nullcontext()
     from adapters.cluster.service import joined  # noqa: PLC0415  as above

@@ -182,7 +182,7 @@ def run(options: Options) -> int:
         status = _status(ending, screen)
         if totals.begun or status != 1:
             screen.say(totals.summary())
-    except* OSError as errors:  # nobody reads what is printed
+    except* OSError as errors:  # the reader of our output is gone
         screen.warn(f"error: {in_one_line(errors)}")
         sys.stdout = None  # the interpreter would try once more at its end
     except* KeyboardInterrupt:  # before anybody listened for it, or after

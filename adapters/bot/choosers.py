@@ -51,7 +51,7 @@ class Chooser(Protocol):
 def budget(left: float | None, think: float | None, pace: float) -> float:
     """Return the seconds that a move may take: of those left for the game, and of those allowed.
 
-    Where nobody says how much time there is, it is `pace`.
+    Where no time limit is known, it is `pace`.
     """
     if left is None:
         return pace if think is None else think
@@ -66,7 +66,7 @@ class EngineChooser:
     think: float | None = None
     """Seconds for a move at most, where somebody set them."""
     pace: float = THINK
-    """Seconds for a move where nobody says how much time there is."""
+    """Seconds for a move where no time limit is known."""
 
     async def choose(self, asked: Asked) -> int:
         """Return the engine's column, thought out in a thread."""

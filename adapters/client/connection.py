@@ -81,11 +81,11 @@ class _Summary:
         """The latest of the games that the client was told of."""
 
     def ends(self, cause: str) -> None:
-        """Note why the connection ends."""
+        """Record why the connection ends; the first cause counts."""
         self.cause = self.cause or cause
 
     def plays(self, game: GameId) -> None:
-        """Note that the client was told of the start of a game."""
+        """Record that the client was told of the start of a game."""
         self._games, self._game = self._games + 1, game
 
     def log(self, kind: str, name: str | None, origin: str, now: float) -> None:
@@ -388,7 +388,7 @@ class Connection(Generic[C, S]):
         )
 
     def resume(self) -> None:
-        """Let the client be read again."""
+        """Resume reading from the client."""
         self._changed.unpark_all()
 
     async def settle(self) -> None:
@@ -633,7 +633,7 @@ class Connection(Generic[C, S]):
         self._scope.cancel()
 
     def _note(self, words: str) -> None:
-        """Note how the connection ends, for the operator and the evidence."""
+        """Record how the connection ends, for the operator's log and the evidence."""
         self._summary.ends(words)
         if self._wire_log is not None:
             self._wire_log.remark(trio.current_time(), words)

@@ -354,7 +354,7 @@ def check_close(payload: bytes) -> None:
 
 
 def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
-    """Take the short, whole, masked text, ping and pong frames that `data` begins with.
+    """Parse the short, unfragmented, masked text, ping and pong frames that `data` begins with.
 
     Return the payloads of the text frames, the ping and pong frames unchanged, and the rest of `data`: from
     the first frame that is of another kind or not whole, or behind `_AT_ONCE` pings and pongs.

@@ -65,7 +65,7 @@ _Mark: TypeAlias = tuple[int, Started | Ended]
 Enclose: TypeAlias = Callable[[GameId, Side, Sequence[Spoken]], object]
 """Takes the log of one side of a game; as `Results.enclose`."""
 Hide: TypeAlias = Callable[[str], str]
-"""Takes a text from a client; returns it without what nobody else may read."""
+"""Takes a text from a client; returns it without its secrets."""
 
 
 class GameLog:
@@ -92,7 +92,7 @@ class GameLog:
         del self.lines[HEAD:-TAIL]
 
     def remark(self, way: Way, remark: Remark) -> None:
-        """Note what the server thought of the latest text, if it went that way."""
+        """Record the server's verdict on the latest text, if that went this way."""
         if self.lines and self.lines[-1][1] == way:
             self.lines[-1] = (*self.lines[-1][:3], remark)
 
@@ -124,7 +124,7 @@ class WireLog:
         self._marks: list[_Mark] = []
 
     def note(self, at: float, event: Event) -> None:
-        """Note an event, one of `NOTED`, that was delivered for the client at `at`, and may be told later.
+        """Record an event, one of `NOTED`, that was delivered at `at` and may be sent later.
 
         A refusal answers the text that was `heard` last; `Overlooked` is about that text too.
         """
@@ -140,7 +140,7 @@ class WireLog:
             self._logs[-1].remark("in", event.objections)
 
     def heard(self, at: float, text: str) -> None:
-        """Note a text from the client; `at` is when it arrived."""
+        """Record a text from the client; `at` is when it arrived."""
         logs = self._logs
         if logs:
             log = logs[-1]
@@ -150,11 +150,11 @@ class WireLog:
                 log.make_room()
 
     def mark(self, index: int, event: Started | Ended) -> None:
-        """Note that of the texts of the next `said` those from `index` on belong to `event`."""
+        """Mark that the texts of the next `said` from `index` on belong to `event`."""
         self._marks.append((index, event))
 
     def said(self, at: float, texts: Sequence[str], request: ToMove | None) -> None:
-        """Note texts that leave for the client at `at`; `request` is the latest move they ask for, if any."""
+        """Record texts that leave for the client at `at`; `request` is the latest move asked for, if any."""
         if self._marks:
             self._turn(at, texts)
         elif self._logs:
@@ -163,7 +163,7 @@ class WireLog:
             self._logs[0].remark("out", request.rest)
 
     def remark(self, at: float, words: str) -> None:
-        """Note something that is no text, while a game is on."""
+        """Record something that is no text, while a game is on."""
         if self._logs:
             log = self._logs[-1]
             log.lines.append((at - log.began, "note", "", words))

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Take a nickname."""
+    """Sets the player's nickname."""
 
     nick: str
     token: str | None = field(default=None, repr=False, compare=False)

@@ -85,7 +85,7 @@ class Admission:
 
     @asynccontextmanager
     async def admit(self, name: str, address: str) -> AsyncIterator[Admitted]:
-        """Let a client from an address in to a front end, at once or after a while, and out after the block.
+        """Admit a client from an address to a front end, at once or after a while, until the block ends.
 
         Raises NotLetIn, as the block may.
         """

@@ -105,14 +105,14 @@ class Preamble:
                     data = await sock.receive_some()
             if data.startswith(TLS):
                 words = _ACCESS_DENIED
-            if not begins_with_header(data):  # behind which nobody knows what comes
+            if not begins_with_header(data):  # after a broken header the rest has no meaning
                 sock.write(words)
         except BROKEN:
             pass
         await sock.linger()
 
     async def _read_header(self, sock: Socket, entry: Admitted) -> bool:
-        """Take the PROXY header off; return whether there was one."""
+        """Remove the PROXY header; return whether there was one."""
         why, data = "no PROXY header came in time", b""
         with trio.move_on_after(PROXY_LIMIT):
             try:

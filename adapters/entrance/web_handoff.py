@@ -75,7 +75,7 @@ class WebHandoff:
             await sock.linger()
 
     async def take(self, sock: Socket, entry: Admitted, request: PlainRequest) -> None:
-        """Let the page's process answer a request, and all that follow. Raises what sockets raise."""
+        """Hand a connection to the page's process, which answers its requests. Raises what sockets raise."""
         try:
             if sock.is_secure:
                 await self._relay(sock, entry, request)

@@ -88,7 +88,7 @@ class HousePlayer:
         """Do nothing: a house player never asks to enter."""
 
     def probe(self) -> None:
-        """Do nothing: a house player keeps nobody out."""
+        """Do nothing: a house player occupies no name."""
 
     async def settle(self) -> None:
         """Return at once: a house player's move is submitted the moment it is found."""

@@ -110,7 +110,7 @@ class WorkerPool:
         return own * names * origins / self._workers
 
     def enter(self, opponent: Opponent, seconds: float) -> Claim:
-        """Let a game have its share, until it leaves."""
+        """Register a game, which has a share of the workers until it leaves."""
         origin = self._origins.setdefault(opponent.origin, _Origin())
         name = origin.names.setdefault(opponent.name, _Name())
         claim = Claim(self, opponent, seconds, origin, name)
@@ -238,7 +238,7 @@ class Thinker:
         return wait <= min(time, max(PATIENCE, 3 * seconds))
 
     def begin(self, engine: str, opponent: Opponent) -> Game:
-        """Let `engine` have its share of the workers for a game, until that ends."""
+        """Give `engine` a share of the workers for a game, until that ends."""
         seconds = self._seconds(engine, opponent)
         return Game(engine, self._pools[_kind(seconds, opponent)].enter(opponent, seconds))
 

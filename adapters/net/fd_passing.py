@@ -15,7 +15,7 @@ LONGEST = 1 << 16
 LIMIT = 15.0
 """Seconds that the process has to take sockets when many are on their way."""
 PIECE = 1 << 14
-"""Bytes read at once where nobody says how many."""
+"""Bytes read at once by default."""
 
 
 class _Marks(IntFlag):
@@ -76,7 +76,7 @@ class PassedStream(trio.abc.HalfCloseableStream):
         self._begun = data[end:]
         self.socket = self._stream.socket
         self.address = data[2:end].decode()
-        """The client's host, an IP address. Empty where nobody knows."""
+        """The client's host, an IP address. Empty where it is unknown."""
         self.is_secure = bool(marks & _Marks.SECURE)
         """Whether the client uses HTTPS."""
         self.is_single = bool(marks & _Marks.SINGLE)
@@ -99,7 +99,7 @@ class PassedStream(trio.abc.HalfCloseableStream):
         await self._stream.wait_send_all_might_not_block()
 
     async def send_eof(self) -> None:
-        """Let the client know that no more comes."""
+        """Send the end of the stream to the client."""
         await self._stream.send_eof()
 
     async def aclose(self) -> None:
@@ -111,7 +111,7 @@ class PassedListener(trio.abc.Listener[PassedStream]):
     """The process's end: gives the streams as a listener does."""
 
     def __init__(self, taken: socket.socket) -> None:
-        """Take the socket, which is closed at the end."""
+        """Wrap the socket, which is closed at the end."""
         self.socket = trio.socket.from_stdlib_socket(taken)
         self._taken = taken
 
@@ -127,6 +127,6 @@ class PassedListener(trio.abc.Listener[PassedStream]):
                 return PassedStream(socket.socket(fileno=numbers[0]), data)
 
     async def aclose(self) -> None:
-        """Take no more."""
+        """Close the socket."""
         self.socket.close()
         await trio.lowlevel.checkpoint()

@@ -58,7 +58,7 @@ class Backlogs:
         return self._total
 
     def set_size(self, sock: "Socket", size: int) -> None:
-        """Note that `size` bytes wait to leave a socket; give up sockets while all exceed the limit."""
+        """Record that `size` bytes wait to leave a socket; give up sockets while all exceed the limit."""
         self._total += size - self._sizes.pop(sock, 0)
         if size:
             self._sizes[sock] = size
@@ -175,7 +175,7 @@ class Socket:
         return int.from_bytes(info[_LAST_ACK:], sys.byteorder) / 1000
 
     def probe_after(self, seconds: int) -> None:
-        """Let the system ask for an acknowledgement after so much silence, unnoticed by the peer's code."""
+        """Have the kernel probe the peer after so much silence (TCP keep-alive), unnoticed by its code."""
         if _HAS_TCP_INFO and self._socket.family in _WITH_ADDRESS:
             with suppress(OSError):  # it is closed
                 # One packet may be lost, so there are several probes before anybody judges the peer.
@@ -242,7 +242,7 @@ class Socket:
         return data
 
     def push_back(self, data: bytes) -> None:
-        """Let the next read begin with `data`."""
+        """Put `data` back, so that the next read begins with it."""
         self._pushed = data
 
     def _received(self) -> bytes:
@@ -377,7 +377,7 @@ class Socket:
             self.close()
 
     async def _send_end(self) -> None:
-        """Let all written bytes leave, and then the end of the stream."""
+        """Send all written bytes and then the end of the stream."""
         if self._tls is not None and not self.is_given_up:
             self._send(self._tls.end())
         await self.drain()
@@ -410,7 +410,7 @@ def taken(stream: trio.SocketStream) -> socket.socket:
 
 
 def address_of(sock: socket.socket | trio.socket.SocketType) -> str:
-    """Return the IP address of the peer; empty where nobody knows."""
+    """Return the IP address of the peer; empty where it is unknown."""
     if sock.family not in _WITH_ADDRESS:
         return ""
     try:

@@ -17,7 +17,7 @@ LONGEST_FILE = 1024 * 1024
 """Bytes that a file of certificates may have."""
 
 _NO_AUTHORITY = range(18, 22)
-"""What OpenSSL calls a certificate that nobody signed who is trusted (``X509_V_ERR_...``)."""
+"""OpenSSL's codes for a certificate without a trusted issuer (``X509_V_ERR_...``)."""
 
 
 class Untrusted(OSError):
@@ -26,7 +26,7 @@ class Untrusted(OSError):
     def __init__(self, error: ssl.SSLCertVerificationError) -> None:
         super().__init__(errno.EACCES, error.verify_message.rstrip("."))
         self.lacks_authority = error.verify_code in _NO_AUTHORITY
-        """Whether that is only because nobody signed it who is trusted."""
+        """Whether the only fault is that no trusted issuer signed it."""
 
 
 def trusting(file: str | None, option: str = "") -> ssl.SSLContext:

@@ -28,7 +28,7 @@ CATALOGUE = (
 SECONDS = {"aima": 0.5, "aimafast": 0.01, "aima10": 10.0}
 """How long the engines that search by time take for a move at most."""
 THINK = 1.0
-"""Seconds for a move of an engine that would use all there is, where nobody says how much that is."""
+"""Seconds for a move of an engine that uses all its time, where no limit is set."""
 
 _SIMPLE: dict[str, Engine] = {
     **{name: partial(alpha_beta, limit=limit) for name, limit in SECONDS.items()},

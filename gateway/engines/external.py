@@ -172,7 +172,7 @@ class Program:
     """An engine that is a program of its own."""
 
     def __init__(self, command: str, speech: Speech) -> None:
-        """Take a command line, which no shell reads. Raises UnknownEngine where it cannot be run."""
+        """Split a command line, without a shell. Raises UnknownEngine where it cannot be run."""
         self._words = _words(command)
         self._speech = speech
         self._lock = Lock()
@@ -351,7 +351,7 @@ class _Child:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let the handlers of signals wait: one that raises would lose the process that is being started."""
+    """Defer signal handlers: one that raises would lose the process that is being started."""
     came = list[int]()
     before = {}
     if current_thread() is main_thread():  # no handler runs in any other

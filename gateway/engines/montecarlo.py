@@ -123,7 +123,7 @@ _CURIOSITY = 1.0
 _ROOM = 200_000
 """Positions in a tree, which keeps it under 100 MB. One that is full grows no more."""
 _FIRST, _MOST = 512, 8192
-"""Games in the first batch where nobody says how many there are to be, and in any batch of `flat`."""
+"""Games in the first batch where no number is set, and in any batch of `flat`."""
 _LEAVES = 64
 """Positions in a batch of `uct`."""
 _TIMES = 16
@@ -288,7 +288,7 @@ class _Tree:
         return path
 
     def _refute(self, path: list[_Node]) -> None:
-        """Take a move out of the tree after which the opponent wins, and what is known by that as well."""
+        """Remove a move after which the opponent wins, and all that is decided by its removal."""
         while len(path) > 1:
             refuted = path.pop()
             before = path.pop()

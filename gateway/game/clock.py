@@ -67,7 +67,7 @@ class Clock:
         return self._spent[side]
 
     def start(self, side: Side, now: float) -> float:
-        """Let the time of `side` run; return when its flag falls."""
+        """Start the clock of `side`; return when its flag falls."""
         rest, control = self._rest, self._control
         if control.renewed:
             rest[side] = control.budget
@@ -76,7 +76,7 @@ class Clock:
         return now + rest[side]
 
     def running_for(self, now: float) -> float:
-        """Return for how many seconds the time of a side has run; 0 if nobody's runs."""
+        """Return for how many seconds the clock of a side has run; 0 if neither runs."""
         return 0.0 if self.running is None else max(0.0, now - self._since)
 
     def stop(self, now: float) -> float:
@@ -97,6 +97,6 @@ class Clock:
         return thought
 
     def charge(self, side: Side, seconds: float) -> bool:
-        """Take `seconds` from `side` as a penalty; return whether nothing is left."""
+        """Deduct a penalty of `seconds` from `side`; return whether nothing is left."""
         self._rest[side] = max(0.0, self._rest[side] - seconds)
         return self._rest[side] == 0

@@ -63,7 +63,7 @@ LOBBY = InLobby()
 
 
 def plain(name: str) -> str:
-    """Return `name`, which is not too long, in ordinary width, and without what nobody sees.
+    """Return `name`, which is not too long, in ordinary width and without invisible characters.
 
     That is invisible characters, blanks around it, and all but one of several blanks in it.
     """
@@ -95,7 +95,7 @@ def is_too_long(name: str | None, place: Place) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Introduce:
-    """Take a name for the games to come."""
+    """Sets the player's name for the games to come."""
 
     name: str
     counted: bool = True

@@ -177,7 +177,7 @@ class Ended:
     winner: Side | None
     reason: Reason
     column: int | None = None
-    """The last move, where that ended the game; nobody was told of it before."""
+    """The last move, where that ended the game; it was not told before."""
     leaver: Side | None = None
     """The side that left, where that ended the game."""
 

@@ -40,7 +40,7 @@ class Waits:
 
 
 class Cause(Enum):
-    """Why nobody who is here can be paired with a player that waits."""
+    """Why no player who is here can be paired with one that waits."""
 
     ABSENT = "absent"
     """It wishes for a player who is not here."""

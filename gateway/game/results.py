@@ -112,10 +112,10 @@ class Results(Protocol):
 
     @property
     def takes_evidence(self) -> bool:
-        """Whether `enclose` keeps what it takes; otherwise nobody need record it."""
+        """Whether `enclose` stores what it is given; otherwise no wire log need be recorded."""
 
     def keep(self, finished: Finished) -> None:
-        """Take in a game that is over, before its players hear of the end. MUST NOT block or fail."""
+        """Store a game that is over, before its players hear of the end. MUST NOT block or fail."""
 
     def is_open(self, game: GameId) -> bool:
         """Whether a game that was taken in is not stored yet, and it is worth waiting until it is."""
@@ -133,7 +133,7 @@ class Results(Protocol):
         """
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
-        """Take in what was said and heard on one side, once, after that side was told of the end.
+        """Store the wire log of one side, once, after that side was told of the end.
 
         MUST NOT block or fail. `said` must not be changed any more.
         """

@@ -102,7 +102,7 @@ class Session:
 
     @property
     def deadline(self) -> float | None:
-        """When the flag of the seat to move falls; None while nobody's time runs."""
+        """When the flag of the seat to move falls; None while no clock runs."""
         return self._clock.deadline
 
     @property
@@ -133,7 +133,7 @@ class Session:
         ]
 
     def handed(self, game: GameId, number: int, now: float) -> float | None:
-        """Let the clock of the seat to move run from `now`: the request to move has left for its client.
+        """Start the clock of the seat to move at `now`: the request to move has left for its client.
 
         Return when the flag falls; None where that request is not open any more, or was handed already.
         """
@@ -194,14 +194,14 @@ class Session:
         )
 
     def leave(self, number: Number, now: float, *, is_lost: bool = False) -> Outcome:
-        """Let a seat leave the series, which ends it. The other one wins a game in which both have moved.
+        """End the series because a seat left. The other one wins a game in which both have moved.
 
         Nobody wins where the player is lost by no fault of its own.
         """
         return Outcome(ending=self._break(number, Reason.LEFT, now, is_lost=is_lost))
 
     def flag(self, number: Number, now: float) -> Outcome:
-        """Let the seat's time be over, if it is its move and its deadline is past."""
+        """End the game on time, if it is the seat's move and its deadline is past."""
         deadline = self._clock.deadline
         if self.to_move != number or deadline is None or now < deadline:
             return NOTHING_CAME

@@ -87,7 +87,7 @@ class Feed:
         """
         self.results = results
         self.moves: Sequence[Subscription] = ()
-        """The subscriptions to moves. Where there are none, nobody needs to make a fact of each."""
+        """The subscriptions to moves. Where there are none, no fact need be made of a move."""
         self.counts: Counter[tuple[str, str]] = Counter()
         """How often something happened of which no fact tells: what, and to which kind. No player's name."""
         self._subscribers: dict[type[Fact], tuple[Subscription, ...]] = dict.fromkeys(ALL, ())
@@ -141,13 +141,13 @@ class Feed:
             self.publish(finished)
 
     def drop(self, subscription: Subscription) -> None:
-        """Take a subscriber off."""
+        """End a subscription."""
         for kind, subscribers in self._subscribers.items():
             self._subscribers[kind] = tuple(each for each in subscribers if each is not subscription)
         self.moves = self._subscribers[MoveMade]
 
     def fail(self, subscription: Subscription) -> None:
-        """Take a subscriber off for its mistake: the one that is being handled."""
+        """End a subscription whose subscriber raised the exception that is being handled."""
         self.drop(subscription)
         self._on_fault()
 

@@ -113,7 +113,7 @@ class HubForPlayers(Protocol):
         """Start the clock: a request to move left for the seat's client at `now`."""
 
     def alive(self, seat: Seat, now: float) -> None:
-        """Note that the seat's client has answered a probe."""
+        """Record that the seat's client has answered a probe."""
 
 
 def reraise(_: Sequence[str | None]) -> None:
@@ -143,7 +143,7 @@ class Hub:
         self.cluster: Cluster | None = None
         """The cluster that this server is a node of, if it is of one."""
         self.is_closed = False
-        """Whether nobody is let in any more."""
+        """Whether new players are turned away."""
         self._seats: dict[int, Seat] = {}
         self._on_fault = on_fault
         self._runner = SeriesRunner(
@@ -172,7 +172,7 @@ class Hub:
         return len(self._seats)
 
     def engage(self, house: House) -> None:
-        """Let the players of `house` be asked for. Without, a wish for one of them waits for ever."""
+        """Make the players of `house` available. Without them, a wish for one waits for ever."""
         self._runner.house = house
         self.matchmaker.engage(house)
 
@@ -245,7 +245,7 @@ class Hub:
             self._cut_off(seat, now)
 
     def alive(self, seat: Seat, now: float) -> None:
-        """Note that the seat's client has answered a probe: nobody takes its place."""
+        """Record that the seat's client has answered a probe, so no other client gets its name."""
         with self._step(seat, now):
             self.matchmaker.alive(seat.number)
             self._settle(now)
@@ -308,11 +308,11 @@ class Hub:
     # The end.
 
     def pause(self, *, is_paused: bool) -> None:
-        """Pair nobody from now on, or pair again: within two seconds. Series that are on go on."""
+        """Stop pairing, or pair again, which takes up to two seconds. Series that are on go on."""
         self._runner.is_paused = is_paused
 
     def drain(self) -> None:
-        """Begin no further game, and let nobody in any more. Games that are on go on."""
+        """Begin no further game and turn new players away. Games that are on go on."""
         self.is_closed = self._runner.is_closed = True
         if self.cluster is not None:
             self.cluster.drain()
@@ -349,7 +349,7 @@ class Hub:
     # Other nodes. While `answers` are taken, `can_reach`, `meet`, `wait_anew` and `desert` MAY be called.
 
     def connect(self, games: RemoteGames, pairing: RemotePairing) -> None:
-        """Let players meet those of other nodes."""
+        """Enable series with players of other nodes."""
         self._runner.games, self._runner.pairing = games, pairing
 
     def can_reach(self, seat: int) -> bool:
@@ -362,7 +362,7 @@ class Hub:
         self._runner.meet(match, now)
 
     def wait_anew(self, turn: Turn, now: float) -> None:
-        """Give a seat a new turn: the match that took this one came to nothing."""
+        """Queue a seat in a new turn: the match that took this one was not started."""
         seat = self._runner.waiting(turn)
         if seat is not None and not self._runner.is_closed:
             self._runner.wait_on(seat, now)
@@ -470,7 +470,7 @@ class Hub:
             self._settle(now)
 
     def _enter(self, seat: Seat, command: Enter, now: float) -> None:
-        """Let a seat go on in its series, or ask the matchmaker to let it in."""
+        """Continue the seat's series, or ask the matchmaker whether it may enter."""
         name = command.name if command.name is not None else seat.name
         objections = seat.standing() & ~Objection.NOT_ENTERED | _unfitness(command)
         if name is None:

@@ -45,7 +45,7 @@ class Cluster(Protocol):
         """Return how this node is connected, as JSON."""
 
     def drain(self) -> None:
-        """Let no player of this node be paired any more, and end their series elsewhere with the game."""
+        """Stop the pairing of this node's players; their series elsewhere end with the game that is on."""
 
     def is_reserved(self, seat: int) -> bool:
         """Whether another node may have begun a game with a seat, which this one has not heard yet."""
@@ -130,7 +130,7 @@ class RemotePlayers:
         return self._over(seat, there, Dismissed(Why.RETURNED))
 
     def leave(self, seat: Seat, there: PlayingElsewhere) -> None:
-        """Take a player out of its series."""
+        """Remove a player from its series."""
         there.game.leave()
         self._part(seat, there)
 

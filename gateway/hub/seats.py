@@ -150,10 +150,10 @@ class RemotePairing(Protocol):
     """Agrees with other nodes on series between their players and those of this one."""
 
     def began(self, match: Hosting | Hosted, game: int) -> None:
-        """Note that a game of a series began; that of another node is said to begin once."""
+        """Record that a game of a series began; for a series of another node, only its first."""
 
     def finished(self, match: Hosting | Hosted) -> None:
-        """Note that a series is over."""
+        """Record that a series is over."""
 
 
 # Situations.
@@ -386,7 +386,7 @@ class Seat:
     # What becomes of it.
 
     def introduce(self, name: str, *, counted: bool) -> bool:
-        """Take a name for the series to come; return whether it is another than before."""
+        """Set the name for the series to come; return whether it differs from the one before."""
         is_new = name != self.name
         self.name, self.counted = name, counted
         return is_new
@@ -396,7 +396,7 @@ class Seat:
         self.question = question
 
     def hold(self) -> None:
-        """Note that `submit` returned True."""
+        """Record that `submit` returned True, so the mailbox waits for `resume`."""
         self.is_held = True
 
     def answered(self) -> Question | Denied | None:
@@ -410,7 +410,7 @@ class Seat:
         return self.introduce(name, counted=self.counted)
 
     def enter_remote(self, player: Player) -> None:
-        """Be the seat of a player of another node, for one series."""
+        """Make this the seat of a player of another node, for one series."""
         self.is_remote, self.counted = True, player.counted
         self.enter(player.name, LOBBY)
 
@@ -437,11 +437,11 @@ class Seat:
         return True
 
     def join(self, series: "Series", number: Number, *, ready: bool = True) -> None:
-        """Be in a series, and ready for its next round or not."""
+        """Enter a series, ready for its next round or not."""
         self.situation = Seated(series, number, ready)
 
     def play_elsewhere(self, game: RemoteGame, match: Hosted) -> None:
-        """Be in a series that another node holds."""
+        """Enter a series that another node holds."""
         opponent = replace(match.player, is_remote=True)
         self.situation = PlayingElsewhere(match, game, self.player(), opponent)
 

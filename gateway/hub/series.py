@@ -90,7 +90,7 @@ class SeriesRunner:
         self.is_closed = False
         """Whether no further game begins."""
         self.is_paused = False
-        """Whether nobody is paired, except for a series that another node has begun."""
+        """Whether pairing is paused; a series that another node has begun still starts."""
         self.house: House
         self.games: RemoteGames
         self.pairing: RemotePairing
@@ -113,7 +113,7 @@ class SeriesRunner:
     # Waiting, and series that begin.
 
     def wait(self, seat: Seat, now: float) -> None:
-        """Let a seat wait from now on; one with a pending move is not paired yet."""
+        """Put a seat into the matchmaker's queue; one with a pending move only once that has come."""
         turn = seat.wait(next(self._turns), now)
         self.absences.cancel(seat)
         if seat.waits:
@@ -121,7 +121,7 @@ class SeriesRunner:
             self._matchmaker.wait(turn, now)
 
     def wait_on(self, seat: Seat, now: float) -> None:
-        """Let a seat whose match was not started wait in another turn, once that can lead to a match."""
+        """Requeue a seat whose match was not started, once that can lead to a match."""
         situation = seat.situation
         if not isinstance(situation, Waiting):
             return
@@ -252,7 +252,7 @@ class SeriesRunner:
         return ()
 
     def leave(self, seat: Seat, now: float, *, is_lost: bool = False) -> Sequence[Parting]:
-        """Take a seat out of its series, if it is in one.
+        """Remove a seat from its series, if it is in one.
 
         `is_lost` says that this is no fault of the player's: the game has no result.
         """
@@ -263,7 +263,7 @@ class SeriesRunner:
         return self._follow(series, outcome, now)
 
     def end_series(self, seat: Seat, now: float) -> Sequence[Parting]:
-        """Take a seat out of its series once no game is on."""
+        """Remove a seat from its series, at once or when the game that is on ends."""
         if isinstance(seat.situation, Seated) and seat.situation.series.is_playing:
             seat.situation.series.leaves_next = seat
             return ()
@@ -363,7 +363,7 @@ class SeriesRunner:
                 self.await_move(seat, finished.game, now)
 
     def _part(self, series: Series, broken: Broken | None) -> Sequence[Parting]:
-        """Take the two seats out of their series, which is over."""
+        """Remove both seats from their series, which is over."""
         partings = []
         for number, seat in series.numbered:
             assert isinstance(seat.situation, Seated)

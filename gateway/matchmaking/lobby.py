@@ -93,7 +93,7 @@ class Pace:
         self._usual: OrderedDict[Key, float] = OrderedDict()
 
     def add(self, name: str, seconds: float) -> None:
-        """Note how long it took a name this time."""
+        """Record how long it took a name this time."""
         usual = self._usual.pop(key(name), seconds)
         self._usual[key(name)] = usual + (seconds - usual) * LATEST
         if len(self._usual) > self._limit:
@@ -133,7 +133,7 @@ class Lobby:
         """The seeker that a partner is looked for; a mistake that is made there is about this one."""
 
     def admit(self, seeker: Seeker, now: float) -> None:
-        """Let a seeker wait from `now` on, be it new in the lobby or back from a game."""
+        """Add a seeker that waits from `now` on, new in the lobby or back from a game."""
         before = self._gone.pop(seeker.name, seeker) if seeker.paired is None else seeker
         if before.paired is not None:
             self._pace.add(seeker.name, now - before.paired)
@@ -145,7 +145,7 @@ class Lobby:
         self._unsettled.append(seeker)
 
     def take_back(self, seeker: Seeker) -> None:
-        """Let a seeker whose pair was not started wait where it has waited before."""
+        """Put a seeker whose pair was not started back in its place."""
         if seeker.waiting:
             return
         self._playing.discard(seeker)
@@ -154,7 +154,7 @@ class Lobby:
         self._unsettled.append(seeker)
 
     def remove(self, seeker: Seeker) -> None:
-        """Let a seeker go, whether it waits or plays."""
+        """Remove a seeker, whether it waits or plays."""
         self._pool_of(seeker).discard(seeker)
         self._held.pop(seeker, None)
         seeker.waiting = False
@@ -165,7 +165,7 @@ class Lobby:
             self._leavers.append(seeker.name)
 
     def rename(self, seeker: Seeker, name: str, *, counted: bool) -> None:
-        """Let a seeker go on under another name, without losing its place in the queue."""
+        """Rename a seeker, which keeps its place in the queue."""
         pool = self._pool_of(seeker)
         pool.discard(seeker)
         seeker.rename(name, counted=counted)
@@ -174,11 +174,11 @@ class Lobby:
             self._unsettled.append(seeker)
 
     def playing(self, one: str, two: str) -> None:
-        """Note that the two play each other, wherever that is."""
+        """Record that the two play each other, here or on another node."""
         self._busy[_pair(one, two)] += 1
 
     def played(self, one: str, two: str) -> None:
-        """Note that a series of the two is over."""
+        """Record that a series of the two is over."""
         pair = _pair(one, two)
         self._busy[pair] -= 1
         if not self._busy[pair]:
@@ -205,7 +205,7 @@ class Lobby:
         self.considered = None
 
     def pair_with_house(self, seeker: Seeker, name: str, now: float) -> bool | None:
-        """Let a seeker that waits play somebody called `name`, who has come to it from outside.
+        """Pair a seeker that waits with a player called `name` of another node.
 
         Return whether the seeker moves first; None where the two have had their games.
         """

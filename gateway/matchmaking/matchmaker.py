@@ -119,7 +119,7 @@ class HousePair:
 
 @dataclass(frozen=True, slots=True)
 class Hindered:
-    """Why nobody who is here can be paired with a seat that waits; None: somebody can, as far as is known.
+    """Why no player who is here can be paired with a seat that waits; None: one can, as far as is known.
 
     It holds until another one follows for this wait. The same may be said again.
     """
@@ -139,11 +139,11 @@ class HousePlayers(Protocol):
         """Whether the player called `name` can play `opponent`, and would have the time to think."""
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return the player for an opponent whom nobody else can play, another one each time."""
+        """Return a house player for an opponent who has no other, a different one each time."""
 
 
 class Matchmaker:
-    """Decides who plays whom. Makes no calls, and blocks nobody. A subclass needs the first four methods."""
+    """Decides who plays whom. Calls nothing and never blocks. A subclass needs the first four methods."""
 
     def enter(self, entry: Entry) -> None:
         """Answer with a `Decision`, sooner or later. From then on a seat that was let in has its place."""
@@ -167,16 +167,16 @@ class Matchmaker:
         """Use house players from now on. Until then there are none."""
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Note the name of a seat that has entered. It holds for the series to come."""
+        """Set the name of a seat that has entered, for the series to come."""
 
     def alive(self, seat: int) -> None:
-        """Note that the client of a seat has answered a `Probe`."""
+        """Record that the client of a seat has answered a `Probe`."""
 
     def began(self, match: Match, game: int) -> None:
-        """Note that a game of a series began: number 1 is the first. The opening swaps with every game."""
+        """Record that a game of a series began: number 1 is the first. The opening swaps with every game."""
 
     def finished(self, match: Match) -> None:
-        """Note that a series is over, or that nothing came of its match. It may be called twice."""
+        """Record that a series is over, or that its match was not started. It may be called twice."""
 
     def suspect(self) -> int | None:
         """Return, once, the seat that `answers` was about when it raised an exception, if there was one."""
@@ -197,7 +197,7 @@ class Matchmaker:
         self.enter(entry)
 
     def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
-        """Note a series that is on under these names: at the table of `seat`, or in the lobby.
+        """Record a series that is on under these names: at the table of `seat`, or in the lobby.
 
         An earlier matchmaker may have paired it, and what `match` names may mean nothing here. The name of
         the first mover of the first game comes first.
@@ -214,7 +214,7 @@ class Matchmaker:
         return ()
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Pair nobody of one `Entry.home` with somebody of another before `until`, if that can be.
+        """Until `until`, pair only players of the same `Entry.home`, if possible.
 
         They do not reach each other, and nothing comes of their matches. None: they do again.
         """

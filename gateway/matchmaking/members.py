@@ -39,7 +39,7 @@ class Member:
         return self.entry.manners.afterwards is Afterwards.STAND_BY
 
     def forget_obstacle(self) -> None:
-        """Know nothing of what keeps it waiting."""
+        """Forget why it waits."""
         self.obstacle = self.answered = None
         self.is_answered = False
 

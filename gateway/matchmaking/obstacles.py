@@ -39,7 +39,7 @@ class Names:
         """The names that are here, the first to come first, by each of their looks."""
 
     def add(self, name: str) -> None:
-        """Note one more player of a name."""
+        """Count one more player of a name."""
         bearers = self._spelled.setdefault(name.casefold(), {})
         bearers[name] = bearers.get(name, 0) + 1
         if bearers[name] == 1:
@@ -47,7 +47,7 @@ class Names:
                 self._alike.setdefault(look, {})[name] = None
 
     def discard(self, name: str) -> None:
-        """Note one player less of a name that was added."""
+        """Count one player less of a name that was added."""
         folded = name.casefold()
         bearers = self._spelled[folded]
         bearers[name] -= 1

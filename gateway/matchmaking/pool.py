@@ -16,7 +16,7 @@ from gateway.game.commands import Wish
 
 Wanted: TypeAlias = str
 """What a wish asks for: a name after ``=``, a casefolded name after ``~``, one of a player of the server's
-own, whom nobody here is, after ``@``. A text, because its hash is kept."""
+own, which no player here has, after ``@``. A text, because its hash is cached."""
 
 
 class Kind(NamedTuple):
@@ -33,7 +33,7 @@ class Hold(NamedTuple):
 
     until: float
     least: int | None
-    """How often it has met whom it has met least of those who are soon free; None if nobody is."""
+    """How often it has met the player it met least among those who are soon free; None if there is none."""
 
 
 @dataclass(eq=False, slots=True)
@@ -65,7 +65,7 @@ class Seeker:
         self.rename(self.name, counted=self.counted)
 
     def rename(self, name: str, *, counted: bool) -> None:
-        """Take another name, while the seeker is in no pool."""
+        """Rename the seeker. MUST NOT be called while it is in a pool."""
         self.name, self.counted = name, counted
         wanted = None if self.wish is None else _wanted(self.wish)
         self.kind = Kind(name, wanted, self.asked, counted)
@@ -95,7 +95,7 @@ class Pool:
         self._shelves: dict[_Shelf, dict[_Queue, None]] = {}
 
     def add(self, seeker: Seeker, *, ahead: bool = False) -> None:
-        """Let a seeker in, behind all others, or ahead of those of its kind."""
+        """Add a seeker behind all others, or ahead of those of its kind."""
         queue = self._queues.get(seeker.kind)
         if queue is None:
             queue = self._queues[seeker.kind] = _Queue(seeker.kind)
@@ -106,7 +106,7 @@ class Pool:
             queue.seekers.move_to_end(seeker, last=False)
 
     def discard(self, seeker: Seeker) -> None:
-        """Let a seeker go, if it is here."""
+        """Remove a seeker, if it is here."""
         queue = self._queues.get(seeker.kind)
         if queue is None:
             return

@@ -99,7 +99,7 @@ class LobbyAndTables(Matchmaker):
             self._decide(entry, self._objections(entry))
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Note the name of a player; where it waits in the lobby the name holds at once."""
+        """Set the name of a player; where it waits in the lobby the name holds at once."""
         player = self._players[seat]
         self._obstacles.names.add(name)
         self._obstacles.names.discard(player.name)
@@ -108,7 +108,7 @@ class LobbyAndTables(Matchmaker):
             self._lobby.rename(player.seeker, name, counted=counted)
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Let a player wait, or wait on where the series that was found for it was not started."""
+        """Queue a player, or queue it where it was if its series was not started."""
         player = self._players[turn.seat]
         waits_on, player.turn, player.since = player.since == since, turn, since
         if not waits_on:
@@ -119,7 +119,7 @@ class LobbyAndTables(Matchmaker):
             self._stirred[player.table] = None
 
     def leave(self, seat: int) -> None:
-        """Let a player go from wherever it is."""
+        """Remove a player from wherever it is."""
         self._claims.pop(seat, None)
         player = self._players.pop(seat, None)
         if player is None:
@@ -150,7 +150,7 @@ class LobbyAndTables(Matchmaker):
             self._lobby.meetings.add(*((first, second) if game % 2 else (second, first)))
 
     def finished(self, match: Match) -> None:
-        """Let two names meet again."""
+        """Record that a series is over, so its two names may meet again."""
         if match in self._series:
             names, _ = self._series.pop(match)
             self._lobby.played(*names)
@@ -162,7 +162,7 @@ class LobbyAndTables(Matchmaker):
         self._let_in(entry, sat)
 
     def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
-        """Note a series that is on: at the table of `seat`, or in the lobby."""
+        """Record a series that is on: at the table of `seat`, or in the lobby."""
         player = None if seat is None else self._players.get(seat)
         table = None if player is None else player.table
         if self._series.get(match) != (names, table):
@@ -179,7 +179,7 @@ class LobbyAndTables(Matchmaker):
         return player.table.seated() if player is not None and player.table is not None else []
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Pair nobody in the lobby with somebody of another home before `until`."""
+        """Until `until`, pair only players of the same home in the lobby."""
         homes = (one, other) if one < other else (other, one)
         if until is None:
             self._lobby.apart.pop(homes, None)

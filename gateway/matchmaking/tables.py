@@ -32,7 +32,7 @@ class Table(Generic[S]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody sits here."""
+        """Whether the table is empty."""
         return self._seats == [None, None]
 
     def sit(self, player: S) -> None:
@@ -107,7 +107,7 @@ class Tables(Generic[S]):
         return table
 
     def clear(self, key: str) -> tuple[S, Table[S]] | None:
-        """Take away an empty table, after a player rose. Two who are alone sit down together.
+        """Remove a table that a player's leaving made empty. Two who sit alone are seated together.
 
         Return the one of these that has moved, and the table where it sits now.
         """

@@ -4,7 +4,7 @@ The server's own log does not come this way. What does: lines of its children, o
 and of Python as it crashes. Knows the socket that they write to, and loads little. The rules it keeps:
 
 - A line that is a JSON object in ASCII stays as it is. Any other becomes the message of one, if not empty.
-- It reads on until nobody can write any more, also where stderr takes nothing.
+- It reads until all writers have closed the pipe, also where stderr takes nothing.
 """
 
 import json

@@ -35,7 +35,7 @@ class Budget:
         self._least = least
         self._share = share
         self._most = most
-        self._rest = inf  # where nobody sees the turns, nothing has to wait
+        self._rest = inf  # without an instrument that sees the turns, nothing has to wait
 
     def take(self, seconds: float) -> bool:
         """Take the time for a piece of work, by estimate; return False if none is left in this turn.
@@ -61,7 +61,7 @@ class Turns(trio.abc.Instrument):
 
     def __init__(self) -> None:
         self.accepting = Budget(0.001, 0.25, 0.03)
-        """For connections that wait to be accepted. Of its own, as nobody who is here may keep others out."""
+        """For connections that wait to be accepted: separate, so clients who are here keep no others out."""
         self.results = Budget(0.0005, 0.125, 0.015)
         """For players that are told a result which was waited for: whoever floods the server delays none."""
         self.deferred = Budget(0.0004, 0.35, 0.03)
