@@ -63,7 +63,7 @@ LOBBY = InLobby()
 
 
 def plain(name: str) -> str:
-    """Return `name`, which is not too long, in ordinary width and without invisible characters.
+    """Return `name`, which is not too long, in ordinary width and without what cannot be seen.
 
     That is invisible characters, blanks around it, and all but one of several blanks in it.
     """
@@ -133,7 +133,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """A message of the dialect that asks for nothing there is."""
+    """A message of the dialect that asks for something that does not exist."""
 
     to: int = 0
 
@@ -147,7 +147,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Ask to be called what the player may not be called; the answer is a refusal."""
+    """Ask for a name that the player may not have; it is refused after a pause."""
 
     objections: Objection
     pause: float = 0.0

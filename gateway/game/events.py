@@ -34,7 +34,7 @@ class Objection(Flag):
     """The column is an integer, but not 0 to 6."""
     COLUMN_FULL = auto()
     UNFIT = auto()
-    """The message asks for nothing there is."""
+    """The message asks for something that does not exist."""
     UNREADABLE = auto()
     """The dialect has no such message."""
     NO_NAME = auto()

@@ -214,7 +214,7 @@ class Matchmaker:
         return ()
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Until `until`, pair only players of the same `Entry.home`, if possible.
+        """Avoid pairs between the homes `one` and `other` until `until`; None: pair them again.
 
-        They do not reach each other, and nothing comes of their matches. None: they do again.
+        Their nodes do not reach each other, so these matches would come to nothing.
         """

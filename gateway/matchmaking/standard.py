@@ -179,7 +179,7 @@ class LobbyAndTables(Matchmaker):
         return player.table.seated() if player is not None and player.table is not None else []
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Until `until`, pair only players of the same home in the lobby."""
+        """Avoid pairs between two homes in the lobby until `until`; None: pair them again."""
         homes = (one, other) if one < other else (other, one)
         if until is None:
             self._lobby.apart.pop(homes, None)
