@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.web.live.channel import Wanted
-from adapters.web.live.model import Json
+from adapters.web.live.state import Json
 from adapters.web.page.rendering import HEADERS, Renderer, reads_html
 from adapters.web.page.timeline import Timeline, timeline
 from adapters.web.query import BadRequestError, game_named
@@ -53,11 +53,11 @@ class _View:
         game = _named(typed)
         if game != typed:
             return RedirectResponse(f"/game/{game}", 301, HEADERS)
-        response = await self._site.threads.do(lambda: self._stored(request, game))
+        response = await self._site.do(lambda: self._stored(request, game))
         if response is None:
             response = await self._on(request, game)
         if response is None:  # it may have been stored meanwhile
-            response = await self._site.threads.do(
+            response = await self._site.do(
                 lambda: self._stored(request, game) or self._missing(request, game)
             )
         return response
@@ -68,7 +68,7 @@ class _View:
         if form not in FORMATS:
             raise HTTPException(404, f"there is no such format; possible: {', '.join(FORMATS)}")
         try:
-            record = await self._site.threads.do(partial(self._site.game, game))
+            record = await self._site.do(partial(self._site.game, game))
         except NoGameError as error:
             raise HTTPException(404, str(error)) from error
         headers = HEADERS | {"Content-Disposition": f'attachment; filename="{game}.{form}"'}

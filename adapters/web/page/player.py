@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.web.live.model import Json
+from adapters.web.live.state import Json
 from adapters.web.page import charts
 from adapters.web.page.charts import Frame, Scale
 from adapters.web.page.rendering import REASON_TEXTS, Renderer, address, thought
@@ -108,7 +108,7 @@ class _Player:
             return self._renderer.page(request, "player.html", tab="standings", **context)
 
         is_kept = self._site.database is not None
-        response = await self._site.threads.do(rendered) if is_kept else None
+        response = await self._site.do(rendered) if is_kept else None
         return response or await self._new(request, name)
 
     async def _new(self, request: Request, name: str) -> Response:

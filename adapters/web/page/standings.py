@@ -140,12 +140,12 @@ class _Standings:
         def rendered() -> Response:
             return self._renderer.page(request, "standings.html", tab="standings", **self._context(wish))
 
-        return await self._site.threads.do(rendered)  # a long page takes time
+        return await self._site.do(rendered)  # a long page takes time
 
     async def plots(self, request: Request) -> Response:
         """Answer with the data of the plots."""
         wish = _asked(request)
-        return JSONResponse(await self._site.threads.do(partial(self._plots, wish)), headers=HEADERS)
+        return JSONResponse(await self._site.do(partial(self._plots, wish)), headers=HEADERS)
 
     async def projected(self, request: Request) -> Response:
         """Answer with the projector's tables, for a script to insert."""
@@ -165,7 +165,7 @@ class _Standings:
                 games=firsts.games,
             )
 
-        return await self._site.threads.do(rendered)
+        return await self._site.do(rendered)
 
     def _context(self, wish: Asked) -> dict[str, Any]:
         form, since = wish.given["form"], wish.choice.since

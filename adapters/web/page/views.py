@@ -110,4 +110,4 @@ async def _search(site: Site, request: Request) -> Response:
                     return player
         return f"/game/{game}"
 
-    return RedirectResponse(await site.threads.do(found) if typed else "/", 303, HEADERS)
+    return RedirectResponse(await site.do(found) if typed else "/", 303, HEADERS)

@@ -9,7 +9,7 @@ import trio.testing
 from game_records import BEGAN, FOUR, drawn, game
 from web_world import NASTY, Site, keep, shown, unkept
 
-from adapters.web.live.model import LOBBY
+from adapters.web.live.state import LOBBY
 from adapters.web.page.rendering import address
 from gateway.game.events import Reason, Spoken
 from gateway.game.fact_encoding import encode_fact

@@ -1,11 +1,12 @@
 """What the server and its web's process tell each other, over memory streams."""
 
 import errno
+import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import count, pairwise
 
 import pytest
 import trio
@@ -17,18 +18,20 @@ from adapters.web.link import (
     LONGEST,
     WRONG_TOKEN,
     Act,
-    Answer,
     Answered,
     Ask,
     Begun,
     Complete,
+    Condition,
     Done,
     Facts,
+    Failed,
     Message,
     Messages,
     Noticed,
     Orders,
     Reached,
+    Removed,
     Stop,
     Watch,
     Withdraw,
@@ -37,7 +40,7 @@ from adapters.web.link import (
 )
 from adapters.web.live import sender
 from adapters.web.process import WebProcess
-from adapters.web.remote import Queue, Remote
+from adapters.web.remote import Remote
 from adapters.web.serving import Endpoint
 from gateway.game.board import Board
 from gateway.game.commands import LONGEST_NAME
@@ -56,8 +59,8 @@ from gateway.store.records import Cleared
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
 LIVE = [Watch(0), Watch(7), Begun(3), Complete()]
-ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Noticed("x", True)]
-ANSWERS = [Answer(1, (2, 3)), Answer(1, error="no")]
+ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Done(1), Noticed("x", True)]
+ANSWERS = [Condition(1, 2, True, {"node": "a"}, True), Removed(1, 2, 3), Failed(1, "no")]
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
 
@@ -67,12 +70,12 @@ def links() -> tuple[Messages, Messages]:
     return Messages(Link(one)), Messages(Link(other))
 
 
-def framed(message: Message) -> bytes:
+def framed(message: Message | Facts) -> bytes:
     return frame(encode(message))
 
 
-@pytest.mark.parametrize("message", [*EACH, *LIVE, *ACTED, *COUNTED, *ANSWERS])
-async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
+@pytest.mark.parametrize("message", [*EACH, *LIVE, *ACTED, *COUNTED, *ANSWERS, Facts([b"m 1", b"v {}"])])
+async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message | Facts) -> None:
     one, other = trio.testing.memory_stream_pair()
     link = Messages(Link(other))
     async with trio.open_nursery() as nursery:
@@ -84,19 +87,13 @@ async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message
     assert await link.receive() is None
 
 
-async def test_facts_arrive_as_they_were_sent() -> None:
-    here, there = links()
-    await here.send_facts([b"m 1", b"v {}"])
-    assert await there.receive() == Facts([b"m 1", b"v {}"])
-
-
 async def test_messages_of_several_tasks_arrive_whole_one_after_the_other() -> None:
     stream, other = trio.testing.lockstep_stream_pair()
     here, there = Messages(Link(stream)), Messages(Link(other))
     async with trio.open_nursery() as nursery:
         for number in range(5):
             nursery.start_soon(here.send, Watch(number))
-            nursery.start_soon(here.send_facts, [b"m %d" % number])
+            nursery.start_soon(here.send, Facts([b"m %d" % number]))
         heard = [await there.receive() for _ in range(10)]
     assert {message.number for message in heard if isinstance(message, Watch)} == {*range(5)}
     assert sum(isinstance(message, Facts) for message in heard) == 5
@@ -174,11 +171,11 @@ async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[
 
     async def hear() -> None:
         while (message := await there.receive()) is not None:
-            if isinstance(message, Answer):
-                remote.settle(message)
+            if isinstance(message, Condition | Removed | Failed):
+                remote.hear(message)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, here)
+        nursery.start_soon(service.serve, here)
         nursery.start_soon(hear)
         yield remote, there
         nursery.cancel_scope.cancel()
@@ -186,12 +183,12 @@ async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[
 
 async def test_server_tells_what_waits() -> None:
     async with joined(Store()) as (remote, _):
-        assert await remote.queue() == Queue(7, True)
+        assert await remote.condition() == Condition(1, 7, True)
 
 
 async def test_server_tells_how_its_cluster_is() -> None:
     async with joined(Store(), Cluster({"node": "a", "linked": ["b"]})) as (remote, _):
-        assert await remote.queue() == Queue(7, True, {"node": "a", "linked": ["b"]})
+        assert await remote.condition() == Condition(1, 7, True, {"node": "a", "linked": ["b"]})
 
 
 async def test_clear_is_told_of_when_it_is_done() -> None:
@@ -228,7 +225,7 @@ async def test_clear_that_is_withdrawn_in_the_same_breath_is_not_done() -> None:
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
     service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, Messages(Link(here)))
+        nursery.start_soon(service.serve, Messages(Link(here)))
         await there.send_all(framed(Ask(1, "clear")) + framed(Withdraw(1)))
         await trio.testing.wait_all_tasks_blocked()
         assert store.is_withdrawn
@@ -240,7 +237,7 @@ async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: byte
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
     service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, Messages(Link(here)))
+        nursery.start_soon(service.serve, Messages(Link(here)))
         await there.send_all(framed(Ask(1, "clear")))
         await store.asked.wait()
         await there.send_all(words)
@@ -253,10 +250,10 @@ async def test_server_tells_what_happens_while_it_is_asked_to_and_the_link_lasts
     service = WebProcess(ORDERS, (), Store(), Store().clear, world.hub)  # type: ignore[arg-type]
     there = Messages(Link(end))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, Messages(Link(here)))
+        nursery.start_soon(service.serve, Messages(Link(here)))
         assert await there.receive() == ORDERS
         assert not world.hub.feed.moves
-        await Remote(there).watch(3)
+        await there.send(Watch(3))
         assert [await there.receive(), await there.receive()] == [Begun(3), Complete()]
         assert world.hub.feed.moves
         await end.aclose()
@@ -267,11 +264,10 @@ async def test_server_counts_the_limits_that_the_process_tells_of_and_nothing_el
     world, (here, there) = World(), links()
     service = WebProcess(ORDERS, (), Store(), Store().clear, world.hub)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, here)
-        remote = Remote(there)
+        nursery.start_soon(service.serve, here)
         limit = "limit_max-per-address"
         for what, times in [(limit, 2), (limit, 1), (WRONG_TOKEN, 4), ("limit_name", 1), ("name", 1)]:
-            await remote.reached(what, times)
+            await there.send(Reached(what, times))
     assert world.hub.feed.counts == {(limit, "page"): 3, (WRONG_TOKEN, "page"): 4}
 
 
@@ -283,26 +279,36 @@ async def test_server_adds_up_the_requests_that_processes_answered() -> None:
         counted.add("page", 404, 0.25)
         total.add("page", 404, 0.25)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(service._serve, Messages(Link(here)))
-            await Remote(Messages(Link(there))).answered(counted.take())
+            nursery.start_soon(service.serve, Messages(Link(here)))
+            await Messages(Link(there)).send(Answered(counted.take()))
             await trio.testing.wait_all_tasks_blocked()
             await there.aclose()
     assert service.requests.take() == total.take()
 
 
+class StopsAt(logging.Handler):
+    """Stops the service with the second line of the log."""
+
+    def __init__(self, service: WebProcess) -> None:
+        super().__init__()
+        self._lines = count(1)
+        self._service = service
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if next(self._lines) == 2:
+            self._service.stop()
+
+
 async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
-    store, (here, there) = Store(), links()
-    store.clear = lambda: 1 // 0  # type: ignore[assignment]
-    service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
-    await there.send(Ask(1, "clear"))
-
-    async def serve() -> None:
-        service.stop()
-        await service._serve(here)
-
-    service._keep_one = serve  # type: ignore[method-assign]
+    orders = replace(ORDERS, house=[object()])  # which cannot be sent
+    service = WebProcess(orders, (), None, None, None)  # type: ignore[arg-type]
+    handler = StopsAt(service)
+    logging.getLogger("adapters.web.process").addHandler(handler)
     await service.run()
-    assert "cannot be served" in caplog.text
+    logging.getLogger("adapters.web.process").removeHandler(handler)
+    assert [each.getMessage() for each in caplog.records] == [
+        "the process that serves the web cannot be served"
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -457,15 +463,13 @@ async def operated(operator: Operator) -> AsyncIterator[tuple[Remote, list[Messa
     async def hear() -> None:
         while (message := await there.receive()) is not None:
             match message:
-                case Answer():
-                    remote.settle(message)
-                case Done():
-                    remote.note(message)
+                case Done() | Failed():
+                    remote.hear(message)
                 case _:
                     told.append(message)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, here)
+        nursery.start_soon(service.serve, here)
         nursery.start_soon(hear)
         yield remote, told
         nursery.cancel_scope.cancel()
