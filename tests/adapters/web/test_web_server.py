@@ -117,6 +117,24 @@ async def test_requests_that_come_at_once_are_answered_in_their_order(site: Site
         assert [each[:3] for each in answers] == [b"200", b"404", b"200"]
 
 
+async def test_what_follows_the_last_request_is_not_looked_at(site: Site) -> None:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        await client.send_all(GET % (b"/healthz", b"Connection: close\r\n") + b"\r\nnot HTTP")
+        answers = (await everything(client)).split(b"HTTP/1.1 ")[1:]
+        assert [each[:3] for each in answers] == [b"200"]
+
+
+@pytest.mark.parametrize("behind", [b"", GET % (b"/healthz", b""), b"not HTTP", b"x" * 40_000])
+async def test_export_is_whole_for_a_client_that_sends_no_more(site: Site, behind: bytes) -> None:
+    keep(site.database, [game()] * (PAGE + 1))
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        await client.send_all(GET % (b"/api/export.jsonl", b"") + behind)
+        await client.send_eof()
+        told = await everything(client)
+    assert told.count(b'{"id": ') == PAGE + 1
+    assert b"}\n\r\n0\r\n\r\n" in told
+
+
 async def test_client_of_http_1_0_gets_a_body_as_it_is_and_its_end(site: Site) -> None:
     keep(site.database, [game()])
     async with opened(site) as endpoint, await endpoint.dial() as client:
@@ -211,7 +229,7 @@ async def test_browser_is_told_to_stay_with_tls_where_there_is_nothing_else(
 async def test_browser_that_is_not_served_is_told_that_too(
     site: Site, hsts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "IDLE_LIMIT", 0.01)
+    monkeypatch.setattr(server, "IDLE_LIMIT", 0.3)
     async with opened(site, hsts=hsts) as endpoint, await endpoint.dial() as slow:
         await slow.send_all(b"GET /hea")
         late = await everything(slow)
@@ -458,6 +476,16 @@ async def test_who_has_asked_for_nothing_for_longest_makes_room(site: Site) -> N
         assert await everything(client) == b""
         await endpoint.left.wait()
         endpoint.web.make_room()  # there is nobody
+
+
+async def test_who_reads_nothing_makes_room_in_the_end(bulky: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(bulky) as endpoint, await stuck(endpoint):
+        await trio.testing.wait_all_tasks_blocked()
+        endpoint.web.make_room()
+        assert not endpoint.left.is_set()
+        monkeypatch.setattr(server, "STUCK", 0.0)
+        endpoint.web.make_room()
+        await endpoint.left.wait()
 
 
 async def test_who_is_answered_does_not_make_room(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
