@@ -82,12 +82,6 @@ def bars(values: Mapping[str, float]) -> list[Bar]:
     return [Bar(name, value, round(max(1.0, 70 * value / most), 1)) for name, value in values.items()]
 
 
-def points(score: Score) -> str:
-    """Return the points of a score as ``2½``."""
-    whole, half = divmod(2 * score.won + score.drawn, 2)
-    return f"{whole or ('' if half else 0)}{'½' if half else ''}"
-
-
 def step(score: Score) -> str:
     """Return one of seven steps, from ``lost-3`` (all lost) over ``even`` to ``won-3`` (all won)."""
     of_one = score.share

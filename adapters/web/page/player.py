@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -19,7 +19,8 @@ from starlette.routing import Route
 from adapters.web.live.state import Json
 from adapters.web.page import charts
 from adapters.web.page.charts import Frame, Scale
-from adapters.web.page.rendering import REASON_TEXTS, Renderer, address, thought
+from adapters.web.page.rendering import Renderer
+from adapters.web.page.sentences import REASON_TEXTS, Text, address, playing, result_for, thought, waiting
 from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from gateway.game.board import Side
@@ -43,16 +44,28 @@ _TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
 class Game:
     """One of its games, from its side."""
 
-    id: str
+    record: GameRecord
     side: Side
-    opponent: Participant
-    outcome: Literal["won", "drawn", "lost", ""]
-    """Empty for a game without a result."""
-    reason: str
-    is_fault: bool
-    """Whether the player lost, but not by four in a row."""
-    moves: int
-    ended: int
+
+    @property
+    def opponent(self) -> Participant:
+        """The other player."""
+        return self.record.players[1 - self.side]
+
+    @property
+    def result(self) -> str:
+        """``won``, ``drawn`` or ``lost``; empty for a game without a result."""
+        return result_for(self.record, self.side)
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the player lost, but not by four in a row."""
+        return self.result == "lost" and self.record.reason is not Reason.FOUR
+
+    @property
+    def reason(self) -> str:
+        """The text for how it ended."""
+        return REASON_TEXTS[WORDS[self.record.reason]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +131,16 @@ class _Player:
             if self._site.database is None:
                 raise NotKeptError
             raise HTTPException(404, _UNKNOWN)
-        return self._renderer.page(request, "new_player.html", tab="live", name=name, **_shown(about))
+        kinds = sorted({each["kind"] for each in about["players"]})
+        situation = _situation(name, about)
+        return self._renderer.page(
+            request, "new_player.html", tab="live", name=name, kinds=kinds, situation=situation
+        )
 
     def _context(self, name: str, career: Career, given: Given) -> dict[str, Any]:
         games = self._games(name, given)
         shown = games[:GAMES]
+        older = {**given, "name": name, "before": shown[-1].record.game} if games[GAMES:] else None
         standing = career.profile.standing
         return {
             "charts": charts,
@@ -132,7 +150,7 @@ class _Player:
             "lost": given.get("lost"),
             "opponent": given.get("opponent"),
             "games": shown,
-            "older": _link(**{**given, "name": name, "before": shown[-1].id}) if games[GAMES:] else None,
+            "older": None if older is None else _link(**older),
             "link": partial(_link, name),
             "scale": charts.rating_scale([standing.rating], 150),
             "icicles": [charts.icicle(each, WIDE) for each in career.openings],
@@ -155,21 +173,19 @@ class _Player:
                 found = page(connection, wanted, Page(before=before, limit=GAMES + 1))
         except NoGameError as error:
             raise BadRequestError(str(error)) from error
-        return [_game(record, name) for record in found]
+        return [Game(record, 0 if record.players[0].name == name else 1) for record in found]
 
 
-def _shown(about: Json) -> dict[str, Any]:
-    """Return what the template shows of a player that is here. `about` is as in `Live.about`."""
+def _situation(name: str, about: Json) -> list[Text]:
+    """Say what players of this name do now. `about` is as in `Live.about`."""
     now = 1000 * time.time()
-    return {
-        "kinds": sorted({each["kind"] for each in about["players"]}),
-        "games": about["games"],
-        "waits": [
-            (each["table"], round(now - 1000 * each["waited"]), each["why"])
-            for each in about["players"]
-            if each["waited"] is not None
-        ],
-    }
+    waits = [
+        waiting(each["table"], round(now - 1000 * each["waited"]), each["why"])
+        for each in about["players"]
+        if each["waited"] is not None
+    ]
+    situation = [*waits, *(playing(game, name) for game in about["games"])]
+    return situation or [("It is connected, and neither waits nor plays.",)]
 
 
 def _link(name: str, **given: str) -> str:
@@ -177,25 +193,6 @@ def _link(name: str, **given: str) -> str:
     path = f"/player/{address(name)}"
     asked = urlencode(given, errors="surrogatepass")
     return f"{path}{'&' if '?' in path else '?'}{asked}#games" if given else path
-
-
-def _game(record: GameRecord, name: str) -> Game:
-    side: Side = 0 if record.players[0].name == name else 1
-    outcome: Literal["won", "drawn", "lost", ""]
-    if record.winner is None:
-        outcome = "drawn" if record.reason is Reason.FULL else ""
-    else:
-        outcome = "won" if record.winner == side else "lost"
-    return Game(
-        id=record.game,
-        side=side,
-        opponent=record.players[1 - side],
-        outcome=outcome,
-        reason=WORDS[record.reason],
-        is_fault=outcome == "lost" and record.reason is not Reason.FOUR,
-        moves=len(record.moves),
-        ended=record.ended,
-    )
 
 
 def _losses(career: Career) -> dict[str, float]:

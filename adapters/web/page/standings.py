@@ -17,7 +17,8 @@ from starlette.routing import Route
 
 from adapters.web.page import charts
 from adapters.web.page.assets import Library
-from adapters.web.page.rendering import HEADERS, REASON_TEXTS, Renderer
+from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.sentences import REASON_TEXTS, count, nobody, places, points
 from adapters.web.query import LEAST, Given, moment, one_of, parameters, whole
 from adapters.web.site import Site
 from gateway.game.events import Reason
@@ -183,10 +184,16 @@ class _Standings:
             curves = {
                 name: statistics.curve(connection, name, POINTS, since) for name in _names(by_place[:DRAWN])
             }
+        firsts = sum((each.record.first for each in found.standings), Score(0, 0, 0))
+        is_chosen = wish.given["since"] != "all" or wish.given["table"] or wish.page > 1
+        merit = wish.order if wish.order in MERITS else "rating"
         return {
             "asked": wish,
             "charts": charts,
-            "ranks": wish.order if wish.order in MERITS else "rating",
+            "ranks": merit,
+            "places": places(merit, is_everything=wish.choice.is_everything),
+            "sum": count(len(lines), firsts),
+            "nobody": nobody(wish.least, wish.page) if firsts.games or is_chosen else "",
             "forms": FORMS,
             "spans": SPANS,
             "tables": found.tables,
@@ -197,8 +204,6 @@ class _Standings:
             "ways": [(reason, WORDS[reason]) for reason in LOSSES],
             "full": Reason.FULL,
             "more": _more(first, len(rows), len(lines)),
-            "players": len(lines),
-            "firsts": sum((each.record.first for each in found.standings), Score(0, 0, 0)),
             "scale": charts.rating_scale((line.standing.rating for line in rows), 150),
             "ends": charts.bars(_reasons(found)),
             "slowest": charts.bars(_slowest(by_place)),
@@ -223,7 +228,7 @@ class _Standings:
                 for each in points
             ],
             "meetings": [
-                {"player": one, "opponent": other, "games": score.games, "points": charts.points(score)}
+                {"player": one, "opponent": other, "games": score.games, "points": points(score)}
                 for (one, other), score in scores.items()
             ],
         }

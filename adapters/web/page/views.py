@@ -10,7 +10,8 @@ from starlette.routing import Route
 from adapters.web.live.paths import wanted
 from adapters.web.page import game, player, standings
 from adapters.web.page.assets import assets
-from adapters.web.page.rendering import HEADERS, Renderer, address
+from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.sentences import address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
 from gateway.store import NotKeptError, statistics
