@@ -136,7 +136,6 @@ class Serving:
     async def run(self, listeners: Sequence[socket.socket]) -> None:
         """Serve until the server stops or is gone. Raises LinkError, wrapped."""
         paused = partial(self._admission.count, "limit_system", "page")
-        endpoints = [Endpoint(listener, self._room, self._web.make_room, paused) for listener in listeners]
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._heed, nursery)
             nursery.start_soon(self._live.run)
@@ -145,8 +144,18 @@ class Serving:
             if self._requests is not None:
                 nursery.start_soon(self._send_requests, self._requests)
             async with trio.open_nursery() as connections:
+                take = partial(
+                    accept,
+                    serve=self._serve_one,
+                    nursery=connections,
+                    room=self._room,
+                    make_room=self._web.make_room,
+                    paused=paused,
+                )
                 with self._accepting:
-                    await trio.serve_listeners(self._serve_one, endpoints, handler_nursery=connections)
+                    async with trio.open_nursery() as accepting:
+                        for each in listeners:
+                            accepting.start_soon(take, _opened(each))
             nursery.cancel_scope.cancel()
 
     async def _heed(self, nursery: trio.Nursery) -> None:
@@ -204,72 +213,51 @@ class Serving:
             self._room.release()
 
 
-class Endpoint(trio.abc.Listener[Stream]):
-    """A listening socket, or one by which clients are passed on, that takes a client only if there is room.
+async def accept(
+    listener: trio.SocketListener | PassedListener,
+    serve: Callable[[Stream], Awaitable[None]],
+    nursery: trio.Nursery,
+    room: trio.Semaphore,
+    make_room: Callable[[], None],
+    paused: Callable[[], None],
+) -> None:
+    """Serve each client in a task of `nursery`, which releases its room, until cancelled.
 
-    As in `gateway.runtime.accepting`, no error of accept() ends it, and a client that vanishes is detected.
+    A client is taken only if there is room; if there is none and one comes, `make_room` hangs up on another.
+    Otherwise many silent clients could keep all others out. `paused` is called at each pause. As in
+    `gateway.runtime.accepting`, no error of accept() ends it, and a client that vanishes is detected.
     """
-
-    def __init__(
-        self,
-        listener: socket.socket,
-        room: trio.Semaphore,
-        make_room: Callable[[], None],
-        paused: Callable[[], None],
-    ) -> None:
-        """`make_room` hangs up on an idle client, if there is one. `paused` is called at each pause."""
-        self._listener = (
-            PassedListener(listener)
-            if _passes_on(listener)
-            else trio.SocketListener(trio.socket.from_stdlib_socket(listener))
-        )
-        self._room = room
-        self._troubles = Troubles()
-        self._make_room = make_room
-        self._paused = paused
-
-    async def accept(self) -> Stream:
-        """Return the next connection. Its room is to be released when it ends."""
-        await self._take_room()
-        try:
-            while True:
-                try:
-                    stream = await self._listener.accept()
-                    break
-                except (OSError, MemoryError) as error:
-                    self._paused()
-                    self._troubles.log(error)
-                    await trio.sleep(PAUSE)
-        except BaseException:
-            self._room.release()
-            raise
-        watch(stream.socket)
-        return stream
-
-    async def _take_room(self) -> None:
-        """Take a free room. If there is none and a client comes, hang up on an idle one.
-
-        Otherwise many silent clients could keep all others out.
-        """
-        try:
-            self._room.acquire_nowait()
-            return
-        except trio.WouldBlock:
-            await trio.lowlevel.wait_readable(self._listener.socket)
+    troubles = Troubles()
+    async with listener:
         while True:
-            self._make_room()
-            with trio.move_on_after(PAUSE):
-                await self._room.acquire()
-                return
-
-    async def aclose(self) -> None:
-        """Accept no more clients."""
-        await self._listener.aclose()
+            if not room.value:
+                await trio.lowlevel.wait_readable(listener.socket)
+                make_room()
+            with trio.move_on_after(PAUSE) as waiting:
+                await room.acquire()
+            if waiting.cancelled_caught:
+                continue
+            try:
+                stream = await listener.accept()
+            except (OSError, MemoryError) as error:
+                room.release()
+                paused()
+                troubles.log(error)
+                await trio.sleep(PAUSE)
+            else:
+                watch(stream.socket)
+                nursery.start_soon(serve, stream)
 
 
 def places() -> int:
     """Return how many connections there may be at once: what answers them needs files, too."""
     return min(MOST, room_for_connections().value)
+
+
+def _opened(sock: socket.socket) -> trio.SocketListener | PassedListener:
+    if _passes_on(sock):
+        return PassedListener(sock)
+    return trio.SocketListener(trio.socket.from_stdlib_socket(sock))
 
 
 def _passes_on(sock: socket.socket) -> bool:

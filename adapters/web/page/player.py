@@ -5,7 +5,6 @@ whether it waits or plays.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,9 +17,9 @@ from starlette.routing import Route
 
 from adapters.web.live.state import Json
 from adapters.web.page import charts
-from adapters.web.page.charts import Frame, Scale
+from adapters.web.page.charts import Frame
 from adapters.web.page.rendering import Renderer
-from adapters.web.page.sentences import REASON_TEXTS, Text, address, playing, result_for, thought, waiting
+from adapters.web.page.sentences import REASON_TEXTS, Text, address, playing, result_for, waiting
 from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from gateway.game.board import Side
@@ -28,7 +27,7 @@ from gateway.game.events import Reason
 from gateway.store import NotKeptError, records, statistics
 from gateway.store.games import Filter, NoGameError, Page, page
 from gateway.store.records import WORDS, GameRecord, Participant
-from gateway.store.statistics import Career, Point
+from gateway.store.statistics import Career
 
 GAMES = 13
 """Games on one page."""
@@ -66,31 +65,6 @@ class Game:
     def reason(self) -> str:
         """The text for how it ended."""
         return REASON_TEXTS[WORDS[self.record.reason]]
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Its rating game by game."""
-
-    frame: Frame
-    mean: str
-    sure: str
-    band: str
-    last: tuple[float, float]
-    levels: list[tuple[float, str]]
-    numbers: list[tuple[float, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """The times of its moves: bars side by side."""
-
-    frame: Frame
-    bars: list[tuple[float, float, float, str]]
-    """Left, top, height, and a description."""
-    width: float
-    levels: list[tuple[float, str]]
-    numbers: list[tuple[float, int]]
 
 
 def routes(site: Site, renderer: Renderer) -> list[Route]:
@@ -141,7 +115,9 @@ class _Player:
         games = self._games(name, given)
         shown = games[:GAMES]
         older = {**given, "name": name, "before": shown[-1].record.game} if games[GAMES:] else None
-        standing = career.profile.standing
+        standing, reasons = career.profile.standing, career.profile.reasons
+        lost = {reason: reasons[reason].total.lost if reason in reasons else 0 for reason in LOSING}
+        by_losses = sorted(LOSING, key=lambda reason: -lost[reason])
         return {
             "charts": charts,
             "name": name,
@@ -155,9 +131,9 @@ class _Player:
             "scale": charts.rating_scale([standing.rating], 150),
             "icicles": [charts.icicle(each, WIDE) for each in career.openings],
             "width": WIDE,
-            "curve": _curve(career.curve),
-            "losses": charts.bars(_losses(career)),
-            "times": _times(career.move_times),
+            "curve": charts.curve(career.curve, _CURVE),
+            "losses": charts.bars({WORDS[reason]: lost[reason] for reason in by_losses}),
+            "times": charts.times(career.move_times, _TIMES),
         }
 
     def _games(self, name: str, given: Given) -> list[Game]:
@@ -193,55 +169,3 @@ def _link(name: str, **given: str) -> str:
     path = f"/player/{address(name)}"
     asked = urlencode(given, errors="surrogatepass")
     return f"{path}{'&' if '?' in path else '?'}{asked}#games" if given else path
-
-
-def _losses(career: Career) -> dict[str, float]:
-    """Return the games it lost for each reason, the most first."""
-    found = career.profile.reasons
-    lost = {reason: found[reason].total.lost if reason in found else 0 for reason in LOSING}
-    return {WORDS[reason]: lost[reason] for reason in sorted(lost, key=lambda reason: -lost[reason])}
-
-
-def _curve(points: Sequence[Point]) -> Curve | None:
-    """Return the estimate and its band; None for fewer than two games."""
-    if len(points) < 2:
-        return None
-    frame = _CURVE
-    scale = charts.rating_scale((point.rating for point in points), 0)
-    x = Scale(points[0].number, points[-1].number, frame.left, frame.width - frame.right)
-    y = Scale(scale.low, scale.high, frame.height - frame.bottom, frame.top)
-    mean = [(x(point.number), y(point.rating.mean)) for point in points]
-    sure = [(x(point.number), y(point.rating.sure)) for point in points]
-    top = [(x(point.number), y(point.rating.mean + 3 * point.rating.deviation)) for point in points]
-    first, last = points[0].number, points[-1].number
-    numbers = dict.fromkeys((first, (first + last) // 2, last))
-    return Curve(
-        frame,
-        charts.path(mean),
-        charts.path(sure),
-        charts.area(top, sure),
-        mean[-1],
-        [(y(level), str(level)) for level in charts.GUIDES],
-        [(x(number), number) for number in numbers],
-    )
-
-
-def _times(taken: Sequence[float]) -> Times | None:
-    if not taken:
-        return None
-    frame = _TIMES
-    y = Scale(0, max(*taken, 1), frame.height - frame.bottom, frame.top)
-    apart = (frame.width - frame.left - frame.right) / max(len(taken), 8)
-    bars = [
-        (
-            round(frame.left + number * apart, 1),
-            y(each),
-            round(y(0) - y(each), 1),
-            f"move {number + 1}: {thought(each)}",
-        )
-        for number, each in enumerate(taken)
-    ]
-    numbers = [number for number in range(1, len(taken) + 1) if number == 1 or number % 5 == 0]
-    middles = [(round(frame.left + (number - 0.5) * apart, 1), number) for number in numbers]
-    levels = [(y(level), thought(level) if level else "0") for level in charts.ticks(0, y.high, 2)]
-    return Times(frame, bars, round(apart - 2, 1), levels, middles)

@@ -28,14 +28,6 @@ PROJECTED = 6
 """Games that the projector draws: two rows of three."""
 
 
-def _live_routes(site: Site, renderer: Renderer) -> list[Route]:
-    """Return the routes of Live and of the projector."""
-    return [
-        Route("/", partial(_page, renderer, "live.html", MOST)),
-        Route("/board", partial(_page, renderer, "projector.html", PROJECTED)),
-    ]
-
-
 async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
     given = parameters(request.scope["query_string"], ("player", "table"))
     asked = {**given, "most": str(most)}
@@ -61,11 +53,6 @@ HOUSE = {
 """The server's own players, the weakest first, each with a description."""
 
 
-def _play_routes(site: Site, renderer: Renderer) -> list[Route]:
-    """Return the routes of this view."""
-    return [Route("/play", partial(_play, site, renderer))]
-
-
 async def _play(site: Site, renderer: Renderer, request: Request) -> Response:
     parameters(request.scope["query_string"], ())
     opponents = [(name, words) for name, words in HOUSE.items() if name in site.house]
@@ -82,11 +69,12 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     return [
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", partial(_search, site)),
-        *_live_routes(site, renderer),
+        Route("/", partial(_page, renderer, "live.html", MOST)),
+        Route("/board", partial(_page, renderer, "projector.html", PROJECTED)),
+        Route("/play", partial(_play, site, renderer)),
         *game.routes(site, renderer),
         *standings.routes(site, renderer),
         *player.routes(site, renderer),
-        *_play_routes(site, renderer),
     ]
 
 

@@ -124,7 +124,7 @@ def test_lines_run_from_the_first_time_to_the_last() -> None:
     assert found is not None
     assert [each.name for each in found.series] == ["a", "b"]
     assert found.series[0].path == "M10,74L110,10"
-    assert found.times == [(10, 0), (60, 5), (110, 10)]
+    assert found.marks == [(10, 0), (60, 5), (110, 10)]
     assert [text for _, text in found.levels] == ["0", "10", "20"]
     assert found.precision == "second"
     assert charts.lines({"one": [(0, 3)]}, frame) is None

@@ -3,7 +3,7 @@
 import errno
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
@@ -41,7 +41,6 @@ from adapters.web.link import (
 from adapters.web.live import sender
 from adapters.web.process import WebProcess
 from adapters.web.remote import Remote
-from adapters.web.serving import Endpoint
 from gateway.game.board import Board
 from gateway.game.commands import LONGEST_NAME
 from gateway.game.events import Reason
@@ -343,20 +342,42 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
     assert service.restarts == len(tries) - 1
 
 
-@asynccontextmanager
-async def door_with_a_client(paused: Callable[[], None] = lambda: None) -> AsyncIterator[Endpoint]:
-    """A endpoint at which somebody waits."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        async with await trio.open_tcp_stream(*listener.getsockname()):
-            endpoint = Endpoint(listener, trio.Semaphore(1), lambda: None, paused)
-            yield endpoint
-            await endpoint.aclose()
+class Room:
+    """A port of the page, and what its clients are served with."""
+
+    def __init__(self, places: int) -> None:
+        self.room = trio.Semaphore(places)
+        self.asked = 0
+        """How often somebody was to make room."""
+        self.pauses = 0
+        self.accepted, self._accepted = trio.open_memory_channel[trio.SocketStream](9)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[trio.MemoryReceiveChannel[trio.SocketStream]]:
+        """Accept clients, and give those that were."""
+        listener = trio.SocketListener(trio.socket.from_stdlib_socket(self._listener))
+        with trio.fail_after(20):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(
+                    serving.accept, listener, self.accepted.send, nursery, self.room, self._make, self._pause
+                )
+                yield self._accepted
+                nursery.cancel_scope.cancel()
+
+    async def dial(self) -> trio.SocketStream:
+        return await trio.open_tcp_stream(*self._listener.getsockname())
+
+    def _make(self) -> None:
+        self.asked += 1
+
+    def _pause(self) -> None:
+        self.pauses += 1
 
 
 async def test_system_is_to_find_out_whether_a_web_client_has_vanished() -> None:
-    async with door_with_a_client() as endpoint, await endpoint.accept() as stream:
+    room = Room(1)
+    async with room.opened() as accepted, await room.dial(), await accepted.receive() as stream:
         assert stream.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
 
 
@@ -380,56 +401,38 @@ async def test_no_error_of_accept_ends_the_process_or_writes_a_traceback(
 
     monkeypatch.setattr(trio.SocketListener, "accept", accept)
     monkeypatch.setattr(serving, "PAUSE", 0.001)
-    pauses: list[None] = []
-    async with door_with_a_client(lambda: pauses.append(None)) as endpoint, await endpoint.accept():
+    room = Room(1)
+    async with room.opened() as accepted, await room.dial(), await accepted.receive():
         pass
-    assert len(pauses) == 3
+    assert room.pauses == 3
     assert [(each.getMessage(), each.exc_info) for each in caplog.records] == [
         (f"cannot accept connections: {words}", None)
     ]
 
 
 async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        room = trio.Semaphore(1)
-        made = []
-        endpoint = Endpoint(listener, room, lambda: made.append("room"), lambda: None)
-        accepted: list[trio.SocketStream] = []
-
-        async def accept() -> None:
-            accepted.append(await endpoint.accept())
-
-        async with trio.open_nursery() as nursery:
-            for _ in range(2):
-                (await trio.open_tcp_stream(*listener.getsockname())).socket.close()
-                nursery.start_soon(accept)
-            await trio.testing.wait_all_tasks_blocked()
-            assert len(accepted) == 1
-            assert made  # if there were any
-            room.release()
-        assert len(accepted) == 2
-        for stream in accepted:
-            stream.socket.close()
-        await endpoint.aclose()
+    room = Room(1)
+    async with room.opened() as accepted, await room.dial(), await accepted.receive(), await room.dial():
+        while not room.asked:
+            await trio.lowlevel.checkpoint()
+        with pytest.raises(trio.WouldBlock):
+            accepted.receive_nowait()
+        room.room.release()
+        async with await accepted.receive():
+            pass
 
 
 async def test_idle_make_no_room_before_somebody_comes() -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        room = trio.Semaphore(0)
-        endpoint = Endpoint(listener, room, room.release, lambda: None)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(endpoint.accept)
-            await trio.testing.wait_all_tasks_blocked()
-            assert room.statistics().tasks_waiting == 0
-            nursery.cancel_scope.cancel()
-        with trio.fail_after(20):
-            async with await trio.open_tcp_stream(*listener.getsockname()):
-                (await endpoint.accept()).socket.close()
-        await endpoint.aclose()
+    room = Room(0)
+    async with room.opened() as accepted:
+        await trio.testing.wait_all_tasks_blocked()
+        assert room.asked == 0
+        async with await room.dial():
+            while not room.asked:
+                await trio.lowlevel.checkpoint()
+            room.room.release()
+            async with await accepted.receive():
+                pass
 
 
 class Operator:
