@@ -70,6 +70,8 @@ class Channel:
         """When the last viewer left."""
         self.number = 0
         """The number of the latest event."""
+        self.places: dict[GameId, int] = {}
+        """The games that are carried, and where."""
         self.news = trio.lowlevel.ParkingLot()
         """Where viewers wait for the next event."""
         self._name = name
@@ -91,16 +93,16 @@ class Channel:
             else:
                 self._others[game.id] = None
 
-    def send(self, game: Game, event: bytes) -> None:
-        """Send a move or the end of a game, if it is carried. At its end it keeps its place."""
-        if game.id in self._places:
+    def end(self, game: Game, event: bytes) -> None:
+        """Send the end of a game, if it is carried. It keeps its place."""
+        if game.id in self.places:
             self.put(event)
-        elif game.reason is not None:
+        else:
             self._others.pop(game.id, None)
 
     def drop(self, game: Game, event: bytes, now: float) -> None:
         """Give the place of a game that is over to the newest game without one, or send that it is free."""
-        place = self._places.pop(game.id, None)
+        place = self.places.pop(game.id, None)
         if place is None:
             return
         if self._others:
@@ -118,7 +120,8 @@ class Channel:
         self._size += len(numbered)
         while self._size > RING:
             self._size -= len(self._ring.popleft())
-        self.news.unpark_all()
+        if self.news:
+            self.news.unpark_all()
 
     def renew(self, state: State) -> None:
         """Give every viewer a snapshot of another state, after facts were missed."""
@@ -164,12 +167,12 @@ class Channel:
     def state(self, now: float) -> Json:
         """Return the games that are carried, and the counts."""
         known = {**self._state.over, **self._state.games}
-        places = sorted(self._places.items(), key=lambda item: item[1])
+        places = sorted(self.places.items(), key=lambda item: item[1])
         games = [known[game].shown(place, now) for game, place in places]
         return {**self._state.counts(now), "games": games}
 
     def _carry(self, game: Game, place: int, now: float) -> None:
-        self._places[game.id] = place
+        self.places[game.id] = place
         self.put(event("started", game.shown(place, now)))
 
     def _take_places(self, state: State) -> None:
@@ -178,7 +181,7 @@ class Channel:
         on = [game for game, each in state.games.items() if self._wanted.has(each)]
         over = [game for game, each in state.over.items() if self._wanted.has(each)]
         carried = sorted([*on, *over], reverse=True)[: self._wanted.most]
-        self._places = {game: place for place, game in enumerate(carried)}
+        self.places = {game: place for place, game in enumerate(carried)}
         self._others: dict[GameId, None] = dict.fromkeys(sorted({*on} - {*carried}))
         """Live games that are wanted but have no place, the newest last."""
         self._free = [*range(len(carried), self._wanted.most)]

@@ -156,18 +156,18 @@ class Live:
             case GameStarted():
                 for channel in channels:
                     channel.start(game, now)
-                return
             case MoveMade():
                 about = {"game": game.id, "number": len(game.moves), "side": fact.side}
                 used = round(fact.used, 3)
-                happened = event("moved", {**about, "column": fact.column, "used": used, "left": game.left})
+                moved = event("moved", {**about, "column": fact.column, "used": used, "left": game.left})
+                for channel in channels:
+                    if game.id in channel.places:
+                        channel.put(moved)
             case Finished():
                 about = {"game": game.id, "winner": game.winner, "reason": game.reason, "left": game.left}
-                happened = event("ended", about)
-            case _:  # a game of the state, which comes before the first snapshot
-                return
-        for channel in channels:
-            channel.send(game, happened)
+                ended = event("ended", about)
+                for channel in channels:
+                    channel.end(game, ended)
 
     # What viewers ask for.
 

@@ -60,6 +60,7 @@ class Wait:
 class Game:
     """A live game, or one that ended a moment ago."""
 
+    id: GameId
     started: GameStarted
     moves: str
     left: tuple[float, float] | None
@@ -69,11 +70,6 @@ class Game:
     reason: str | None = None
     """Why it ended; None for a live game."""
     ended: float = 0.0
-
-    @property
-    def id(self) -> GameId:
-        """Its id."""
-        return self.started.game
 
     def shown(self, place: int, now: float) -> Json:
         """Return the game as viewers get it."""
@@ -234,5 +230,5 @@ class State:
         moves = "".join(map(str, standing.moves))
         one, other = standing.left or (0.0, 0.0)
         left = None if standing.left is None else (round(one, 3), round(other, 3))
-        game = self.games[started.game] = Game(started, moves, left, now - standing.thinking)
+        game = self.games[started.game] = Game(started.game, started, moves, left, now - standing.thinking)
         return game
