@@ -165,7 +165,7 @@ class Complete:
 class Facts:
     """Facts, or games of the state, each as `gateway.game.fact_encoding` writes it."""
 
-    found: Sequence[bytes]
+    encoded: Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class Messages:
 def encode(message: Message | Facts) -> bytes:
     """Return a message as it is sent."""
     if isinstance(message, Facts):
-        return b"f" + b"\n".join(message.found)
+        return b"f" + b"\n".join(message.encoded)
     fields = {name: getattr(message, name) for name in message.__slots__}
     return json.dumps({"kind": type(message).__name__.lower(), **fields}).encode()
 

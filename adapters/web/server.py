@@ -12,6 +12,8 @@ Knows h11 and ASGI. Does not know what is answered. The rules it keeps:
 
 import logging
 import math
+import socket
+import struct
 from contextlib import suppress
 from email.utils import formatdate
 from typing import TypeAlias
@@ -43,6 +45,7 @@ MOST_REQUESTS = 1000
 """Requests that are answered on one connection."""
 
 _VERSIONS = (b"1.0", b"1.1")
+_RESET = struct.pack("ii", 1, 0)
 _BOTH_DONE = {h11.CLIENT: h11.DONE, h11.SERVER: h11.DONE}
 
 Stream: TypeAlias = trio.SocketStream | PassedStream
@@ -132,6 +135,11 @@ class Connection:
         """The deadline for the client's next request; infinite while nothing but an answer is due."""
         return self._reading.deadline
 
+    @property
+    def _must_reset(self) -> bool:
+        """Whether the end of the connection would be taken for that of an answer, which lacks something."""
+        return self._http.our_state is h11.SEND_BODY and self._http.their_http_version == b"1.0"
+
     async def run(self) -> None:
         """Serve the client until the connection ends."""
         try:
@@ -144,9 +152,11 @@ class Connection:
                     if self._http.states != _BOTH_DONE:
                         break
                     self._http.start_next_cycle()
-                if not self._is_gone:
+                if not (self._is_gone or self._must_reset):
                     await _part(self._stream)
         finally:
+            if self._must_reset:
+                self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self._stream.socket.close()
 
     def stop_waiting(self) -> None:

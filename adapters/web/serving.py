@@ -51,7 +51,6 @@ from gateway.runtime.addresses import is_loopback, origin_at
 from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import give_way
 from gateway.server.logs import set_up_logging
-from gateway.server.metrics.requests import Requests
 from gateway.store.database import Database, Place, open_again
 
 NICENESS = 15
@@ -104,11 +103,8 @@ class Serving:
         self._remote = remote = Remote(messages)
         self._live = Live(secrets.token_hex(4), lambda number: remote.send(Watch(number)))
         self._solver = Solver()
-        self._reached = trio.lowlevel.ParkingLot()
         trusted = [ip_network(each) for each in orders.trusted]
-        self._admission = Admission(
-            limited_connections(0, *orders.limits), Counter(), trusted=trusted, noted=self._note
-        )
+        self._admission = Admission(limited_connections(0, *orders.limits), Counter(), trusted=trusted)
         admin = None
         if orders.token is not None:
             refused = partial(self._admission.count, WRONG_TOKEN, "page")
@@ -140,9 +136,7 @@ class Serving:
             nursery.start_soon(self._heed, nursery)
             nursery.start_soon(self._live.run)
             nursery.start_soon(self._solver.run)
-            nursery.start_soon(self._send_limits)
-            if self._requests is not None:
-                nursery.start_soon(self._send_requests, self._requests)
+            nursery.start_soon(self._send_counts)
             async with trio.open_nursery() as connections:
                 take = partial(
                     accept,
@@ -166,8 +160,8 @@ class Serving:
                     self._remote.hear(message)
                 case Noticed(text, paused):
                     self._notice.announcement, self._notice.paused = text or None, paused
-                case Facts(found):
-                    self._live.hear(found)
+                case Facts(encoded):
+                    self._live.hear(encoded)
                 case Begun(number):
                     self._live.begin(number)
                 case Complete():
@@ -181,24 +175,14 @@ class Serving:
                     raise LinkError(f"{type(message).__name__} is not for the web")
         nursery.cancel_scope.cancel()
 
-    def _note(self) -> None:
-        self._reached.unpark_all()
-
-    async def _send_limits(self) -> None:
-        """Tell the server what clients came up against, once in a while."""
+    async def _send_counts(self) -> None:
+        """Tell the server what clients came up against and which requests were answered, once in a while."""
         counts = self._admission.counts
         while True:
-            if not counts:
-                await self._reached.park()
-            for (what, _), times in [(key, counts.pop(key)) for key in tuple(counts)]:
-                await self._remote.send(Reached(what, times))
             await trio.sleep(PERIOD)
-
-    async def _send_requests(self, requests: Requests) -> None:
-        """Tell the server which requests were answered, once in a while."""
-        while True:
-            await trio.sleep(PERIOD)
-            if rows := requests.take():
+            for what, port in tuple(counts):
+                await self._remote.send(Reached(what, counts.pop((what, port))))
+            if self._requests is not None and (rows := self._requests.take()):
                 await self._remote.send(Answered(rows))
 
     async def _serve_one(self, stream: Stream) -> None:

@@ -99,10 +99,10 @@ class Live:
         """Expect the state for a request."""
         self._coming = State(self._state) if number == self._request else None
 
-    def hear(self, found: Iterable[bytes]) -> None:
+    def hear(self, encoded: Iterable[bytes]) -> None:
         """Take in facts, as `gateway.game.fact_encoding` writes them, and send events. Raises LinkError."""
         try:
-            facts = [*map(decode_fact, found)]
+            facts = [*map(decode_fact, encoded)]
         except ValueError as error:
             raise LinkError(f"not a fact: {error}") from error
         now = self._clock()
@@ -173,12 +173,12 @@ class Live:
 
     async def state(self, wanted: Wanted) -> Json:
         """Return the state that a new viewer would get. Raises UnavailableError."""
-        async with self._asked() as state:
+        async with self._await_state() as state:
             return Channel("", wanted, state).state(self._clock())
 
-    async def about(self, name: str) -> Json:
+    async def named(self, name: str) -> Json:
         """Return what players of this name are here, and their games. Raises UnavailableError."""
-        async with self._asked() as state:
+        async with self._await_state() as state:
             now = self._clock()
             games = Channel("", Wanted(player=name, most=NAMESAKES), state).state(now)["games"]
             return {"players": state.named(name, now), "games": games}
@@ -188,7 +188,7 @@ class Live:
         """Give a viewer its channel, once the state is complete. Raises UnavailableError."""
         if self.watching >= VIEWERS:
             raise UnavailableError("too many watch at the moment")
-        async with self._asked():
+        async with self._await_state():
             channel = self.open(wanted)
             try:
                 yield channel
@@ -200,9 +200,10 @@ class Live:
         assert self._state is not None
         channel = self.channels.get(wanted)
         if channel is None:
-            idle = {each: found.left for each, found in self.channels.items() if not found.viewers}
-            if len(self.channels) >= CHANNELS and idle:
-                del self.channels[min(idle, key=lambda each: idle[each])]
+            if len(self.channels) >= CHANNELS:
+                idle = {each.left: key for key, each in self.channels.items() if not each.viewers}
+                if idle:
+                    del self.channels[idle[min(idle)]]
             channel = Channel(f"{self._run}-{next(self._names)}", wanted, self._state)
             self.channels[wanted] = channel
         channel.viewers += 1
@@ -214,7 +215,7 @@ class Live:
         channel.left = self._clock()
 
     @asynccontextmanager
-    async def _asked(self) -> AsyncIterator[State]:
+    async def _await_state(self) -> AsyncIterator[State]:
         """Count somebody as watching, and give the state once it is complete. Raises UnavailableError."""
         self.watching += 1
         self._watched.set()

@@ -79,8 +79,8 @@ class FactSender:
         patience = trio.current_time() + GRACE
         is_complete = was_whole = False
         while self._wanted == number and await self._send(facts.take()):
-            while others is not None and (found := others.take(MOST)):
-                if not await self._send(found):
+            while others is not None and (remote := others.take(MOST)):
+                if not await self._send(remote):
                     return
             is_whole = others is None or others.is_whole
             if is_whole > was_whole or (not is_complete and trio.current_time() >= patience):
@@ -97,8 +97,8 @@ class FactSender:
         if len(facts) < len(taken):
             return False
         rest = iter(facts)
-        while found := [*map(encode_fact, islice(rest, MOST))]:
-            await self._messages.send(Facts(found))
+        while some := [*map(encode_fact, islice(rest, MOST))]:
+            await self._messages.send(Facts(some))
         return True
 
     def _wake(self) -> None:

@@ -100,7 +100,7 @@ class _Player:
 
     async def _new(self, request: Request, name: str) -> Response:
         """Show a player that has finished no game yet."""
-        about = await self._site.live.about(name)
+        about = await self._site.live.named(name)
         if not (about["players"] or about["games"]):
             if self._site.database is None:
                 raise NotKeptError
@@ -153,7 +153,7 @@ class _Player:
 
 
 def _situation(name: str, about: Json) -> list[Text]:
-    """Say what players of this name do now. `about` is as in `Live.about`."""
+    """Say what players of this name do now. `about` is as in `Live.named`."""
     now = 1000 * time.time()
     waits = [
         waiting(each["table"], round(now - 1000 * each["waited"]), each["why"])

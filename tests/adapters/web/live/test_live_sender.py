@@ -38,8 +38,8 @@ class Link:
         await self.is_open.wait()
         await trio.lowlevel.checkpoint()
         if isinstance(message, Facts):
-            self.longest = max(self.longest, len(message.found))
-            self.told += map(decode_fact, message.found)
+            self.longest = max(self.longest, len(message.encoded))
+            self.told += map(decode_fact, message.encoded)
         else:
             self.told.append(message)
 
