@@ -78,7 +78,7 @@ from gateway.server.streams import write
 
 if TYPE_CHECKING:
     from adapters.cluster.node import ClusterNode
-    from adapters.web.process import Opened, WebProcess
+    from adapters.web.process import WebProcess
     from gateway.server.archive import Archive
 
 
@@ -350,11 +350,10 @@ def _web(
         hsts=options.tls_only,
         counting=options.metrics is not None,
     )
-    sockets: list[Opened] = [*ports.for_web]
-    if ports.to_page is not None:
-        sockets.append(ports.to_page.passing)
-    queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
-    return WebProcess(orders, sockets, queue, clear, hub)
+    passing = () if ports.to_page is None else (ports.to_page.passing.socket,)
+    sockets = [*(each.socket for each in ports.for_web), *passing]
+    games, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
+    return WebProcess(orders, sockets, games, clear, hub)
 
 
 # What the server prints when it is ready: where to point a bot, and where results are kept.

@@ -6,19 +6,22 @@ keeps: the event loop never waits for the database, and never encodes what was r
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from importlib.resources import files
+from typing import TypeAlias
 
 import trio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from adapters.web import answers, nac4
 from adapters.web.admin import Admin
+from adapters.web.answers import Json
 from adapters.web.health import Health
 from adapters.web.live import paths
 from adapters.web.perfect import BusyError, NotInstalledError, as_object
@@ -33,12 +36,10 @@ from adapters.web.query import (
     wanted,
 )
 from adapters.web.site import Site
-from adapters.web.streaming import Pieces
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, NEEDED, WHO, NotDoneError
 from gateway.store import StoreError
 from gateway.store.games import NoGameError, every
-from gateway.store.records import Cleared
 from gateway.store.statistics import meetings
 
 CLEAR_LIMIT = 10.0
@@ -46,6 +47,9 @@ CLEAR_LIMIT = 10.0
 DESCRIPTION = "/api/openapi.json"
 NO_GAME = "there is no such game"
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_NOT_AUDITED = "the audit log cannot be written"
+
+_Answer: TypeAlias = Callable[[Request, Given], Awaitable[Response]]
 
 logger = logging.getLogger(__name__)
 
@@ -59,30 +63,44 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         "/api/players": (answers.players, ("after", "limit")),
         "/api/standings": (answers.standings, ("sort", "since", "table", "least", "limit")),
     }
-    made = [Route(path, partial(api.list, *about)) for path, about in lists.items()]
+    made = [_route(path, partial(api.list, answer), *known) for path, (answer, known) in lists.items()]
     made += [
-        Route("/api/games/{game}", api.game),
-        Route("/api/games/{game}/perfect", api.perfect),
-        Route("/api/players/{name:path}", api.player),
-        Route("/api/export.jsonl", api.export),
-        Route("/api/games-vg", api.pairs),
-        Route("/api", api.start),
-        Route("/api/notice", api.notice),
-        Route(DESCRIPTION, api.description),
-        Route("/healthz", api.healthz),
+        _route("/api/games/{game}", api.game),
+        _route("/api/games/{game}/perfect", api.perfect),
+        _route("/api/players/{name:path}", api.player),
+        _route("/api/export.jsonl", api.export, *FILTERS),
+        _route("/api/games-vg", api.pairs),
+        _route("/api", api.start),
+        _route("/api/notice", api.notice),
+        _route(DESCRIPTION, api.description),
+        _route("/healthz", api.healthz),
         *paths.routes(site.live, HEADERS),
     ]
     if admin is not None:
-        made.append(Route("/api/clear", partial(api.clear, admin), methods=["POST"]))
-        for act in ACTS:
+        made.append(_route("/api/clear", partial(_clear, admin), method="POST"))
+        for act, known in ACTS.items():
             method = "GET" if act == WHO else "POST"
-            made.append(Route(f"/api/admin/{act}", partial(api.act, admin, act), methods=[method]))
+            made.append(_route(f"/api/admin/{act}", partial(_act, admin, act), *known, method=method))
     return made
 
 
-def as_json(value: answers.Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def as_json(value: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return an answer in JSON."""
-    return _json(_encode(value), status, headers)
+    return _json(json.dumps(value).encode(), status, headers)
+
+
+def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    about = {**HEADERS, **(headers or {})}
+    return Response(body, status, media_type="application/json", headers=about)
+
+
+def _route(path: str, answer: _Answer, *known: str, method: str = "GET") -> Route:
+    """Return the route of an answer to requests with parameters that are `known`."""
+
+    async def answered(request: Request) -> Response:
+        return await answer(request, parameters(request.scope["query_string"], known))
+
+    return Route(path, answered, methods=[method])
 
 
 class _Api:
@@ -92,18 +110,17 @@ class _Api:
         self._site = site
         self._health = health
 
-    async def list(self, answer: answers.Answer, known: tuple[str, ...], request: Request) -> Response:
-        given = _given(request, *known)
+    async def list(self, answer: answers.Answer, request: Request, given: Given) -> Response:
         return await self._answer(lambda: answer(self._site.reading, given))
 
-    async def game(self, request: Request) -> Response:
+    async def game(self, request: Request, given: Given) -> Response:
         game = _game(request)
         return await self._answer(lambda: answers.game(self._site.reading, game), NO_GAME)
 
-    async def perfect(self, request: Request) -> Response:
+    async def perfect(self, request: Request, given: Given) -> Response:
         game = _game(request)
         try:
-            record = await self._site.threads.do(partial(self._site.game, game))
+            record = await self._site.do(partial(self._site.game, game))
             found = await self._site.perfect.scores(record)
         except NoGameError as error:
             raise HTTPException(404, NO_GAME) from error
@@ -113,121 +130,120 @@ class _Api:
             raise HTTPException(503, "other games are being solved; try again later") from error
         return as_json(as_object(record.moves, found))
 
-    async def player(self, request: Request) -> Response:
-        _given(request)
+    async def player(self, request: Request, given: Given) -> Response:
         name = name_of(request.path_params["name"])
         return await self._answer(lambda: answers.player(self._site.reading, name), "there is no such player")
 
-    async def export(self, request: Request) -> Response:
-        filtered = wanted(_given(request, *FILTERS))
-        pieces = answers.export(every(self._site.reading, filtered))
-        return await self._stream("application/x-ndjson", pieces)
+    async def export(self, request: Request, given: Given) -> Response:
+        pieces = answers.export(every(self._site.reading, wanted(given)))
+        return await self._pieces("application/x-ndjson", pieces)
 
-    async def pairs(self, request: Request) -> Response:
-        _given(request)
-        return await self._stream("application/json", nac4.pairs(meetings(self._site.reading)))
+    async def pairs(self, request: Request, given: Given) -> Response:
+        return await self._pieces("application/json", nac4.pairs(meetings(self._site.reading)))
 
-    async def start(self, request: Request) -> Response:
-        _given(request)
+    async def start(self, request: Request, given: Given) -> Response:
         return as_json({"openapi": DESCRIPTION})
 
-    async def notice(self, request: Request) -> Response:
-        _given(request)
+    async def notice(self, request: Request, given: Given) -> Response:
         return as_json(asdict(self._site.notice))
 
-    async def description(self, request: Request) -> Response:
-        _given(request)
+    async def description(self, request: Request, given: Given) -> Response:
         return _json(files(__package__).joinpath("openapi.json").read_bytes())
 
-    async def healthz(self, request: Request) -> Response:
-        _given(request)
+    async def healthz(self, request: Request, given: Given) -> Response:
         condition = await self._health.condition()
-        known = {name: value for name, value in asdict(condition).items() if value is not None}
-        ok = condition.error is None
-        return as_json({"ok": ok, **known}, 200 if ok else 503)
+        return as_json(condition, 200 if condition["ok"] else 503)
 
-    async def clear(self, admin: Admin, request: Request) -> Response:
-        _given(request)
-        origin = await admin.admit(request)
-        given_up = trio.Event()
-        removed: Cleared | None = None
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_give_up, request, given_up)
-            fault = "the database cannot be used at the moment"
-            try:
-                removed = await admin.clear(given_up, origin)
-            except StoreError:
-                pass  # the server logs it
-            except OSError as error:
-                fault = "the audit log cannot be written"
-                about = {"event": "not_audited", "error": str(error)}
-                logger.error("the results are not cleared: %s: %s", fault, error, extra=about)
-            nursery.cancel_scope.cancel()
-        if removed is None:
-            return as_json({"error": f"nothing was removed: {fault}"}, 503)
-        return as_json({"removed": asdict(removed)})
+    async def _pieces(self, media_type: str, pieces: Iterator[str]) -> Response:
+        first = await self._site.do(partial(next, pieces, ""))  # errors come before the answer
+        return Pieces(media_type, first, pieces, self._site)
 
-    async def act(self, admin: Admin, what: str, request: Request) -> Response:
-        about = _given(request, *ACTS[what])
-        origin = await admin.admit(request)
-        if what in NEEDED and NEEDED[what] not in about:
-            raise HTTPException(400, f"the parameter {NEEDED[what]} is missing")
-        try:
-            found = await admin.carry_out(what, about, origin)
-        except NotDoneError as error:
-            return as_json({"error": str(error)}, 409)
-        except OSError as error:
-            fault = "the audit log cannot be written"
-            logger.error(
-                "%s is not done: %s: %s",
-                *(what, fault, error),
-                extra={"event": "not_audited", "error": str(error)},
-            )
-            return as_json({"error": f"nothing was done: {fault}"}, 503)
-        return as_json(answers.of_nodes(found))
-
-    async def _stream(self, media_type: str, pieces: Iterator[str]) -> Response:
-        first = await self._site.threads.do(partial(next, pieces, ""))  # errors come before the answer
-        return Pieces(media_type, HEADERS, first, pieces, self._site.threads)
-
-    async def _answer(self, work: Callable[[], answers.Json | None], missing: str = "") -> Response:
+    async def _answer(self, work: Callable[[], Json | None], missing: str = "") -> Response:
         """Return what `work` makes in a thread. If it makes None, answer 404 with `missing`."""
 
         def encoded() -> bytes | None:
             made = work()
-            return None if made is None else _encode(made)
+            return None if made is None else json.dumps(made).encode()
 
-        body = await self._site.threads.do(encoded)
+        body = await self._site.do(encoded)
         if body is None:
             raise HTTPException(404, missing)
         return _json(body)
 
 
-async def _give_up(request: Request, given_up: trio.Event) -> None:
-    """Set `given_up` when the client has gone, or after `CLEAR_LIMIT`."""
-    with trio.move_on_after(CLEAR_LIMIT):
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-    given_up.set()
+class Pieces(Response):
+    """An answer whose pieces a thread makes, each after the previous one was sent. An empty piece ends it."""
+
+    def __init__(self, media_type: str, first: str, rest: Iterator[str], site: Site) -> None:
+        super().__init__(media_type=media_type, headers=HEADERS)
+        del self.headers["content-length"]
+        self._first = first
+        self._rest = rest
+        self._site = site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send all pieces; after an error of the database no more, so that the answer lacks its end."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        piece = "" if scope["method"] == "HEAD" else self._first
+        try:
+            while piece:
+                await send({"type": "http.response.body", "body": piece.encode(), "more_body": True})
+                piece = await self._site.do(partial(next, self._rest, ""))
+        except StoreError as error:
+            about = {"event": "answer_cut_off", "error": str(error)}
+            logger.warning("an answer was cut off: %s", error, extra=about)
+        else:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+# What the operator asks for.
+
+
+async def _clear(admin: Admin, request: Request, given: Given) -> Response:
+    origin = await admin.admit(request)
+    given_up, removed = trio.Event(), None
+
+    async def give_up() -> None:
+        """Give up when the client has gone, or after `CLEAR_LIMIT`."""
+        with trio.move_on_after(CLEAR_LIMIT):
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+        given_up.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(give_up)
+        fault = "the database cannot be used at the moment"
+        try:
+            removed = await admin.clear(given_up, origin)
+        except StoreError:
+            pass  # the server logs it
+        except OSError as error:
+            fault = _NOT_AUDITED
+            about = {"event": "not_audited", "error": str(error)}
+            logger.error("the results are not cleared: %s: %s", fault, error, extra=about)
+        nursery.cancel_scope.cancel()
+    if removed is None:
+        return as_json({"error": f"nothing was removed: {fault}"}, 503)
+    return as_json({"removed": asdict(removed)})
+
+
+async def _act(admin: Admin, what: str, request: Request, given: Given) -> Response:
+    origin = await admin.admit(request)
+    if what in NEEDED and NEEDED[what] not in given:
+        raise HTTPException(400, f"the parameter {NEEDED[what]} is missing")
+    try:
+        return as_json(answers.of_nodes(await admin.carry_out(what, given, origin)))
+    except NotDoneError as error:
+        return as_json({"error": str(error)}, 409)
+    except OSError as error:
+        about = {"event": "not_audited", "error": str(error)}
+        logger.error("%s is not done: %s: %s", what, _NOT_AUDITED, error, extra=about)
+        return as_json({"error": f"nothing was done: {_NOT_AUDITED}"}, 503)
 
 
 def _game(request: Request) -> GameId:
-    """Return the id in a path that takes no parameters. Raises HTTPException if it is not an id."""
-    _given(request)
+    """Return the id in a path. Raises HTTPException if it is not an id."""
     try:
         return game_named(request.path_params["game"])
     except BadRequestError as error:
         raise HTTPException(404, NO_GAME) from error
-
-
-def _given(request: Request, *known: str) -> Given:
-    return parameters(request.scope["query_string"], known)
-
-
-def _encode(found: answers.Json) -> bytes:
-    return json.dumps(found).encode()
-
-
-def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    about = {**HEADERS, **(headers or {})}
-    return Response(body, status, media_type="application/json", headers=about)

@@ -6,7 +6,7 @@ reveals nothing about our code.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 
 import trio
 from starlette.applications import Starlette
@@ -47,9 +47,10 @@ class Application:
         self.requests = Requests()
         """Those that were answered."""
         self._renderer = Renderer(site, views.DIALECT)
-        self._words = Throttle(10.0)
+        self._warnings = Throttle(10.0)
         routes = [*api.routes(site, health, admin), *views.routes(site, self._renderer)]
-        self._starlette = Starlette(routes=routes, exception_handlers=self._refusals())
+        errors = (HTTPException, BadRequestError, UnavailableError, StoreError, Exception)
+        self._starlette = Starlette(routes=routes, exception_handlers=dict.fromkeys(errors, self._refuse))
         self._starlette.router.redirect_slashes = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,8 +59,7 @@ class Application:
         scope["path"] = scope["raw_path"].decode("ascii") if "raw_path" in scope else "/"
         if scope["type"] == "http":
             request = Request(scope)
-            send = self._counting(scope["path"], send)
-            send = self._origins.sharing(request, send)
+            send = self._origins.sharing(request, self._counting(scope["path"], send))
             if response := self._at_once(request):
                 await response(scope, receive, send)
                 return
@@ -80,47 +80,39 @@ class Application:
         """Return the answer to a request whose head decides it."""
         if not self._origins.knows(request):
             return self._error(request, 421, NOT_KNOWN)
-        if _body_is_too_large(dict(request.scope["headers"])):
+        headers = dict(request.scope["headers"])
+        length = headers.get(b"content-length", b"0")
+        is_short = b"transfer-encoding" not in headers and length.isdigit() and int(length[:20]) <= BODY_LIMIT
+        if not is_short:
             return self._error(request, 413, f"a body has {BODY_LIMIT} bytes at most")
         return self._origins.permission(request)
 
-    def _refusals(self) -> dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]:
-        return {
-            HTTPException: self._refused,
-            BadRequestError: self._misunderstood,
-            UnavailableError: self._not_watched,
-            NotKeptError: self._not_kept,
-            StoreError: self._unavailable,
-            Exception: self._failed,
-        }
-
-    async def _refused(self, request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        text = error.detail
-        if text == "Not Found":  # starlette's word for a path without a route
-            is_api = request.url.path.startswith("/api/")
-            text = f"there is no such path; {api.DESCRIPTION} has all" if is_api else "there is no such page"
-        return self._error(request, error.status_code, text, error.headers)
-
-    async def _misunderstood(self, request: Request, error: Exception) -> Response:
-        return self._error(request, 400, str(error))
-
-    async def _not_watched(self, request: Request, error: Exception) -> Response:
-        return self._error(request, 503, f"{error}; try again in a few seconds", {"Retry-After": "2"})
-
-    async def _not_kept(self, request: Request, error: Exception) -> Response:
-        if _is_page(request):  # there is such a view, and it says how to turn it on
-            return self._renderer.page(request, "unkept.html", tab="standings")
-        return self._error(request, 404, str(error))
-
-    async def _unavailable(self, request: Request, error: Exception) -> Response:
-        if self._words.passes(trio.current_time()):
-            about = {"event": "web_unavailable", "error": str(error)}
-            logger.warning("a web page cannot be had: %s", error, extra=about)
-        return self._error(request, 503, "the database cannot be used at the moment")
-
-    async def _failed(self, request: Request, error: Exception) -> Response:
-        return self._error(request, 500, "internal error")  # `server` logs what it was
+    async def _refuse(self, request: Request, error: Exception) -> Response:
+        """Return the answer in place of which `error` was raised."""
+        headers: Mapping[str, str] | None = None
+        match error:
+            case HTTPException(status_code=status, detail=text, headers=headers):
+                if text == "Not Found":  # starlette's word for a path without a route
+                    is_api = request.url.path.startswith("/api/")
+                    text = f"there is no such path; {api.DESCRIPTION} has all"
+                    text = text if is_api else "there is no such page"
+            case BadRequestError():
+                status, text = 400, str(error)
+            case UnavailableError():
+                status, text = 503, f"{error}; try again in a few seconds"
+                headers = {"Retry-After": "2"}
+            case NotKeptError():
+                if _is_page(request):  # there is such a view, and it says how to turn it on
+                    return self._renderer.page(request, "unkept.html", tab="standings")
+                status, text = 404, str(error)
+            case StoreError():
+                status, text = 503, "the database cannot be used at the moment"
+                if self._warnings.passes(trio.current_time()):
+                    about = {"event": "web_unavailable", "error": str(error)}
+                    logger.warning("a web page cannot be had: %s", error, extra=about)
+            case _:  # `server` logs what it was
+                status, text = 500, "internal error"
+        return self._error(request, status, text, headers)
 
     def _error(
         self, request: Request, status: int, text: str, headers: Mapping[str, str] | None = None
@@ -132,8 +124,3 @@ class Application:
 
 def _is_page(request: Request) -> bool:
     return reads_html(request) and not request.url.path.startswith("/api/")
-
-
-def _body_is_too_large(headers: Mapping[bytes, bytes]) -> bool:
-    length = headers.get(b"content-length", b"0")
-    return b"transfer-encoding" in headers or not length.isdigit() or int(length[:20]) > BODY_LIMIT

@@ -4,13 +4,12 @@ Knows how to ask the server what waits, and how to try the database. The rule it
 ask, the server answers once in `FRESH` seconds, and the database is tried once in `LASTING`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
 import trio
 
-from adapters.web.remote import Queue
+from adapters.web.link import Condition
 from gateway.store import StoreError
 
 FRESH = 0.1
@@ -23,42 +22,43 @@ PATIENCE = 2.0
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """How the server and its store are."""
-
-    waiting: int | None
-    """Games that wait; None if the server does not answer."""
-    error: str | None = None
-    """Why it takes no players, or no results; None if it does."""
-    cluster: Mapping[str, Any] | None = None
-    """As in `adapters.web.link.Answer`."""
-    draining: bool | None = None
-    """True while the server only finishes the games that are on."""
-
-
 class Health:
     """How the server and its store are, for the event loop's thread."""
 
-    def __init__(self, queue: Callable[[], Awaitable[Queue]], probe: Callable[[], Awaitable[None]]) -> None:
-        """`queue` asks the server; `probe` raises StoreError if the database cannot be written to."""
-        self._queue = Known(FRESH, queue)
-        self._error = Known(LASTING, lambda: _tried(probe))
+    def __init__(
+        self, server: Callable[[], Awaitable[Condition]], probe: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`server` asks the server; `probe` raises StoreError if the database cannot be written to."""
 
-    async def condition(self) -> Condition:
-        """Return how they are."""
+        async def tried() -> str | None:
+            try:
+                with trio.fail_after(PATIENCE):
+                    await probe()
+            except StoreError:  # what it says is for the operator, not for everybody
+                return "the database takes no results"
+            except trio.TooSlowError:
+                return "the database does not answer"
+            return None
+
+        self._server = Known(FRESH, server)
+        self._error = Known(LASTING, tried)
+
+    async def condition(self) -> dict[str, Any]:
+        """Return how they are, as ``/healthz`` says it."""
         try:
             with trio.fail_after(PATIENCE):
-                queue = await self._queue.value()
+                server = await self._server.value()
         except trio.TooSlowError:
-            return Condition(None, "the server does not answer")
-        if queue.draining:
-            return Condition(
-                queue.waiting, "the server drains and lets nobody in", queue.cluster, draining=True
-            )
-        if queue.behind:
-            return Condition(queue.waiting, "results wait for the database", queue.cluster)
-        return Condition(queue.waiting, await self._error.value(), queue.cluster)
+            return {"ok": False, "error": "the server does not answer"}
+        if server.is_draining:
+            error: str | None = "the server drains and lets nobody in"
+        elif server.is_behind:
+            error = "results wait for the database"
+        else:
+            error = await self._error.value()
+        about = {"waiting": server.waiting, "error": error, "cluster": server.cluster}
+        known = {name: value for name, value in about.items() if value is not None}
+        return {"ok": error is None, **known, **({"draining": True} if server.is_draining else {})}
 
 
 class Known(Generic[T]):
@@ -78,14 +78,3 @@ class Known(Generic[T]):
                 self._value = await self._ask()
                 self._until = trio.current_time() + self._seconds
             return self._value
-
-
-async def _tried(probe: Callable[[], Awaitable[None]]) -> str | None:
-    try:
-        with trio.fail_after(PATIENCE):
-            await probe()
-    except StoreError:  # what it says is for the operator, not for everybody
-        return "the database takes no results"
-    except trio.TooSlowError:
-        return "the database does not answer"
-    return None

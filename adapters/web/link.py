@@ -16,8 +16,6 @@ from gateway.server.metrics.requests import Row
 
 LONGEST = 1 << 20
 """Bytes in a message."""
-_FACTS = b"f"
-"""What a frame of facts begins with; no JSON object does."""
 WRONG_TOKEN = "admin_token_wrong"
 """What a request of the operator's without the right token is counted as."""
 
@@ -82,13 +80,55 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What came of an act on one node, as JSON. The answer to the question follows those of all nodes."""
+class Withdraw:
+    """Takes back the question with that number. Its answer says whether it was carried out."""
 
     number: int
-    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The answer to `Ask`: how the server is."""
+
+    number: int
+    waiting: int
+    """Games that wait to be stored."""
+    is_behind: bool
+    """Whether one has waited so long that players were told its result unstored."""
+    cluster: Mapping[str, Any] | None = None
+    """How the server is connected with the other nodes of its cluster, if it is in one."""
+    is_draining: bool = False
+    """Whether the server only finishes the games that are on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The answer to `Ask`: all results were cleared."""
+
+    number: int
+    games: int
+    players: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The answer to `Act`: what came of it on each node, as JSON.
+
+    A message for each node, since each may be long, and one without a text at the end.
+    """
+
+    number: int
+    node: str = ""
     """Empty for this server."""
-    text: str
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The answer to a question that was not carried out."""
+
+    number: int
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +137,6 @@ class Noticed:
 
     text: str
     paused: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Withdraw:
-    """Takes back the question with that number. Its answer says whether it was carried out."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to a question: figures, or an error."""
-
-    number: int
-    figures: tuple[int, int] = (0, 0)
-    """How many results wait, and whether one waits too long; or the games and players removed."""
-    error: str | None = None
-    cluster: Mapping[str, Any] | None = None
-    """How the server is connected with the other nodes of its cluster, if it is in one."""
-    draining: bool = False
-    """Whether the server only finishes the games that are on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +165,7 @@ class Complete:
 class Facts:
     """Facts, or games of the state, each as `gateway.game.fact_encoding` writes it."""
 
-    found: Sequence[bytes]
+    encoded: Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +184,9 @@ class Answered:
     rows: Sequence[Row]
 
 
+Answer: TypeAlias = Condition | Removed | Done | Failed
 Message: TypeAlias = (
-    Orders
-    | Stop
-    | Ask
-    | Act
-    | Done
-    | Noticed
-    | Withdraw
-    | Answer
-    | Watch
-    | Begun
-    | Complete
-    | Reached
-    | Answered
+    Orders | Stop | Ask | Act | Withdraw | Answer | Noticed | Watch | Begun | Complete | Reached | Answered
 )
 KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 
@@ -189,32 +197,30 @@ class Messages:
     def __init__(self, link: Link) -> None:
         self._link = link
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: Message | Facts) -> None:
         """Send a message. Raises LinkError if the other end is gone."""
         await self._link.send(encode(message))
-
-    async def send_facts(self, found: Sequence[bytes]) -> None:
-        """Send `Facts`. Raises LinkError if the other end is gone."""
-        await self._link.send(_FACTS + b"\n".join(found))
 
     async def receive(self) -> Message | Facts | None:
         """Return the next message; None if the other end has ended. Raises LinkError."""
         data = await self._link.receive()
-        if data is None:
-            return None
-        return Facts(data[1:].split(b"\n")) if data.startswith(_FACTS) else decode(data)
+        return None if data is None else decode(data)
 
 
-def encode(message: Message) -> bytes:
+def encode(message: Message | Facts) -> bytes:
     """Return a message as it is sent."""
+    if isinstance(message, Facts):
+        return b"f" + b"\n".join(message.encoded)
     fields = {name: getattr(message, name) for name in message.__slots__}
     return json.dumps({"kind": type(message).__name__.lower(), **fields}).encode()
 
 
-def decode(body: bytes) -> Message:
-    """Return the message with that body. Raises LinkError if it is not a message."""
+def decode(data: bytes) -> Message | Facts:
+    """Return the message with these bytes. Raises LinkError if it is not a message."""
+    if data.startswith(b"f"):  # as no JSON object does
+        return Facts(data[1:].split(b"\n"))
     try:
-        fields = json.loads(body)
+        fields = json.loads(data)
         kind = KINDS[fields.pop("kind")]
         return kind(**{name: _plain(value) for name, value in fields.items()})
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -27,12 +27,36 @@ _CELLS = BoardMarks(b".RY")
 
 def results(games: Iterable[GameRecord]) -> Rows:
     """Return ``/api/results``; the first mover is red (PROTOCOL.md 8)."""
-    return [_result(game) for game in games]
+    return [
+        {
+            "_rBoard": _rows(game.board()),
+            "_rStatus": _STATUS[game.result],
+            "_rTimeR": game.thought[0] / 1000,
+            "_rTimeY": game.thought[1] / 1000,
+            "_rUserR": game.players[0].name,
+            "_rUserY": game.players[1].name,
+        }
+        for game in games
+    ]
 
 
 def users(found: Iterable[Standing]) -> Rows:
     """Return ``/api/users-vg``, by name (PROTOCOL.md 8)."""
-    return [_user(standing) for standing in sorted(found, key=lambda standing: standing.name)]
+    rows = Rows()
+    for standing in sorted(found, key=lambda standing: standing.name):
+        total, seconds = standing.record.total, standing.record.thought / 1000
+        rows.append(
+            {
+                "uAvgTime": round(seconds / total.games, 6) if total.games else 0,
+                "uGames": total.games,
+                "uLoses": total.lost,
+                "uTies": total.drawn,
+                "uTime": seconds,
+                "uUser": standing.name,
+                "uWins": total.won,
+            }
+        )
+    return rows
 
 
 def pairs(meetings: Iterable[Meeting]) -> Iterator[str]:
@@ -47,34 +71,10 @@ def pairs(meetings: Iterable[Meeting]) -> Iterator[str]:
     yield "[]" if start == "[" else "]"
 
 
-def _result(record: GameRecord) -> dict[str, str | float]:
-    return {
-        "_rBoard": _rows(record.board()),
-        "_rStatus": _STATUS[record.result],
-        "_rTimeR": record.thought[0] / 1000,
-        "_rTimeY": record.thought[1] / 1000,
-        "_rUserR": record.players[0].name,
-        "_rUserY": record.players[1].name,
-    }
-
-
 def _rows(board: Board) -> str:
     """Return the cells by row, the lowest first (PROTOCOL.md 2.1); `BoardMarks` gives them by column."""
     cells = _CELLS.of(board).decode()
     return "".join(cells[row::ROWS] for row in range(ROWS))
-
-
-def _user(standing: Standing) -> dict[str, str | float]:
-    total, seconds = standing.record.total, standing.record.thought / 1000
-    return {
-        "uAvgTime": round(seconds / total.games, 6) if total.games else 0,
-        "uGames": total.games,
-        "uLoses": total.lost,
-        "uTies": total.drawn,
-        "uTime": seconds,
-        "uUser": standing.name,
-        "uWins": total.won,
-    }
 
 
 def _results(reading: Reading, given: Given) -> Rows:

@@ -13,7 +13,6 @@ does. The rules it keeps:
 import logging
 import socket
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import trio
 
@@ -21,14 +20,16 @@ from adapters.web.link import (
     LONGEST,
     WRONG_TOKEN,
     Act,
-    Answer,
     Answered,
     Ask,
+    Condition,
     Done,
+    Failed,
     Messages,
     Noticed,
     Orders,
     Reached,
+    Removed,
     Stop,
     Watch,
     Withdraw,
@@ -42,6 +43,7 @@ from gateway.server.metrics.requests import Requests
 from gateway.server.operating import Operator
 from gateway.store import NotKeptError, StoreError
 from gateway.store.clearing import Request
+from gateway.store.open_games import OpenGames
 
 FINISHING = 2.5
 """Seconds for finishing answers when the server stops."""
@@ -56,45 +58,25 @@ _COUNTED = frozenset((WRONG_TOKEN, *(f"limit_{limit}" for limit in LIMITS)))
 logger = logging.getLogger(__name__)
 
 
-class Queue(Protocol):
-    """Games that wait to be stored."""
-
-    @property
-    def waiting(self) -> int:
-        """How many there are."""
-
-    @property
-    def behind(self) -> bool:
-        """Whether one has waited so long that players were told its result unstored."""
-
-
-class Opened(Protocol):
-    """Something with a socket that the process serves: a listener, or what connections are passed on by."""
-
-    @property
-    def socket(self) -> "trio.socket.SocketType | socket.socket":
-        """The socket."""
-
-
 class WebProcess:
     """Keeps one process that serves the web."""
 
     def __init__(
         self,
         orders: Orders,
-        listeners: Sequence[Opened],
-        queue: Queue | None,
+        sockets: Sequence["trio.socket.SocketType | socket.socket"],
+        open_games: OpenGames | None,
         clear: Callable[[], Request] | None,
         hub: Hub,
     ) -> None:
-        """Give it `orders` and `listeners`, which are closed at the end.
+        """Give it `orders` and `sockets`, listening ones and what passes clients on: closed at the end.
 
-        `queue` answers its questions about waiting results, and `clear` removes all results; both are None if
+        `open_games` are those that wait to be stored, and `clear` removes all results; both are None if
         results are not kept. `clear` and its request raise StoreError. Live games come from `hub`.
         """
         self._orders = orders
-        self._listeners = listeners
-        self._queue = queue
+        self._sockets = sockets
+        self._open_games = open_games
         self._clear = clear
         self._hub = hub
         self.operator: Operator | None = None
@@ -103,7 +85,6 @@ class WebProcess:
         self.restarts = 0
         """How often a process had to follow another one."""
         self._stopping = trio.Event()
-        self._requests: dict[int, Request] = {}
 
     def stop(self) -> None:
         """Let the process finish its answers and end; then `run` returns."""
@@ -125,20 +106,20 @@ class WebProcess:
                     await self._stopping.wait()
                 self.restarts += not self._stopping.is_set()
         finally:
-            for listener in self._listeners:
-                listener.socket.close()
+            for each in self._sockets:
+                each.close()
 
     async def _keep_one(self) -> None:
         """Run one process until it ends."""
         child = Child("adapters.web.serving", LONGEST)
         try:
-            link = await child.start(sockets=[listener.socket.fileno() for listener in self._listeners])
+            link = await child.start(sockets=[each.fileno() for each in self._sockets])
         except OSError as error:
             about = {"event": "web_not_started", "error": str(error)}
             logger.error("no process to serve the web can be started: %s", error, extra=about)
             return
         try:
-            await self._serve(Messages(link))
+            await self.serve(Messages(link))
         finally:
             status = await child.end(PARTING)
         if not self._stopping.is_set():
@@ -148,31 +129,38 @@ class WebProcess:
                 extra={"event": "web_ended", "status": status},
             )
 
-    async def _serve(self, messages: Messages) -> None:
+    async def serve(self, messages: Messages) -> None:
         """Serve one process until it hangs up."""
+        clears: dict[int, Request] = {}
         try:
             await messages.send(self._orders)
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._tell_of_stop, messages)
+                nursery.start_soon(self._send_stop, messages)
                 facts = FactSender(self._hub, messages)
                 nursery.start_soon(facts.run)
                 if self.operator is not None:
-                    nursery.start_soon(self._tell_of_notices, messages, self.operator)
+                    nursery.start_soon(_send_notices, messages, self.operator)
                 while (message := await messages.receive()) is not None:
                     match message:
-                        case Ask(number, "queue"):
+                        case Ask(int(number), "queue"):
                             await messages.send(self._condition(number))
-                        case Ask(number, "clear"):
-                            await self._begin_to_clear(messages, number, nursery)
-                        case Act() if self.operator is not None:
-                            nursery.start_soon(self._carry_out, messages, message, self.operator)
-                        case Withdraw(number):
-                            request = self._requests.get(number)
-                            if request is not None and request.withdraw():
+                        case Ask(int(number), "clear"):
+                            try:
+                                if self._clear is None:
+                                    raise NotKeptError
+                                clears[number] = self._clear()  # at once: the next message may withdraw it
+                            except StoreError as error:
+                                await messages.send(Failed(number, str(error)))
+                            else:
+                                nursery.start_soon(_answer_when_cleared, messages, number, clears)
+                        case Withdraw(int(number)):
+                            if number in clears and clears[number].withdraw():
                                 logger.info(
                                     "all results were to be cleared; that is withdrawn",
                                     extra={"event": "clear_withdrawn"},
                                 )
+                        case Act() if self.operator is not None:
+                            nursery.start_soon(_carry_out, messages, message, self.operator)
                         case Watch(int(number)):
                             facts.want(number)
                         case Reached(str(what), int(times)) if what in _COUNTED and 0 < times < MOST:
@@ -185,55 +173,52 @@ class WebProcess:
         except* LinkError:
             pass  # a new process follows
 
-    def _condition(self, number: int) -> Answer:
-        """Return how the server is, as the answer to a question."""
-        figures = (0, 0) if self._queue is None else (self._queue.waiting, int(self._queue.behind))
-        cluster = None if self._hub.cluster is None else self._hub.cluster.condition()
-        return Answer(number, figures, cluster=cluster, draining=self._hub.is_draining)
+    def _condition(self, number: int) -> Condition:
+        games = self._open_games
+        return Condition(
+            number,
+            waiting=0 if games is None else games.waiting,
+            is_behind=games is not None and games.behind,
+            cluster=None if self._hub.cluster is None else self._hub.cluster.condition(),
+            is_draining=self._hub.is_draining,
+        )
 
-    async def _tell_of_stop(self, messages: Messages) -> None:
+    async def _send_stop(self, messages: Messages) -> None:
         await self._stopping.wait()
-        for listener in self._listeners:
-            listener.socket.close()
+        for each in self._sockets:
+            each.close()
         await messages.send(Stop(FINISHING))
 
-    async def _carry_out(self, messages: Messages, asked: Act, operator: Operator) -> None:
-        """Carry out an act of the operator's, and answer what came of it on each node."""
-        try:
-            found = await operator.everywhere(asked.what, asked.about)
-        except NotDoneError as error:
-            await messages.send(Answer(asked.number, error=str(error)))
-            return
-        for node, text in found.items():
-            await messages.send(Done(asked.number, node, text))
-        await messages.send(Answer(asked.number))
-        if asked.what == "drain":  # once its answer has left
-            operator.stop()
 
-    async def _tell_of_notices(self, messages: Messages, operator: Operator) -> None:
-        known = Notice()
-        while True:
-            known = await operator.next_notice(known)
-            await messages.send(Noticed(known.text, known.paused))
+async def _send_notices(messages: Messages, operator: Operator) -> None:
+    known = Notice()
+    while True:
+        known = await operator.next_notice(known)
+        await messages.send(Noticed(known.text, known.paused))
 
-    async def _begin_to_clear(self, messages: Messages, number: int, nursery: trio.Nursery) -> None:
-        """Ask for the results to be cleared, at once: the next message may withdraw it."""
-        try:
-            if self._clear is None:
-                raise NotKeptError
-            request = self._requests[number] = self._clear()
-        except StoreError as error:
-            await messages.send(Answer(number, error=str(error)))
-        else:
-            nursery.start_soon(self._answer_to_clear, messages, number, request)
 
-    async def _answer_to_clear(self, messages: Messages, number: int, request: Request) -> None:
-        """Answer whether the results were cleared."""
-        try:
-            removed = await request.result()
-            answer = Answer(number, (removed.games, removed.players))
-        except StoreError as error:
-            answer = Answer(number, error=str(error))
-        finally:
-            del self._requests[number]
-        await messages.send(answer)
+async def _carry_out(messages: Messages, asked: Act, operator: Operator) -> None:
+    """Carry out an act of the operator's, and answer what came of it on each node."""
+    try:
+        found = await operator.everywhere(asked.what, asked.about)
+    except NotDoneError as error:
+        await messages.send(Failed(asked.number, str(error)))
+        return
+    for node, text in found.items():
+        await messages.send(Done(asked.number, node, text))
+    await messages.send(Done(asked.number))
+    if asked.what == "drain":  # once its answer has left
+        operator.stop()
+
+
+async def _answer_when_cleared(messages: Messages, number: int, clears: dict[int, Request]) -> None:
+    """Answer whether the results were cleared."""
+    answer: Removed | Failed
+    try:
+        removed = await clears[number].result()
+        answer = Removed(number, removed.games, removed.players)
+    except StoreError as error:
+        answer = Failed(number, str(error))
+    finally:
+        del clears[number]
+    await messages.send(answer)

@@ -4,12 +4,16 @@ Knows h11 and ASGI. Does not know what is answered. The rules it keeps:
 
 - It speaks only HTTP/1.1. It ignores an offer of HTTP/2, and refuses a client that begins with HTTP/2 or asks
   for a websocket.
-- A connection ends when it is told to, whatever its client does: sending and receiving have deadlines.
+- A connection ends when it is told to, whatever its client does: sending and receiving have deadlines. Where
+  there is no room for a further client, one that sends or reads nothing makes room.
+- An answer that lacks something never looks whole.
 - Nothing that a client sends puts a traceback into the log.
 """
 
 import logging
 import math
+import socket
+import struct
 from contextlib import suppress
 from email.utils import formatdate
 from typing import TypeAlias
@@ -23,7 +27,6 @@ from adapters.client.boundary import contained
 from adapters.net.fd_passing import PassedStream
 from adapters.net.socket import address_of
 from gateway.access.heads import HSTS, LONGEST_HEAD, read_request, try_later, value_of
-from gateway.store import StoreError
 
 SEND_LIMIT = 30.0
 """Seconds that a client has to read one piece of an answer, 40 KB of an export."""
@@ -32,6 +35,8 @@ IDLE_LIMIT = 15.0
 ALL_WAITING = 256 << 20
 """Bytes of answers that may wait for all clients together. Beyond that, the client with the most is hung up
 on. With the longest names the largest answer has half of that."""
+STUCK = 3.0
+"""Seconds after which a client that reads nothing of its answer may have to make room for another."""
 PARTING = 1.0
 """Seconds that a client has to read the last answer and hang up."""
 PIECE = 1 << 14
@@ -40,12 +45,17 @@ MOST_REQUESTS = 1000
 """Requests that are answered on one connection."""
 
 _VERSIONS = (b"1.0", b"1.1")
+_RESET = struct.pack("ii", 1, 0)
 _BOTH_DONE = {h11.CLIENT: h11.DONE, h11.SERVER: h11.DONE}
 
 Stream: TypeAlias = trio.SocketStream | PassedStream
 """A client's: of a connection that this process accepted, or that the server passed on."""
 
 logger = logging.getLogger(__name__)
+
+
+class ClientGoneError(OSError):
+    """Nothing can be sent to the client any more."""
 
 
 class Web:
@@ -72,9 +82,16 @@ class Web:
             del self._connections[connection]
 
     def make_room(self) -> None:
-        """Hang up on the client that has been idle for longest, if there is one."""
+        """Hang up on the client that has been idle for longest, or else on the one that reads slowest.
+
+        There may be neither.
+        """
         idlest = min(self._connections, key=lambda each: each.idle_until, default=None)
-        if idlest is not None and idlest.idle_until < math.inf:
+        if idlest is not None and math.isinf(idlest.idle_until):
+            idlest = min(self._connections, key=lambda each: each.sending_since)
+            if trio.current_time() < idlest.sending_since + STUCK:
+                return
+        if idlest is not None:
             idlest.drop()
 
     def bound(self) -> None:
@@ -101,6 +118,8 @@ class Connection:
     def __init__(self, stream: Stream, web: Web) -> None:
         self.waiting = 0
         """Bytes that wait for the client to let them in."""
+        self.sending_since = math.inf
+        """When that began, if some wait."""
         self._stream = stream
         self._web = web
         self._http = h11.Connection(h11.SERVER, LONGEST_HEAD)
@@ -116,6 +135,11 @@ class Connection:
         """The deadline for the client's next request; infinite while nothing but an answer is due."""
         return self._reading.deadline
 
+    @property
+    def _must_reset(self) -> bool:
+        """Whether the end of the connection would be taken for that of an answer, which lacks something."""
+        return self._http.our_state is h11.SEND_BODY and self._http.their_http_version == b"1.0"
+
     async def run(self) -> None:
         """Serve the client until the connection ends."""
         try:
@@ -128,9 +152,11 @@ class Connection:
                     if self._http.states != _BOTH_DONE:
                         break
                     self._http.start_next_cycle()
-                if not self._is_gone:
+                if not (self._is_gone or self._must_reset):
                     await _part(self._stream)
         finally:
+            if self._must_reset:
+                self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self._stream.socket.close()
 
     def stop_waiting(self) -> None:
@@ -148,9 +174,11 @@ class Connection:
         try:
             with self._reading:
                 request = await read_request(self._http, self._receive)
-                if request is not None:
-                    _check(request)
-                return request
+                if request is not None and request.http_version not in _VERSIONS:
+                    raise h11.RemoteProtocolError("this is not HTTP/1.1", error_status_hint=505)
+                if request is not None and "websocket" in value_of(request, b"upgrade").lower():
+                    raise h11.RemoteProtocolError("there is no websocket here", error_status_hint=400)
+                return request  # a mere offer of another protocol is ignored
         except h11.RemoteProtocolError as error:
             await self._refuse(error.error_status_hint)
             return None
@@ -173,26 +201,30 @@ class Connection:
             ended.set()
 
     async def _read_on(self) -> None:
-        """Drop the request's body, which no path needs, until the client or the answer ends.
+        """Drop the request's body, which no path needs, and wait until the client or the answer ends.
 
-        To keep a body would mean waiting until it is read. What is behind it stays where it is.
+        To keep a body would mean waiting until it is read. What is behind it waits for its turn: it may be no
+        request, and that must not spoil the answer to this one.
         """
         try:
             with self._reading:
-                while not isinstance(event := self._http.next_event(), h11.ConnectionClosed):
-                    if isinstance(event, h11.EndOfMessage):
-                        self._reading.deadline = math.inf
-                    elif event is h11.NEED_DATA:
+                while not isinstance(event := self._http.next_event(), h11.EndOfMessage):
+                    if event is h11.NEED_DATA:
                         self._http.receive_data(await self._receive())
-                    elif event is h11.PAUSED:
-                        await trio.sleep_forever()
+                self._reading.deadline = math.inf
+                while len(self._http.trailing_data[0]) <= LONGEST_HEAD:
+                    self._http.receive_data(data := await self._receive())
+                    if not data:
+                        return
+                await trio.sleep_forever()
         except h11.RemoteProtocolError as error:
             await self._refuse(error.error_status_hint)
 
     async def _call(self, request: h11.Request, ended: trio.Event) -> None:
         """Call the application for one request. An error there ends only this connection.
 
-        `ended` says that the client has gone, or that the answer is whole.
+        `ended` says that the client sends no more, or that the answer is whole. Where nothing can be sent to
+        the client, sending raises ClientGoneError.
         """
         is_new = True
 
@@ -217,14 +249,13 @@ class Connection:
                 events.append(h11.EndOfMessage())
                 ended.set()
             await self._send_events(*events)
+            if self._is_gone:
+                raise ClientGoneError
 
         try:
             await self._web.application(self._scope(request), receive, send)
-        except* StoreError as errors:
-            cause = str(errors.exceptions[0])
-            logger.warning(
-                "an answer was cut off: %s", cause, extra={"event": "answer_cut_off", "error": cause}
-            )
+        except* ClientGoneError:
+            pass
         except* Exception:
             logger.exception("a request came to an internal error", extra={"event": "request_failed"})
         if not ended.is_set():
@@ -273,7 +304,7 @@ class Connection:
         if self._is_gone:
             await trio.lowlevel.checkpoint()
             return
-        self.waiting = len(data)
+        self.waiting, self.sending_since = len(data), trio.current_time()
         if len(data) > PIECE:  # of smaller ones there are never too many
             self._web.bound()
         try:
@@ -283,7 +314,7 @@ class Connection:
             self._is_gone = True
             self._reading.cancel()
         finally:
-            self.waiting = 0
+            self.waiting, self.sending_since = 0, math.inf
 
     async def _receive(self) -> bytes:
         """Return what the client sends, no bytes if it sends no more."""
@@ -308,11 +339,3 @@ async def _part(stream: Stream) -> None:
                 pass
         except trio.BrokenResourceError:
             return  # it has hung up itself
-
-
-def _check(request: h11.Request) -> None:
-    """Raise h11.RemoteProtocolError for a request of another protocol. A mere offer of one is ignored."""
-    if request.http_version not in _VERSIONS:
-        raise h11.RemoteProtocolError("this is not HTTP/1.1", error_status_hint=505)
-    if "websocket" in value_of(request, b"upgrade").lower():
-        raise h11.RemoteProtocolError("there is no websocket here", error_status_hint=400)

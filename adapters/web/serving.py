@@ -10,7 +10,7 @@ import secrets
 import socket
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from ipaddress import ip_network
 
@@ -24,30 +24,33 @@ from adapters.web.health import Health
 from adapters.web.link import (
     LONGEST,
     WRONG_TOKEN,
-    Answer,
+    Answered,
     Begun,
     Complete,
+    Condition,
     Done,
     Facts,
+    Failed,
     Messages,
     Noticed,
     Orders,
+    Reached,
+    Removed,
     Stop,
+    Watch,
 )
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
 from adapters.web.server import Stream, Web, host_of
-from adapters.web.site import Front, Site
-from adapters.web.streaming import Threads
+from adapters.web.site import Front, Site, in_thread
 from gateway.access.limits import limited_connections
 from gateway.runtime.accepting import PAUSE, Troubles, room_for_connections, watch
 from gateway.runtime.addresses import is_loopback, origin_at
 from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import give_way
 from gateway.server.logs import set_up_logging
-from gateway.server.metrics.requests import Requests
 from gateway.store.database import Database, Place, open_again
 
 NICENESS = 15
@@ -65,8 +68,9 @@ def main() -> int:
     give_way(NICENESS)
     gc.freeze()
     link, *listeners = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    stream = trio.SocketStream(trio.socket.from_stdlib_socket(link))
     try:
-        trio.run(_serve, Messages(Link(_stream(link), LONGEST)), listeners)
+        trio.run(_serve, Messages(Link(stream, LONGEST)), listeners)
     except Exception:  # our bug; the interpreter would not log it
         logger.exception("the web ends after an internal error", extra={"event": "web_failed"})
         return 1
@@ -79,7 +83,9 @@ async def _serve(messages: Messages, listeners: Sequence[socket.socket]) -> None
         if isinstance(orders, Orders):
             set_up_logging(orders.log_level, as_json=orders.log_json)
             database = None if orders.where is None else open_again(Place(orders.where, orders.file))
-            await Serving(messages, database, orders, is_local=_is_local(orders, listeners)).run(listeners)
+            hosts = [each.getsockname()[0] for each in listeners if not _passes_on(each)]
+            is_local = all(map(is_loopback, (*hosts, *orders.hosts)))
+            await Serving(messages, database, orders, is_local=is_local).run(listeners)
             if database is not None:
                 database.close()
     except* LinkError:
@@ -94,27 +100,29 @@ class Serving:
     ) -> None:
         """`is_local` says that only this machine can connect."""
         self._messages = messages
-        self._remote = Remote(messages)
-        probe = trio.lowlevel.checkpoint if database is None else partial(Threads(1).do, database.probe)
-        health = Health(self._remote.queue, probe)
-        fronts = tuple(Front(*each) for each in orders.fronts)
-        self._live = Live(secrets.token_hex(4), self._remote.watch)
+        self._remote = remote = Remote(messages)
+        self._live = Live(secrets.token_hex(4), lambda number: remote.send(Watch(number)))
         self._solver = Solver()
-        perfect = Perfect(self._solver.scores)
-        site = Site(
-            database, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
-        )
-        self._notice = site.notice
-        origins = Origins(frozenset(orders.origins), is_local=is_local)
-        self._reached = trio.lowlevel.ParkingLot()
         trusted = [ip_network(each) for each in orders.trusted]
-        connections = limited_connections(0, *orders.limits)
-        self._admission = Admission(connections, Counter(), trusted=trusted, noted=self._note)
+        self._admission = Admission(limited_connections(0, *orders.limits), Counter(), trusted=trusted)
         admin = None
         if orders.token is not None:
             refused = partial(self._admission.count, WRONG_TOKEN, "page")
-            remote = self._remote
             admin = Admin(orders.token, remote.clear, remote.act, orders.audit, trusted, refused)
+        site = Site(
+            database,
+            self._live,
+            tuple(Front(*each) for each in orders.fronts),
+            tuple(orders.house),
+            idle=orders.idle,
+            perfect=Perfect(self._solver.scores),
+        )
+        self._notice = site.notice
+        probe: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint
+        if database is not None:
+            probe = partial(in_thread, database.probe, trio.CapacityLimiter(1))
+        health = Health(remote.condition, probe)
+        origins = Origins(frozenset(orders.origins), is_local=is_local)
         application = Application(site, health, admin, origins)
         self._requests = application.requests if orders.counting else None
         self._web = Web(application, orders.request, hsts=orders.hsts)
@@ -123,34 +131,37 @@ class Serving:
 
     async def run(self, listeners: Sequence[socket.socket]) -> None:
         """Serve until the server stops or is gone. Raises LinkError, wrapped."""
+        paused = partial(self._admission.count, "limit_system", "page")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._heed, nursery)
             nursery.start_soon(self._live.run)
             nursery.start_soon(self._solver.run)
-            nursery.start_soon(self._tell_of_limits)
-            if self._requests is not None:
-                nursery.start_soon(self._tell_of_requests, self._requests)
+            nursery.start_soon(self._send_counts)
             async with trio.open_nursery() as connections:
+                take = partial(
+                    accept,
+                    serve=self._serve_one,
+                    nursery=connections,
+                    room=self._room,
+                    make_room=self._web.make_room,
+                    paused=paused,
+                )
                 with self._accepting:
-                    paused = partial(self._admission.count, "limit_system", "page")
-                    endpoints = [
-                        Endpoint(listener, self._room, self._web.make_room, paused) for listener in listeners
-                    ]
-                    await trio.serve_listeners(self._serve_one, endpoints, handler_nursery=connections)
+                    async with trio.open_nursery() as accepting:
+                        for each in listeners:
+                            accepting.start_soon(take, _opened(each))
             nursery.cancel_scope.cancel()
 
     async def _heed(self, nursery: trio.Nursery) -> None:
         """Carry out the messages of the server."""
         while (message := await self._messages.receive()) is not None:
             match message:
-                case Answer():
-                    self._remote.settle(message)
-                case Done():
-                    self._remote.note(message)
+                case Condition() | Removed() | Done() | Failed():
+                    self._remote.hear(message)
                 case Noticed(text, paused):
                     self._notice.announcement, self._notice.paused = text or None, paused
-                case Facts(found):
-                    self._live.hear(found)
+                case Facts(encoded):
+                    self._live.hear(encoded)
                 case Begun(number):
                     self._live.begin(number)
                 case Complete():
@@ -158,31 +169,21 @@ class Serving:
                 case Stop(limit):
                     nursery.cancel_scope.deadline = trio.current_time() + limit
                     self._accepting.cancel()
-                    self._live.stopping.set()
+                    self._live.stop()
                     self._web.stop()
                 case _:
                     raise LinkError(f"{type(message).__name__} is not for the web")
         nursery.cancel_scope.cancel()
 
-    def _note(self) -> None:
-        self._reached.unpark_all()
-
-    async def _tell_of_limits(self) -> None:
-        """Tell the server what clients came up against, once in a while."""
+    async def _send_counts(self) -> None:
+        """Tell the server what clients came up against and which requests were answered, once in a while."""
         counts = self._admission.counts
         while True:
-            if not counts:
-                await self._reached.park()
-            for (what, _), times in [(key, counts.pop(key)) for key in tuple(counts)]:
-                await self._remote.reached(what, times)
             await trio.sleep(PERIOD)
-
-    async def _tell_of_requests(self, requests: Requests) -> None:
-        """Tell the server which requests were answered, once in a while."""
-        while True:
-            await trio.sleep(PERIOD)
-            if rows := requests.take():
-                await self._remote.answered(rows)
+            for what, port in tuple(counts):
+                await self._remote.send(Reached(what, counts.pop((what, port))))
+            if self._requests is not None and (rows := self._requests.take()):
+                await self._remote.send(Answered(rows))
 
     async def _serve_one(self, stream: Stream) -> None:
         host = host_of(stream)
@@ -196,69 +197,40 @@ class Serving:
             self._room.release()
 
 
-class Endpoint(trio.abc.Listener[Stream]):
-    """A listening socket, or one by which clients are passed on, that takes a client only if there is room.
+async def accept(
+    listener: trio.SocketListener | PassedListener,
+    serve: Callable[[Stream], Awaitable[None]],
+    nursery: trio.Nursery,
+    room: trio.Semaphore,
+    make_room: Callable[[], None],
+    paused: Callable[[], None],
+) -> None:
+    """Serve each client in a task of `nursery`, which releases its room, until cancelled.
 
-    As in `gateway.runtime.accepting`, no error of accept() ends it, and a client that vanishes is detected.
+    A client is taken only if there is room; if there is none and one comes, `make_room` hangs up on another.
+    Otherwise many silent clients could keep all others out. `paused` is called at each pause. As in
+    `gateway.runtime.accepting`, no error of accept() ends it, and a client that vanishes is detected.
     """
-
-    def __init__(
-        self,
-        listener: socket.socket,
-        room: trio.Semaphore,
-        make_room: Callable[[], None],
-        paused: Callable[[], None],
-    ) -> None:
-        """`make_room` hangs up on an idle client, if there is one. `paused` is called at each pause."""
-        self._listener = (
-            PassedListener(listener)
-            if _passes_on(listener)
-            else trio.SocketListener(trio.socket.from_stdlib_socket(listener))
-        )
-        self._room = room
-        self._troubles = Troubles()
-        self._make_room = make_room
-        self._paused = paused
-
-    async def accept(self) -> Stream:
-        """Return the next connection. Its room is to be released when it ends."""
-        await self._take_room()
-        try:
-            stream = await self._next()
-        except BaseException:
-            self._room.release()
-            raise
-        watch(stream.socket)
-        return stream
-
-    async def _next(self) -> Stream:
+    troubles = Troubles()
+    async with listener:
         while True:
+            if not room.value:
+                await trio.lowlevel.wait_readable(listener.socket)
+                make_room()
+            with trio.move_on_after(PAUSE) as waiting:
+                await room.acquire()
+            if waiting.cancelled_caught:
+                continue
             try:
-                return await self._listener.accept()
+                stream = await listener.accept()
             except (OSError, MemoryError) as error:
-                self._paused()
-                self._troubles.log(error)
+                room.release()
+                paused()
+                troubles.log(error)
                 await trio.sleep(PAUSE)
-
-    async def _take_room(self) -> None:
-        """Take a free room. If there is none and a client comes, hang up on an idle one.
-
-        Otherwise many silent clients could keep all others out.
-        """
-        try:
-            self._room.acquire_nowait()
-            return
-        except trio.WouldBlock:
-            await trio.lowlevel.wait_readable(self._listener.socket)
-        while True:
-            self._make_room()
-            with trio.move_on_after(PAUSE):
-                await self._room.acquire()
-                return
-
-    async def aclose(self) -> None:
-        """Accept no more clients."""
-        await self._listener.aclose()
+            else:
+                watch(stream.socket)
+                nursery.start_soon(serve, stream)
 
 
 def places() -> int:
@@ -266,18 +238,15 @@ def places() -> int:
     return min(MOST, room_for_connections().value)
 
 
-def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:
-    hosts = [each.getsockname()[0] for each in listeners if not _passes_on(each)]
-    return all(map(is_loopback, (*hosts, *orders.hosts)))
+def _opened(sock: socket.socket) -> trio.SocketListener | PassedListener:
+    if _passes_on(sock):
+        return PassedListener(sock)
+    return trio.SocketListener(trio.socket.from_stdlib_socket(sock))
 
 
 def _passes_on(sock: socket.socket) -> bool:
     """Whether connections come by this socket that the server accepted."""
     return sock.family == socket.AF_UNIX
-
-
-def _stream(sock: socket.socket) -> trio.SocketStream:
-    return trio.SocketStream(trio.socket.from_stdlib_socket(sock))
 
 
 if __name__ == "__main__":

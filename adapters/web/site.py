@@ -1,15 +1,31 @@
 """What the API and the page are made from: stored games, live games, and the addresses for players."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+import trio
 
 from adapters.web.live.live import Live
 from adapters.web.perfect import Perfect
-from adapters.web.streaming import Threads
 from gateway.game.ids import GameId
 from gateway.store import NotKeptError
 from gateway.store.database import Database, Transaction
 from gateway.store.games import one
 from gateway.store.records import GameRecord
+
+THREADS = 3
+"""Threads that wait for the database."""
+
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[[], T], threads: trio.CapacityLimiter) -> T:
+    """Return what `work` returns, in one of these threads, once one is free.
+
+    A cancelled caller leaves the work running, and its thread busy.
+    """
+    return await trio.to_thread.run_sync(work, limiter=threads, abandon_on_cancel=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +60,6 @@ class Site:
 
     database: Database | None
     """Where results are kept; None if they are not."""
-    threads: Threads
     live: Live
     fronts: tuple[Front, ...] = ()
     """All dialects, in the order in which they are listed."""
@@ -54,6 +69,11 @@ class Site:
     """Seconds that a player has for a move in games without a clock."""
     perfect: Perfect = field(kw_only=True)
     notice: Notice = field(default_factory=Notice, kw_only=True)
+    threads: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(THREADS), kw_only=True)
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns, which may wait for the database, in a thread."""
+        return await in_thread(work, self.threads)
 
     def reading(self) -> Transaction:
         """Give a connection, as `Database.reading` does. Raises NotKeptError if results are not kept."""

@@ -1,7 +1,7 @@
 """The events for all viewers of the same games: some games, each at its place, and counts of all.
 
-Pure. An event is encoded once, numbered from 1, and kept in a ring that is bounded in bytes. A viewer is a
-number: that of the last event it got. The rules it keeps:
+Reads no clock. An event is encoded once, numbered from 1, and kept in a ring that is bounded in bytes. A
+viewer is a number: that of the last event it got. One that stops reading costs nothing. The rules it keeps:
 
 - A snapshot and all events after it say the same as a later snapshot.
 - A viewer whose number is not in the ring gets a snapshot.
@@ -10,13 +10,13 @@ number: that of the last event it got. The rules it keeps:
 
 import json
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import islice
-from typing import TypeAlias
 
-from adapters.web.live.model import Game, Json, Model
+import trio
+
+from adapters.web.live.state import Game, Json, State
 from gateway.game.ids import GameId
 
 RING = 64 * 1024
@@ -26,7 +26,6 @@ FRESH = 0.1
 RETRY = 2_000
 """Milliseconds after which a browser connects again."""
 
-Wake: TypeAlias = Callable[[], object]
 _NONE: tuple[int, float, bytes] = (-1, 0.0, b"")
 """In place of a snapshot: its number, when it was made, and what it is."""
 
@@ -64,96 +63,80 @@ def event(kind: str, data: Json) -> bytes:
 class Channel:
     """The events for one `Wanted`."""
 
-    def __init__(self, name: str, wanted: Wanted, model: Model) -> None:
-        """`name` is unique."""
+    def __init__(self, name: str, wanted: Wanted, state: State) -> None:
+        """`name` is a part of each event's id, and unique."""
         self.viewers = 0
         self.left = 0.0
         """When the last viewer left."""
+        self.number = 0
+        """The number of the latest event."""
+        self.places: dict[GameId, int] = {}
+        """The games that are carried, and where."""
+        self.news = trio.lowlevel.ParkingLot()
+        """Where viewers wait for the next event."""
         self._name = name
         self._wanted = wanted
-        self._model = model
-        self._waiting: dict[Wake, None] = {}
-        self._places: dict[GameId, int] = {}
-        self._free: list[int] = []
-        self._others: dict[GameId, None] = {}
-        """Live games that are wanted but have no place, the newest last."""
-        self._number = 0
         self._ring: deque[bytes] = deque()
         self._size = 0
         self._tail: tuple[int, int, bytes] = (0, 0, b"")
         """The latest answer of `since`: many viewers are at the same number."""
         self._snapshot = _NONE
-        self._take_places()
-
-    @property
-    def number(self) -> int:
-        """The number of the latest event."""
-        return self._number
+        self._take_places(state)
 
     # What happens.
 
-    def started(self, game: Game, now: float) -> None:
+    def start(self, game: Game, now: float) -> None:
         """Carry a new game, if it is wanted and a place is free."""
-        if not self._wanted.has(game):
-            return
-        if self._free:
-            self._carry(game, heappop(self._free), now)
-        else:
-            self._others[game.started.game] = None
+        if self._wanted.has(game):
+            if self._free:
+                self._carry(game, heappop(self._free), now)
+            else:
+                self._others[game.id] = None
 
-    def moved(self, game: Game, event: bytes) -> None:
-        """Send a move, if its game is carried."""
-        if game.started.game in self._places:
-            self.put(event)
-
-    def ended(self, game: Game, event: bytes) -> None:
-        """Send an end, if the game is carried. The game keeps its place."""
-        if game.started.game in self._places:
+    def end(self, game: Game, event: bytes) -> None:
+        """Send the end of a game, if it is carried. It keeps its place."""
+        if game.id in self.places:
             self.put(event)
         else:
-            self._others.pop(game.started.game, None)
+            self._others.pop(game.id, None)
 
-    def let_go(self, game: Game, event: bytes, now: float) -> None:
+    def drop(self, game: Game, event: bytes, now: float) -> None:
         """Give the place of a game that is over to the newest game without one, or send that it is free."""
-        place = self._places.pop(game.started.game, None)
+        place = self.places.pop(game.id, None)
         if place is None:
             return
         if self._others:
             other, _ = self._others.popitem()
-            self._carry(self._model.games[other], place, now)
+            self._carry(self._state.games[other], place, now)
         else:
             heappush(self._free, place)
             self.put(event)
 
     def put(self, event: bytes) -> None:
         """Number an event, keep it, and wake the viewers."""
-        self._number += 1
-        numbered = b"id: %s-%d\n%s" % (self._name.encode(), self._number, event)
+        self.number += 1
+        numbered = b"id: %s-%d\n%s" % (self._name.encode(), self.number, event)
         self._ring.append(numbered)
         self._size += len(numbered)
         while self._size > RING:
             self._size -= len(self._ring.popleft())
-        if self._waiting:
-            self._wake()
+        if self.news:
+            self.news.unpark_all()
 
-    def renew(self, model: Model) -> None:
-        """Give every viewer a snapshot of a new model, after facts were missed."""
-        self._model = model
-        self._number += 1
+    def renew(self, state: State) -> None:
+        """Give every viewer a snapshot of another state, after facts were missed."""
+        self.number += 1
         self._ring.clear()
         self._size = 0
-        self._take_places()
-        self._wake()
+        self._take_places(state)
+        self.news.unpark_all()
+
+    def tidy(self, now: float) -> None:
+        """Drop a snapshot that serves nobody any more: with the longest names it is large."""
+        if now > self._snapshot[1] + FRESH:
+            self._snapshot = _NONE
 
     # What viewers get.
-
-    def await_news(self, wake: Wake) -> None:
-        """Call `wake` once, with the next event. It MUST NOT raise or call the channel."""
-        self._waiting[wake] = None
-
-    def await_no_news(self, wake: Wake) -> None:
-        """Do not call `wake` any more."""
-        self._waiting.pop(wake, None)
 
     def number_in(self, event_id: str) -> int | None:
         """Return the number of the event with this id; None if it is not an event of this channel."""
@@ -163,52 +146,43 @@ class Channel:
 
     def since(self, number: int | None, now: float) -> bytes:
         """Return all events after this one, or a snapshot if the ring has lost some."""
-        if number is None or not self._number - len(self._ring) <= number <= self._number:
+        if number is None or not self.number - len(self._ring) <= number <= self.number:
             return self.snapshot(now)
-        if self._tail[:2] != (number, self._number):
-            latest = [*islice(reversed(self._ring), self._number - number)]
-            self._tail = number, self._number, b"".join(reversed(latest))
+        if self._tail[:2] != (number, self.number):
+            latest = [*islice(reversed(self._ring), self.number - number)]
+            self._tail = number, self.number, b"".join(reversed(latest))
         return self._tail[2]
 
     def snapshot(self, now: float) -> bytes:
         """Return the state as an event."""
         number, made, data = self._snapshot
-        if number != self._number or not made <= now <= made + FRESH:
+        if number != self.number or not made <= now <= made + FRESH:
             data = b"retry: %d\nid: %s-%d\n%s" % (
-                *(RETRY, self._name.encode(), self._number),
+                *(RETRY, self._name.encode(), self.number),
                 event("snapshot", self.state(now)),
             )
-            self._snapshot = self._number, now, data
+            self._snapshot = self.number, now, data
         return data
-
-    def tidy(self, now: float) -> None:
-        """Let go of a snapshot that serves nobody any more: with the longest names it is large."""
-        if now > self._snapshot[1] + FRESH:
-            self._snapshot = _NONE
 
     def state(self, now: float) -> Json:
         """Return the games that are carried, and the counts."""
-        known = {**self._model.over, **self._model.games}
-        places = sorted(self._places.items(), key=lambda item: item[1])
+        known = {**self._state.over, **self._state.games}
+        places = sorted(self.places.items(), key=lambda item: item[1])
         games = [known[game].shown(place, now) for game, place in places]
-        return {**self._model.counts(now), "games": games}
-
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, {}
-        for wake in waiting:
-            wake()
+        return {**self._state.counts(now), "games": games}
 
     def _carry(self, game: Game, place: int, now: float) -> None:
-        self._places[game.started.game] = place
+        self.places[game.id] = place
         self.put(event("started", game.shown(place, now)))
 
-    def _take_places(self) -> None:
-        """Give places to games, the newest first: their ids sort as they started."""
-        on = [game for game, each in self._model.games.items() if self._wanted.has(each)]
-        over = [game for game, each in self._model.over.items() if self._wanted.has(each)]
-        newest_first = sorted([*on, *over], reverse=True)
-        carried = newest_first[: self._wanted.most]
-        self._places = {game: place for place, game in enumerate(carried)}
-        self._others = dict.fromkeys(sorted({*on} - {*carried}))
+    def _take_places(self, state: State) -> None:
+        """Give places to the games of a state, the newest first: their ids sort as they started."""
+        self._state = state
+        on = [game for game, each in state.games.items() if self._wanted.has(each)]
+        over = [game for game, each in state.over.items() if self._wanted.has(each)]
+        carried = sorted([*on, *over], reverse=True)[: self._wanted.most]
+        self.places = {game: place for place, game in enumerate(carried)}
+        self._others: dict[GameId, None] = dict.fromkeys(sorted({*on} - {*carried}))
+        """Live games that are wanted but have no place, the newest last."""
         self._free = [*range(len(carried), self._wanted.most)]
         heapify(self._free)

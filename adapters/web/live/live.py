@@ -1,24 +1,33 @@
-"""The viewers, in the web's process: they wait for events, and the server sends facts while there are any.
+"""What viewers see, in the web's process: the state, and a channel for each choice of games that is watched.
 
-Knows trio and the channels; does not know HTTP. The rules it keeps:
+Knows trio, for those who wait; does not know HTTP. The rules it keeps:
 
 - The server sends facts only while somebody watches, and for some seconds after that.
-- A viewer that stops reading costs nothing: it is only a number in its channel's ring.
+- Each distinct `Wanted` has one channel, however many watch it. A channel without viewers stays for `KEPT`
+  seconds, so that a browser that lost its connection can go on where it was.
+- If facts were missed and the state is sent again, viewers see the old state until the new one is complete.
+- Facts that were sent for an earlier request change nothing.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from itertools import count
 
 import trio
 
-from adapters.web.live.channel import Channel, Wanted
-from adapters.web.live.channels import KEPT, Channels
-from adapters.web.live.model import Json
+from adapters.web.live.channel import Channel, Wanted, event
+from adapters.web.live.state import NAMESAKES, Game, Json, State
 from gateway.game.fact_encoding import decode_fact
+from gateway.game.facts import GameStarted, MoveMade, Shown, Vanished
+from gateway.game.results import Finished
 from gateway.runtime.child import LinkError
 
-MOST = 768
+VIEWERS = 768
 """Viewers at once."""
+CHANNELS = 768
+"""Channels, unless viewers watch more."""
+KEPT = 20.0
+"""Seconds for which a channel stays without viewers."""
 PATIENCE = 2.0
 """Seconds that a viewer waits for the first complete state."""
 TICK = 1.0
@@ -29,120 +38,199 @@ class UnavailableError(Exception):
     """Nobody can watch at the moment. Its text says why."""
 
 
-class Viewer:
-    """One viewer."""
-
-    def __init__(self, channel: Channel, number: int | None) -> None:
-        """`number` is that of the last event it got; None to begin with a snapshot."""
-        self._channel = channel
-        self._number = number
-        self._woken = trio.Event()
-
-    def take(self) -> bytes:
-        """Return the events that it has not got yet. There may be none."""
-        data = self._channel.since(self._number, trio.current_time())
-        self._number = self._channel.number
-        return data
-
-    async def news(self) -> None:
-        """Wait until there is something to take."""
-        if self._number == self._channel.number:
-            self._woken = trio.Event()
-            self._channel.await_news(self._wake)
-            await self._woken.wait()
-
-    def close(self) -> None:
-        """Stop waiting for events."""
-        self._channel.await_no_news(self._wake)
-
-    def _wake(self) -> None:
-        self._woken.set()
-
-
 class Live:
     """The live games, for all viewers."""
 
-    def __init__(self, run: str, watch: Callable[[int], Awaitable[object]]) -> None:
-        """`run` differs in each process; `watch` asks the server for facts, see `link.Watch`."""
-        self.stopping = trio.Event()
-        """Set when all viewers are to end."""
+    def __init__(
+        self,
+        run: str,
+        watch: Callable[[int], Awaitable[object]],
+        clock: Callable[[], float] = trio.current_time,
+    ) -> None:
+        """`run` is a part of each event's id, and differs in each process.
+
+        `watch` asks the server for facts, see `link.Watch`.
+        """
+        self.is_stopping = False
+        """Whether all streams are to end."""
+        self.channels: dict[Wanted, Channel] = {}
+        self.watching = 0
+        """How many watch, or ask what is on, at the moment."""
+        self._run = run
         self._watch = watch
-        self._channels = Channels(run)
-        self._visits = 0
+        self._clock = clock
+        self._state: State | None = None
+        """What is on, once that is complete."""
+        self._coming: State | None = None
+        """The next state, while it arrives."""
+        self._request = 1
+        """The number of the latest request for the state."""
+        self._names = count(1)
+        self._counts: Json = {}
+        """The counts that were sent last."""
         self._latest = 0.0
         """When the last viewer left."""
-        self._visited = trio.Event()
-        self._whole = trio.Event()
+        self._watched = trio.Event()
+        self._complete = trio.Event()
 
     async def run(self) -> None:
         """Ask the server for facts while somebody watches, until cancelled."""
         while True:
-            await self._visited.wait()
-            await self._watch(self._channels.request)
-            while self._visits or trio.current_time() < self._latest + KEPT:
+            await self._watched.wait()
+            await self._watch(self._request)
+            while self.watching or self._clock() < self._latest + KEPT:
                 await trio.sleep(TICK)
-                self._channels.tick(trio.current_time())
-            self._visited, self._whole = trio.Event(), trio.Event()
-            self._channels.renew()
+                self.tick()
+            self._watched, self._complete = trio.Event(), trio.Event()
+            self._state = self._coming = None
+            self.channels.clear()
+            self._request += 1
             await self._watch(0)
+
+    def stop(self) -> None:
+        """Let all streams end."""
+        self.is_stopping = True
+        for channel in self.channels.values():
+            channel.news.unpark_all()
+
+    # What the server sends.
 
     def begin(self, number: int) -> None:
         """Expect the state for a request."""
-        self._channels.begin(number)
+        self._coming = State(self._state) if number == self._request else None
 
-    def hear(self, found: Iterable[bytes]) -> None:
-        """Take in facts from the server, as `gateway.game.fact_encoding` writes them. Raises LinkError."""
+    def hear(self, encoded: Iterable[bytes]) -> None:
+        """Take in facts, as `gateway.game.fact_encoding` writes them, and send events. Raises LinkError."""
         try:
-            facts = [*map(decode_fact, found)]
+            facts = [*map(decode_fact, encoded)]
         except ValueError as error:
             raise LinkError(f"not a fact: {error}") from error
-        self._channels.hear(facts, trio.current_time())
+        now = self._clock()
+        for fact in facts:
+            if self._coming is not None:
+                self._coming.hear(fact, now)
+            elif self._state is not None:
+                game = self._state.hear(fact, now)
+                if isinstance(fact, Vanished):
+                    self._renew(self._state, now)
+                elif game is not None:
+                    self._send(fact, game, now)
 
     def complete(self) -> None:
-        """Take in that the state is complete."""
-        self._channels.complete(trio.current_time())
-        if self._channels.is_whole:
-            self._whole.set()
+        """Give all viewers a snapshot: the state is complete, or that of another node of a cluster is."""
+        if self._coming is not None:
+            self._state, self._coming = self._coming, None
+        if self._state is not None:
+            self._state.complete()
+            self._renew(self._state, self._clock())
+            self._complete.set()
+
+    def tick(self) -> None:
+        """Drop what is over, and send the counts if they changed. To be called once a second."""
+        now = self._clock()
+        for wanted, channel in [*self.channels.items()]:
+            channel.tidy(now)
+            if not channel.viewers and now >= channel.left + KEPT:
+                del self.channels[wanted]
+        if self._state is None:
+            return
+        for game in self._state.drop_old(now):
+            gone = event("gone", {"game": game.id})
+            for channel in self.channels.values():
+                channel.drop(game, gone, now)
+        counts = self._state.counts(now)
+        if _lasting(counts) != _lasting(self._counts):
+            self._counts = counts
+            changed = event("counts", counts)
+            for channel in self.channels.values():
+                channel.put(changed)
+
+    def _renew(self, state: State, now: float) -> None:
+        self._counts = state.counts(now)
+        for channel in self.channels.values():
+            channel.renew(state)
+
+    def _send(self, fact: Shown, game: Game, now: float) -> None:
+        channels = self.channels.values()
+        match fact:
+            case GameStarted():
+                for channel in channels:
+                    channel.start(game, now)
+            case MoveMade():
+                about = {"game": game.id, "number": len(game.moves), "side": fact.side}
+                used = round(fact.used, 3)
+                moved = event("moved", {**about, "column": fact.column, "used": used, "left": game.left})
+                for channel in channels:
+                    if game.id in channel.places:
+                        channel.put(moved)
+            case Finished():
+                about = {"game": game.id, "winner": game.winner, "reason": game.reason, "left": game.left}
+                ended = event("ended", about)
+                for channel in channels:
+                    channel.end(game, ended)
+
+    # What viewers ask for.
 
     async def state(self, wanted: Wanted) -> Json:
         """Return the state that a new viewer would get. Raises UnavailableError."""
-        with self._visit():
-            await self._all_is_told()
-            return self._channels.state(wanted, trio.current_time())
+        async with self._await_state() as state:
+            return Channel("", wanted, state).state(self._clock())
 
-    async def about(self, name: str) -> Json:
+    async def named(self, name: str) -> Json:
         """Return what players of this name are here, and their games. Raises UnavailableError."""
-        with self._visit():
-            await self._all_is_told()
-            return self._channels.about(name, trio.current_time())
+        async with self._await_state() as state:
+            now = self._clock()
+            games = Channel("", Wanted(player=name, most=NAMESAKES), state).state(now)["games"]
+            return {"players": state.named(name, now), "games": games}
 
     @asynccontextmanager
-    async def viewer(self, wanted: Wanted, last: str) -> AsyncIterator[Viewer]:
-        """Give a viewer; `last` is the id of the last event it got. Raises UnavailableError."""
-        if self._visits >= MOST:
+    async def viewer(self, wanted: Wanted) -> AsyncIterator[Channel]:
+        """Give a viewer its channel, once the state is complete. Raises UnavailableError."""
+        if self.watching >= VIEWERS:
             raise UnavailableError("too many watch at the moment")
-        with self._visit():
-            await self._all_is_told()
-            channel = self._channels.open(wanted)
-            viewer = Viewer(channel, channel.number_in(last))
+        async with self._await_state():
+            channel = self.open(wanted)
             try:
-                yield viewer
+                yield channel
             finally:
-                viewer.close()
-                self._channels.close(channel, trio.current_time())
+                self.close(channel)
 
-    @contextmanager
-    def _visit(self) -> Iterator[None]:
-        self._visits += 1
-        self._visited.set()
+    def open(self, wanted: Wanted) -> Channel:
+        """Return the channel for `wanted`, with one more viewer. The state has to be complete."""
+        assert self._state is not None
+        channel = self.channels.get(wanted)
+        if channel is None:
+            if len(self.channels) >= CHANNELS:
+                idle = {each.left: key for key, each in self.channels.items() if not each.viewers}
+                if idle:
+                    del self.channels[idle[min(idle)]]
+            channel = Channel(f"{self._run}-{next(self._names)}", wanted, self._state)
+            self.channels[wanted] = channel
+        channel.viewers += 1
+        return channel
+
+    def close(self, channel: Channel) -> None:
+        """Count a viewer of a channel no more."""
+        channel.viewers -= 1
+        channel.left = self._clock()
+
+    @asynccontextmanager
+    async def _await_state(self) -> AsyncIterator[State]:
+        """Count somebody as watching, and give the state once it is complete. Raises UnavailableError."""
+        self.watching += 1
+        self._watched.set()
         try:
-            yield
+            with trio.move_on_after(PATIENCE):
+                await self._complete.wait()
+            if self._state is None:
+                raise UnavailableError("what is on is not known yet")
+            yield self._state
         finally:
-            self._visits -= 1
-            self._latest = trio.current_time()
+            self.watching -= 1
+            self._latest = self._clock()
 
-    async def _all_is_told(self) -> None:
-        with trio.move_on_after(PATIENCE):
-            await self._whole.wait()
-        if not self._channels.is_whole:
-            raise UnavailableError("what is on is not known yet")
+
+def _lasting(counts: Json) -> Json:
+    """Return the counts without the waiting times, which always change."""
+    lobby = [{**each, "waited": None} for each in counts.get("lobby", ())]
+    return {**counts, "lobby": lobby}

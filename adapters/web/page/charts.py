@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.store.statistics import Score
+from adapters.web.page.sentences import thought
+from gateway.store.statistics import Point, Score
 from gateway.store.totals import Rating
 
 LEGIBLE = 13.0
@@ -80,12 +81,6 @@ def bars(values: Mapping[str, float]) -> list[Bar]:
     """Return a bar for each value. The longest leaves room for a number, and the shortest can be seen."""
     most = max(values.values(), default=0) or 1
     return [Bar(name, value, round(max(1.0, 70 * value / most), 1)) for name, value in values.items()]
-
-
-def points(score: Score) -> str:
-    """Return the points of a score as ``2½``."""
-    whole, half = divmod(2 * score.won + score.drawn, 2)
-    return f"{whole or ('' if half else 0)}{'½' if half else ''}"
 
 
 def step(score: Score) -> str:
@@ -192,6 +187,25 @@ class Frame:
     top: float
     bottom: float
 
+    def x(self, low: float, high: float) -> Scale:
+        """Return the scale from left to right."""
+        return Scale(low, high, self.left, self.width - self.right)
+
+    def y(self, low: float, high: float) -> Scale:
+        """Return the scale upwards."""
+        return Scale(low, high, self.height - self.bottom, self.top)
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A picture with horizontal lines, and marks below it."""
+
+    frame: Frame
+    levels: list[tuple[float, str]]
+    """The place and the label of each horizontal line."""
+    marks: list[tuple[float, int]]
+    """The place of each mark, and a number of a game, of a move, or of milliseconds of Unix time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -203,15 +217,10 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Plot):
     """Lines over time."""
 
-    frame: Frame
     series: list[Series]
-    levels: list[tuple[float, str]]
-    """The place and the label of each horizontal line."""
-    times: list[tuple[float, int]]
-    """The place of each point in time, in milliseconds of Unix time."""
     precision: str
     """How the times are shown, so that they differ: ``second``, ``minute``, ``day and minute`` or ``day``."""
 
@@ -223,18 +232,77 @@ def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> 
         return None
     times = [at for points in shown.values() for at, _ in points]
     values = [value for points in shown.values() for _, value in points]
-    x = Scale(min(times), max(times), frame.left, frame.width - frame.right)
-    y = Scale(min(*values, 0), max(values), frame.height - frame.bottom, frame.top)
+    x, y = frame.x(min(times), max(times)), frame.y(min(*values, 0), max(values))
     ends = spread([y(points[-1][1]) for points in shown.values()], 18, frame.height - frame.bottom)
     return Lines(
         frame,
+        [(y(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in ticks(y.low, y.high)],
+        [(x(at), round(at)) for at in (x.low, (x.low + x.high) / 2, x.high)],
         [
             Series(name, path((x(at), y(value)) for at, value in points), label_y)
             for (name, points), label_y in zip(shown.items(), ends, strict=True)
         ],
-        [(y(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in ticks(y.low, y.high)],
-        [(x(at), round(at)) for at in (x.low, (x.low + x.high) / 2, x.high)],
         precision(x.high - x.low),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Curve(Plot):
+    """A rating, game by game."""
+
+    mean: str
+    sure: str
+    band: str
+    last: tuple[float, float]
+
+
+def curve(points: Sequence[Point], frame: Frame) -> Curve | None:
+    """Return the estimate and its band; None for fewer than two games."""
+    if len(points) < 2:
+        return None
+    scale = rating_scale((point.rating for point in points), 0)
+    first, last = points[0].number, points[-1].number
+    x, y = frame.x(first, last), frame.y(scale.low, scale.high)
+    mean = [(x(point.number), y(point.rating.mean)) for point in points]
+    sure = [(x(point.number), y(point.rating.sure)) for point in points]
+    top = [(x(point.number), y(point.rating.mean + 3 * point.rating.deviation)) for point in points]
+    return Curve(
+        frame,
+        [(y(level), str(level)) for level in GUIDES],
+        [(x(number), number) for number in dict.fromkeys((first, (first + last) // 2, last))],
+        path(mean),
+        path(sure),
+        area(top, sure),
+        mean[-1],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Uprights(Plot):
+    """Bars side by side."""
+
+    bars: list[tuple[float, float, float, str]]
+    """Left, top, height, and a description."""
+    width: float
+
+
+def times(taken: Sequence[float], frame: Frame) -> Uprights | None:
+    """Return the times of moves, in milliseconds; None if there are none."""
+    if not taken:
+        return None
+    y = frame.y(0, max(*taken, 1))
+    apart = (frame.width - frame.left - frame.right) / max(len(taken), 8)
+    left = [round(frame.left + number * apart, 1) for number in range(len(taken))]
+    numbers = [number for number in range(1, len(taken) + 1) if number == 1 or number % 5 == 0]
+    return Uprights(
+        frame,
+        [(y(level), thought(level) if level else "0") for level in ticks(0, y.high, 2)],
+        [(round(frame.left + (number - 0.5) * apart, 1), number) for number in numbers],
+        [
+            (place, y(each), round(y(0) - y(each), 1), f"move {number}: {thought(each)}")
+            for number, (place, each) in enumerate(zip(left, taken, strict=True), 1)
+        ],
+        round(apart - 2, 1),
     )
 
 

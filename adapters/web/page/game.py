@@ -5,6 +5,7 @@ positions are solved. A game keeps its one address for ever; another spelling of
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -15,14 +16,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.web.live.channel import Wanted
-from adapters.web.live.model import Json
+from adapters.web.live.state import Json
 from adapters.web.page.rendering import HEADERS, Renderer, reads_html
-from adapters.web.page.timeline import Timeline, timeline
+from adapters.web.page.sentences import badge, headline, unkept, why
+from adapters.web.page.timeline import timeline
 from adapters.web.query import BadRequestError, game_named
 from adapters.web.site import Site
-from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
+from gateway.game.text import printable
 from gateway.store import NotKeptError, games
 from gateway.store.commands import FORMATS, NEW
 from gateway.store.evidence import Exchange, Turn
@@ -31,7 +33,6 @@ from gateway.store.presentation import outcome, refusal
 from gateway.store.records import WORDS, GameRecord
 
 _TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
-_BADGES = {Reason.TIME: "time", Reason.LEFT: "left", Reason.ILLEGAL: "illegal"}
 
 
 def routes(site: Site, renderer: Renderer) -> list[Route]:
@@ -53,11 +54,11 @@ class _View:
         game = _named(typed)
         if game != typed:
             return RedirectResponse(f"/game/{game}", 301, HEADERS)
-        response = await self._site.threads.do(lambda: self._stored(request, game))
+        response = await self._site.do(lambda: self._stored(request, game))
         if response is None:
             response = await self._on(request, game)
         if response is None:  # it may have been stored meanwhile
-            response = await self._site.threads.do(
+            response = await self._site.do(
                 lambda: self._stored(request, game) or self._missing(request, game)
             )
         return response
@@ -68,7 +69,7 @@ class _View:
         if form not in FORMATS:
             raise HTTPException(404, f"there is no such format; possible: {', '.join(FORMATS)}")
         try:
-            record = await self._site.threads.do(partial(self._site.game, game))
+            record = await self._site.do(partial(self._site.game, game))
         except NoGameError as error:
             raise HTTPException(404, str(error)) from error
         headers = HEADERS | {"Content-Disposition": f'attachment; filename="{game}.{form}"'}
@@ -81,7 +82,8 @@ class _View:
                 record, both = games.one(connection, game), games.evidence_of(connection, game)
         except (NoGameError, NotKeptError):
             return None
-        return self._renderer.page(request, "game.html", tab="live", **_shown(record, both))
+        context = _shown(record, both, self._renderer.dialect)
+        return self._renderer.page(request, "game.html", tab="live", **context)
 
     async def _on(self, request: Request, game: GameId) -> Response | None:
         """Show a live game, or one that has ended but is not stored yet."""
@@ -115,15 +117,18 @@ def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:
     `is_kept` says that its result will be stored.
     """
     names = [player["name"] for player in found["players"]]
-    unknown = [asdict(Turn()) for _ in found["moves"]]
-    data = {"names": names, "moves": found["moves"], "turns": unknown, "attempt": None, "reason": None}
     return {
         "is_on": True,
         "game": found,
+        "headline": headline([*map(printable, names)], None),
         "badges": ["", ""],
         "is_kept": is_kept,
-        "data": data
-        | {
+        "data": {
+            "names": names,
+            "moves": found["moves"],
+            "turns": [asdict(Turn()) for _ in found["moves"]],  # unknown
+            "attempt": None,
+            "reason": None,
             "game": found["game"],
             "stream": f"/api/live/events?game={found['game']}&most=1",
             "is_kept": is_kept,
@@ -131,43 +136,39 @@ def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:
     }
 
 
-def _shown(record: GameRecord, both: tuple[Exchange | None, Exchange | None]) -> dict[str, Any]:
-    """Return what the template shows of a stored game, `both` its evidence."""
-    lines = timeline(record, both)
+def _shown(
+    record: GameRecord, both: tuple[Exchange | None, Exchange | None], dialect: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return what the template shows of a stored game, `both` its evidence.
+
+    `dialect` returns the title of a kind of player.
+    """
+    lines, end, refused = timeline(record, both), outcome(record, both), refusal(record, both)
+    names = [player.name for player in record.players]
+    is_new = 1000 * time.time() - record.ended < NEW
+    attempt = lines.attempt
     return {
         "is_on": False,
         "game": record,
-        "outcome": outcome(record, both),
-        "refusal": refusal(record, both),
-        "reason": WORDS[record.reason],
-        "badges": [_badge(record, 0), _badge(record, 1)],
+        "outcome": end,
+        "headline": headline([*map(printable, names)], end),
+        "why": why(record, lines, refused, dialect),
+        "badges": [badge(record, 0), badge(record, 1)],
         "lines": lines,
+        "is_line_refused": refused or (attempt and record.reason is Reason.ILLEGAL),
+        "is_refused": refused or (attempt and attempt.text),
         "kept": [exchange is not None for exchange in both],
-        "is_new": 1000 * time.time() - record.ended < NEW,
+        "unkept": unkept(record, is_new=is_new),
+        "is_new": is_new,
         "formats": FORMATS,
-        "data": _data(record, lines),
-    }
-
-
-def _badge(record: GameRecord, side: Side) -> str:
-    if record.winner is None:
-        return "drawn" if record.reason is Reason.FULL else ""
-    if record.winner == side:
-        return "four" if record.reason is Reason.FOUR else "won"
-    return _BADGES.get(record.reason, "lost")
-
-
-def _data(record: GameRecord, lines: Timeline) -> dict[str, Any]:
-    """Return what the page's script needs of a game."""
-    return {
-        "game": record.game,
-        "names": [player.name for player in record.players],
-        "moves": record.moves,
-        "turns": [asdict(turn) for turn in lines.turns],
-        "attempt": None
-        if lines.attempt is None
-        else {"column": lines.attempt.column, "used": lines.attempt.used},
-        "thought": record.thought,
-        "winner": record.winner,
-        "reason": WORDS[record.reason],
+        "data": {
+            "game": record.game,
+            "names": names,
+            "moves": record.moves,
+            "turns": [asdict(turn) for turn in lines.turns],
+            "attempt": None if attempt is None else {"column": attempt.column, "used": attempt.used},
+            "thought": record.thought,
+            "winner": record.winner,
+            "reason": WORDS[record.reason],
+        },
     }

@@ -5,10 +5,9 @@ whether it waits or plays.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -16,10 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.web.live.model import Json
+from adapters.web.live.state import Json
 from adapters.web.page import charts
-from adapters.web.page.charts import Frame, Scale
-from adapters.web.page.rendering import REASON_TEXTS, Renderer, address, thought
+from adapters.web.page.charts import Frame
+from adapters.web.page.rendering import Renderer
+from adapters.web.page.sentences import REASON_TEXTS, Text, address, playing, result_for, waiting
 from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from gateway.game.board import Side
@@ -27,7 +27,7 @@ from gateway.game.events import Reason
 from gateway.store import NotKeptError, records, statistics
 from gateway.store.games import Filter, NoGameError, Page, page
 from gateway.store.records import WORDS, GameRecord, Participant
-from gateway.store.statistics import Career, Point
+from gateway.store.statistics import Career
 
 GAMES = 13
 """Games on one page."""
@@ -43,41 +43,28 @@ _TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
 class Game:
     """One of its games, from its side."""
 
-    id: str
+    record: GameRecord
     side: Side
-    opponent: Participant
-    outcome: Literal["won", "drawn", "lost", ""]
-    """Empty for a game without a result."""
-    reason: str
-    is_fault: bool
-    """Whether the player lost, but not by four in a row."""
-    moves: int
-    ended: int
 
+    @property
+    def opponent(self) -> Participant:
+        """The other player."""
+        return self.record.players[1 - self.side]
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Its rating game by game."""
+    @property
+    def result(self) -> str:
+        """``won``, ``drawn`` or ``lost``; empty for a game without a result."""
+        return result_for(self.record, self.side)
 
-    frame: Frame
-    mean: str
-    sure: str
-    band: str
-    last: tuple[float, float]
-    levels: list[tuple[float, str]]
-    numbers: list[tuple[float, int]]
+    @property
+    def is_fault(self) -> bool:
+        """Whether the player lost, but not by four in a row."""
+        return self.result == "lost" and self.record.reason is not Reason.FOUR
 
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """The times of its moves: bars side by side."""
-
-    frame: Frame
-    bars: list[tuple[float, float, float, str]]
-    """Left, top, height, and a description."""
-    width: float
-    levels: list[tuple[float, str]]
-    numbers: list[tuple[float, int]]
+    @property
+    def reason(self) -> str:
+        """The text for how it ended."""
+        return REASON_TEXTS[WORDS[self.record.reason]]
 
 
 def routes(site: Site, renderer: Renderer) -> list[Route]:
@@ -108,22 +95,29 @@ class _Player:
             return self._renderer.page(request, "player.html", tab="standings", **context)
 
         is_kept = self._site.database is not None
-        response = await self._site.threads.do(rendered) if is_kept else None
+        response = await self._site.do(rendered) if is_kept else None
         return response or await self._new(request, name)
 
     async def _new(self, request: Request, name: str) -> Response:
         """Show a player that has finished no game yet."""
-        about = await self._site.live.about(name)
+        about = await self._site.live.named(name)
         if not (about["players"] or about["games"]):
             if self._site.database is None:
                 raise NotKeptError
             raise HTTPException(404, _UNKNOWN)
-        return self._renderer.page(request, "new_player.html", tab="live", name=name, **_shown(about))
+        kinds = sorted({each["kind"] for each in about["players"]})
+        situation = _situation(name, about)
+        return self._renderer.page(
+            request, "new_player.html", tab="live", name=name, kinds=kinds, situation=situation
+        )
 
     def _context(self, name: str, career: Career, given: Given) -> dict[str, Any]:
         games = self._games(name, given)
         shown = games[:GAMES]
-        standing = career.profile.standing
+        older = {**given, "name": name, "before": shown[-1].record.game} if games[GAMES:] else None
+        standing, reasons = career.profile.standing, career.profile.reasons
+        lost = {reason: reasons[reason].total.lost if reason in reasons else 0 for reason in LOSING}
+        by_losses = sorted(LOSING, key=lambda reason: -lost[reason])
         return {
             "charts": charts,
             "name": name,
@@ -132,14 +126,14 @@ class _Player:
             "lost": given.get("lost"),
             "opponent": given.get("opponent"),
             "games": shown,
-            "older": _link(**{**given, "name": name, "before": shown[-1].id}) if games[GAMES:] else None,
+            "older": None if older is None else _link(**older),
             "link": partial(_link, name),
             "scale": charts.rating_scale([standing.rating], 150),
             "icicles": [charts.icicle(each, WIDE) for each in career.openings],
             "width": WIDE,
-            "curve": _curve(career.curve),
-            "losses": charts.bars(_losses(career)),
-            "times": _times(career.move_times),
+            "curve": charts.curve(career.curve, _CURVE),
+            "losses": charts.bars({WORDS[reason]: lost[reason] for reason in by_losses}),
+            "times": charts.times(career.move_times, _TIMES),
         }
 
     def _games(self, name: str, given: Given) -> list[Game]:
@@ -155,21 +149,19 @@ class _Player:
                 found = page(connection, wanted, Page(before=before, limit=GAMES + 1))
         except NoGameError as error:
             raise BadRequestError(str(error)) from error
-        return [_game(record, name) for record in found]
+        return [Game(record, 0 if record.players[0].name == name else 1) for record in found]
 
 
-def _shown(about: Json) -> dict[str, Any]:
-    """Return what the template shows of a player that is here. `about` is as in `Live.about`."""
+def _situation(name: str, about: Json) -> list[Text]:
+    """Say what players of this name do now. `about` is as in `Live.named`."""
     now = 1000 * time.time()
-    return {
-        "kinds": sorted({each["kind"] for each in about["players"]}),
-        "games": about["games"],
-        "waits": [
-            (each["table"], round(now - 1000 * each["waited"]), each["why"])
-            for each in about["players"]
-            if each["waited"] is not None
-        ],
-    }
+    waits = [
+        waiting(each["table"], round(now - 1000 * each["waited"]), each["why"])
+        for each in about["players"]
+        if each["waited"] is not None
+    ]
+    situation = [*waits, *(playing(game, name) for game in about["games"])]
+    return situation or [("It is connected, and neither waits nor plays.",)]
 
 
 def _link(name: str, **given: str) -> str:
@@ -177,74 +169,3 @@ def _link(name: str, **given: str) -> str:
     path = f"/player/{address(name)}"
     asked = urlencode(given, errors="surrogatepass")
     return f"{path}{'&' if '?' in path else '?'}{asked}#games" if given else path
-
-
-def _game(record: GameRecord, name: str) -> Game:
-    side: Side = 0 if record.players[0].name == name else 1
-    outcome: Literal["won", "drawn", "lost", ""]
-    if record.winner is None:
-        outcome = "drawn" if record.reason is Reason.FULL else ""
-    else:
-        outcome = "won" if record.winner == side else "lost"
-    return Game(
-        id=record.game,
-        side=side,
-        opponent=record.players[1 - side],
-        outcome=outcome,
-        reason=WORDS[record.reason],
-        is_fault=outcome == "lost" and record.reason is not Reason.FOUR,
-        moves=len(record.moves),
-        ended=record.ended,
-    )
-
-
-def _losses(career: Career) -> dict[str, float]:
-    """Return the games it lost for each reason, the most first."""
-    found = career.profile.reasons
-    lost = {reason: found[reason].total.lost if reason in found else 0 for reason in LOSING}
-    return {WORDS[reason]: lost[reason] for reason in sorted(lost, key=lambda reason: -lost[reason])}
-
-
-def _curve(points: Sequence[Point]) -> Curve | None:
-    """Return the estimate and its band; None for fewer than two games."""
-    if len(points) < 2:
-        return None
-    frame = _CURVE
-    scale = charts.rating_scale((point.rating for point in points), 0)
-    x = Scale(points[0].number, points[-1].number, frame.left, frame.width - frame.right)
-    y = Scale(scale.low, scale.high, frame.height - frame.bottom, frame.top)
-    mean = [(x(point.number), y(point.rating.mean)) for point in points]
-    sure = [(x(point.number), y(point.rating.sure)) for point in points]
-    top = [(x(point.number), y(point.rating.mean + 3 * point.rating.deviation)) for point in points]
-    first, last = points[0].number, points[-1].number
-    numbers = dict.fromkeys((first, (first + last) // 2, last))
-    return Curve(
-        frame,
-        charts.path(mean),
-        charts.path(sure),
-        charts.area(top, sure),
-        mean[-1],
-        [(y(level), str(level)) for level in charts.GUIDES],
-        [(x(number), number) for number in numbers],
-    )
-
-
-def _times(taken: Sequence[float]) -> Times | None:
-    if not taken:
-        return None
-    frame = _TIMES
-    y = Scale(0, max(*taken, 1), frame.height - frame.bottom, frame.top)
-    apart = (frame.width - frame.left - frame.right) / max(len(taken), 8)
-    bars = [
-        (
-            round(frame.left + number * apart, 1),
-            y(each),
-            round(y(0) - y(each), 1),
-            f"move {number + 1}: {thought(each)}",
-        )
-        for number, each in enumerate(taken)
-    ]
-    numbers = [number for number in range(1, len(taken) + 1) if number == 1 or number % 5 == 0]
-    middles = [(round(frame.left + (number - 0.5) * apart, 1), number) for number in numbers]
-    levels = [(y(level), thought(level) if level else "0") for level in charts.ticks(0, y.high, 2)]
-    return Times(frame, bars, round(apart - 2, 1), levels, middles)

@@ -10,79 +10,32 @@ import gzip
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response
 
+from adapters.web.page import sentences
 from adapters.web.page.assets import assets
 from adapters.web.site import Front, Site
 from gateway.access.heads import host_in, port_in
-from gateway.game.text import printable
 from gateway.store.records import moment
 
-# Values as text for people: filters for templates.
-
-REASON_TEXTS = {
-    "four": "four in a row",
-    "full": "full board",
-    "time": "time",
-    "left": "left",
-    "aborted": "aborted",
-    "illegal": "illegal move",
-    "stopped": "stopped",
-}
-"""The stored words for how a game ended, and the text for people."""
-
-
-def number(value: float) -> str:
-    """Return ``12,345``."""
-    return f"{value:,.0f}"
-
-
-def signed(value: float) -> str:
-    """Return a figure with one decimal, and a true minus sign."""
-    return f"{value:.1f}".replace("-", "\N{MINUS SIGN}")
-
-
-def thought(milliseconds: float) -> str:
-    """Return a thinking time: ``812 ms``, ``3.9 s`` or ``4:05``."""
-    if milliseconds < 1000:
-        return f"{milliseconds:.0f} ms"
-    if milliseconds < 60_000:
-        return f"{milliseconds / 1000:.1f} s"
-    minutes, seconds = divmod(round(milliseconds / 1000), 60)
-    return f"{minutes}:{seconds:02}"
-
-
-def sentence(text: str) -> str:
-    """Return text as a sentence: a capital first, a full stop last."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
-
-
-def address(name: str) -> str:
-    """Return what follows ``/player/`` in the address of a player.
-
-    Browsers take the names ``.`` and ``..`` for folders even when they are encoded, so these are parameters.
-    """
-    quoted = quote(name, safe="", errors="surrogatepass")
-    return f"?name={quoted}" if name in {".", ".."} else quoted
-
-
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    "number": number,
-    "signed": signed,
-    "thought": thought,
-    "sentence": sentence,
-    "printable": printable,
+    "number": sentences.number,
+    "counted": sentences.counted,
+    "signed": sentences.signed,
+    "thought": sentences.thought,
+    "percent": sentences.percent,
+    "points": sentences.points,
+    "points_of": sentences.points_of,
+    "results": sentences.results,
+    "games_that_count": sentences.games_that_count,
+    "sentence": sentences.sentence,
+    "address": sentences.address,
     "moment": moment,
-    "address": address,
-    "reason": lambda word: REASON_TEXTS.get(word, word),
+    "reason": lambda word: sentences.REASON_TEXTS.get(word, word),
 }
-
-
-# Pages.
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -113,28 +66,34 @@ class Renderer:
         self._environment.filters |= {
             **FILTERS,
             "mark": lambda kind: self._kinds.get(kind, ("?",))[0],
-            "dialect": lambda kind: self._kinds.get(kind, ("", kind))[1],
+            "dialect": self.dialect,
         }
+        self._plays = any(each.name == played and each.port is not None for each in site.fronts)
         self._environment.globals |= {
             "asset": assets().address,
-            "plays": any(each.name == played and each.port is not None for each in site.fronts),
+            "plays": self._plays,
             "keeps": site.database is not None,
         }
+
+    def dialect(self, kind: str) -> str:
+        """Return the title of a kind of player."""
+        return self._kinds.get(kind, ("", kind))[1]
 
     def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
         """Return the page that a template makes of `context`.
 
         Every template also gets `tab`, the current link of the header or an empty string; `fronts`, the
-        addresses for players; `house`, the server's own players; `kinds`, the mark and title of each kind of
-        player; and `notice`, what the operator says. Everywhere, in macros too, there are `plays`, whether
-        people can play here, and `keeps`, whether results are kept.
+        addresses for players, and `offer`, the sentence that lists them; `kinds`, the mark and title of each
+        kind of player; and `notice`, what the operator says. Everywhere, in macros too, there are `plays`,
+        whether people can play here, and `keeps`, whether results are kept.
         """
         fronts = [
             {"name": each.name, "title": each.title, "url": _url(each, request)}
             for each in self._site.fronts
             if each.port is not None
         ]
-        known: dict[str, Any] = {"tab": "", "fronts": fronts, "house": self._site.house}
+        offer = sentences.offer([(each["url"], each["title"]) for each in fronts], plays=self._plays)
+        known: dict[str, Any] = {"tab": "", "fronts": fronts, "offer": offer}
         known |= {"kinds": self._kinds, "notice": self._site.notice}
         text = self._environment.get_template(template).render(known | context)
         body = text.encode("utf-8", "replace")  # names may have halves of surrogate pairs

@@ -17,14 +17,14 @@ from starlette.routing import Route
 
 from adapters.web.page import charts
 from adapters.web.page.assets import Library
-from adapters.web.page.rendering import HEADERS, REASON_TEXTS, Renderer
+from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.sentences import REASON_TEXTS, count, nobody, places, points
 from adapters.web.query import LEAST, Given, moment, one_of, parameters, whole
 from adapters.web.site import Site
 from gateway.game.events import Reason
 from gateway.store import statistics
 from gateway.store.records import LOSSES, WORDS
-from gateway.store.statistics import MERITS, ORDERS, Choice, Comparison, Point, Ranked, Score, Standing
-from gateway.store.totals import Rating
+from gateway.store.statistics import MERITS, ORDERS, Choice, Comparison, Ranked, Score, Standing
 
 ROWS = 100
 """Players on one page."""
@@ -48,6 +48,7 @@ COUNTED = 100
 FORMS = {"cross": "Cross-table", "side": "By side", "reason": "By reason"}
 SPANS = {"all": "All", "week": "Week", "today": "Today"}
 _DAY = 86_400_000
+_LINES = charts.Frame(560, 240, left=44, right=130, top=12, bottom=34)
 _USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "rating", "page": "1"}
 _FORMER = {"sure": "rating", "score": "share"}
 """What orders were called in addresses of version 0.2."""
@@ -140,12 +141,12 @@ class _Standings:
         def rendered() -> Response:
             return self._renderer.page(request, "standings.html", tab="standings", **self._context(wish))
 
-        return await self._site.threads.do(rendered)  # a long page takes time
+        return await self._site.do(rendered)  # a long page takes time
 
     async def plots(self, request: Request) -> Response:
         """Answer with the data of the plots."""
         wish = _asked(request)
-        return JSONResponse(await self._site.threads.do(partial(self._plots, wish)), headers=HEADERS)
+        return JSONResponse(await self._site.do(partial(self._plots, wish)), headers=HEADERS)
 
     async def projected(self, request: Request) -> Response:
         """Answer with the projector's tables, for a script to insert."""
@@ -165,7 +166,7 @@ class _Standings:
                 games=firsts.games,
             )
 
-        return await self._site.threads.do(rendered)
+        return await self._site.do(rendered)
 
     def _context(self, wish: Asked) -> dict[str, Any]:
         form, since = wish.given["form"], wish.choice.since
@@ -174,19 +175,25 @@ class _Standings:
             lines = listed(found.standings, wish)
             first = ROWS * (wish.page - 1)
             rows = lines[first : first + ROWS]
+            end = first + len(rows)
             by_place = sorted(lines, key=lambda line: line.rank)
             across = by_place[:ACROSS] if form == "cross" else []
             names, paired = _names(rows), _names(by_place[:PAIRED])
             scores = statistics.scores(connection, found.choice, names, _names(across)) if across else {}
             is_there = across and {*paired} <= {*names}
             met = scores if is_there else statistics.scores(connection, found.choice, paired, paired)
-            curves = {
-                name: statistics.curve(connection, name, POINTS, since) for name in _names(by_place[:DRAWN])
-            }
+            drawn = _names(by_place[:DRAWN])
+            curves = [(name, statistics.curve(connection, name, POINTS, since)) for name in drawn]
+        firsts = sum((each.record.first for each in found.standings), Score(0, 0, 0))
+        is_chosen = wish.given["since"] != "all" or wish.given["table"] or wish.page > 1
+        merit = wish.order if wish.order in MERITS else "rating"
         return {
             "asked": wish,
             "charts": charts,
-            "ranks": wish.order if wish.order in MERITS else "rating",
+            "ranks": merit,
+            "places": places(merit, is_everything=wish.choice.is_everything),
+            "sum": count(len(lines), firsts),
+            "nobody": nobody(wish.least, wish.page) if firsts.games or is_chosen else "",
             "forms": FORMS,
             "spans": SPANS,
             "tables": found.tables,
@@ -196,13 +203,14 @@ class _Standings:
             "endings": found.endings,
             "ways": [(reason, WORDS[reason]) for reason in LOSSES],
             "full": Reason.FULL,
-            "more": _more(first, len(rows), len(lines)),
-            "players": len(lines),
-            "firsts": sum((each.record.first for each in found.standings), Score(0, 0, 0)),
+            "more": (end + 1, min(end + ROWS, len(lines))) if rows and end < len(lines) else None,
             "scale": charts.rating_scale((line.standing.rating for line in rows), 150),
             "ends": charts.bars(_reasons(found)),
             "slowest": charts.bars(_slowest(by_place)),
-            "lines": _lines(curves),
+            "lines": charts.lines(
+                {name: [(float(each.ended), each.rating.sure) for each in points] for name, points in curves},
+                _LINES,
+            ),
             "paired": paired,
             "met": {pair: score.games for pair, score in met.items() if {*pair} <= {*paired}},
             "library": self.library.address,
@@ -210,30 +218,31 @@ class _Standings:
 
     def _plots(self, wish: Asked) -> dict[str, Any]:
         with self._site.reading() as connection:
-            found = statistics.compare(connection, wish.choice)
-            names = [each.name for each in statistics.with_games(found.standings, wish.least)][:LISTED]
+            all_of_them = statistics.compare(connection, wish.choice)
+            names = [each.name for each in statistics.with_games(all_of_them.standings, wish.least)][:LISTED]
             since = wish.choice.since
-            curves = {name: statistics.curve(connection, name, POINTS, since) for name in names[:PLOTTED]}
-            scores = statistics.scores(connection, found.choice, names, names)
+            drawn = names[:PLOTTED]
+            curves = [(name, statistics.curve(connection, name, POINTS, since)) for name in drawn]
+            scores = statistics.scores(connection, all_of_them.choice, names, names)
         return {
             "players": names,
             "ratings": [
-                {"player": name, "at": each.ended, "game": each.number, **_rating(each.rating)}
-                for name, points in curves.items()
-                for each in points
+                {
+                    "player": name,
+                    "at": each.ended,
+                    "game": each.number,
+                    "sure": round(each.rating.sure, 2),
+                    "mean": round(each.rating.mean, 2),
+                    "deviation": round(each.rating.deviation, 2),
+                }
+                for name, found in curves
+                for each in found
             ],
             "meetings": [
-                {"player": one, "opponent": other, "games": score.games, "points": charts.points(score)}
+                {"player": one, "opponent": other, "games": score.games, "points": points(score)}
                 for (one, other), score in scores.items()
             ],
         }
-
-
-def _lines(curves: Mapping[str, Sequence[Point]]) -> charts.Lines | None:
-    series = {
-        name: [(float(each.ended), each.rating.sure) for each in found] for name, found in curves.items()
-    }
-    return charts.lines(series, charts.Frame(560, 240, left=44, right=130, top=12, bottom=34))
 
 
 def _names(lines: Sequence[Ranked]) -> list[str]:
@@ -242,12 +251,6 @@ def _names(lines: Sequence[Ranked]) -> list[str]:
 
 def _asked(request: Request) -> Asked:
     return asked(parameters(request.scope["query_string"], (*_USUAL,)), round(1000 * time.time()))
-
-
-def _more(first: int, shown: int, lines: int) -> tuple[int, int] | None:
-    """Return the first and the last place of the next page."""
-    start = first + shown
-    return (start + 1, min(start + ROWS, lines)) if shown and start < lines else None
 
 
 def _reasons(found: Comparison) -> dict[str, float]:
@@ -259,7 +262,3 @@ def _reasons(found: Comparison) -> dict[str, float]:
 def _slowest(by_place: Sequence[Ranked]) -> dict[str, float]:
     slowest = sorted(by_place, key=lambda line: ORDERS["time"](line.standing))[:8]
     return {line.standing.name: line.standing.record.mean_thought for line in slowest}
-
-
-def _rating(rating: Rating) -> dict[str, float]:
-    return {name: round(getattr(rating, name), 2) for name in ("sure", "mean", "deviation")}

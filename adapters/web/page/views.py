@@ -10,7 +10,8 @@ from starlette.routing import Route
 from adapters.web.live.paths import wanted
 from adapters.web.page import game, player, standings
 from adapters.web.page.assets import assets
-from adapters.web.page.rendering import HEADERS, Renderer, address
+from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.sentences import address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
 from gateway.store import NotKeptError, statistics
@@ -25,14 +26,6 @@ MOST = 56
 """Games that Live draws: whole rows of two, four and seven."""
 PROJECTED = 6
 """Games that the projector draws: two rows of three."""
-
-
-def _live_routes(site: Site, renderer: Renderer) -> list[Route]:
-    """Return the routes of Live and of the projector."""
-    return [
-        Route("/", partial(_page, renderer, "live.html", MOST)),
-        Route("/board", partial(_page, renderer, "projector.html", PROJECTED)),
-    ]
 
 
 async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
@@ -60,11 +53,6 @@ HOUSE = {
 """The server's own players, the weakest first, each with a description."""
 
 
-def _play_routes(site: Site, renderer: Renderer) -> list[Route]:
-    """Return the routes of this view."""
-    return [Route("/play", partial(_play, site, renderer))]
-
-
 async def _play(site: Site, renderer: Renderer, request: Request) -> Response:
     parameters(request.scope["query_string"], ())
     opponents = [(name, words) for name, words in HOUSE.items() if name in site.house]
@@ -81,11 +69,12 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     return [
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", partial(_search, site)),
-        *_live_routes(site, renderer),
+        Route("/", partial(_page, renderer, "live.html", MOST)),
+        Route("/board", partial(_page, renderer, "projector.html", PROJECTED)),
+        Route("/play", partial(_play, site, renderer)),
         *game.routes(site, renderer),
         *standings.routes(site, renderer),
         *player.routes(site, renderer),
-        *_play_routes(site, renderer),
     ]
 
 
@@ -110,4 +99,4 @@ async def _search(site: Site, request: Request) -> Response:
                     return player
         return f"/game/{game}"
 
-    return RedirectResponse(await site.threads.do(found) if typed else "/", 303, HEADERS)
+    return RedirectResponse(await site.do(found) if typed else "/", 303, HEADERS)

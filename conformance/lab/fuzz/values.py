@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from adapters.web.link import decode
-from adapters.web.live.model import Model
+from adapters.web.live.state import State
 from adapters.web.query import FILTERS, PAGING, BadRequestError, parameters, part, wanted
 from gateway.access.heads import host_in, is_domain, may_play
 from gateway.game.encoding import EncodingError, decode_command, decode_event
@@ -38,7 +38,7 @@ def messages(data: bytes) -> None:
 
 def facts(data: bytes) -> None:
     """Read facts as they cross to the web's process, and let a model of the games hear them."""
-    model = Model()
+    model = State()
     for now, line in enumerate(data.split(b"\n")):
         with suppress(ValueError):
             fact = decode_fact(line)

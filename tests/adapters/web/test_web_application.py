@@ -430,7 +430,7 @@ async def test_clear_that_takes_too_long_is_given_up_and_what_came_of_it_told(
 ) -> None:
     site, slow = Site(tmp_path), Slow(too_late=too_late)
     admin, begun = Admin(TOKEN, slow.clear, site.act, str(tmp_path / "audit")), trio.current_time()
-    site.application = Application(site.shown, Health(site.queue.queue, site.probe), admin)
+    site.application = Application(site.shown, Health(site.queue.condition, site.probe), admin)
     async with site.client() as client:
         response = await client.post("/api/clear", headers={"Authorization": f"Bearer {TOKEN}"})
     assert slow.given_up_at == begun + CLEAR_LIMIT
@@ -445,7 +445,7 @@ async def test_clear_that_takes_too_long_is_given_up_and_what_came_of_it_told(
 async def test_clear_is_given_up_when_its_client_has_gone(site: Site, tmp_path: Path) -> None:
     slow = Slow(too_late=False)
     admin = Admin(TOKEN, slow.clear, site.act, str(tmp_path / "audit"))
-    application = Application(site.shown, Health(site.queue.queue, site.probe), admin)
+    application = Application(site.shown, Health(site.queue.condition, site.probe), admin)
     headers = [(b"authorization", f"Bearer {TOKEN}".encode())]
     scope = {"type": "http", "method": "POST", "path": "/api/clear", "raw_path": b"/api/clear"}
     told = iter([{"type": "http.request"}, {"type": "http.disconnect"}])

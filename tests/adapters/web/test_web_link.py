@@ -1,11 +1,12 @@
 """What the server and its web's process tell each other, over memory streams."""
 
 import errno
+import logging
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import count, pairwise
 
 import pytest
 import trio
@@ -17,18 +18,20 @@ from adapters.web.link import (
     LONGEST,
     WRONG_TOKEN,
     Act,
-    Answer,
     Answered,
     Ask,
     Begun,
     Complete,
+    Condition,
     Done,
     Facts,
+    Failed,
     Message,
     Messages,
     Noticed,
     Orders,
     Reached,
+    Removed,
     Stop,
     Watch,
     Withdraw,
@@ -37,8 +40,7 @@ from adapters.web.link import (
 )
 from adapters.web.live import sender
 from adapters.web.process import WebProcess
-from adapters.web.remote import Queue, Remote
-from adapters.web.serving import Endpoint
+from adapters.web.remote import Remote
 from gateway.game.board import Board
 from gateway.game.commands import LONGEST_NAME
 from gateway.game.events import Reason
@@ -56,8 +58,8 @@ from gateway.store.records import Cleared
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
 LIVE = [Watch(0), Watch(7), Begun(3), Complete()]
-ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Noticed("x", True)]
-ANSWERS = [Answer(1, (2, 3)), Answer(1, error="no")]
+ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Done(1), Noticed("x", True)]
+ANSWERS = [Condition(1, 2, True, {"node": "a"}, True), Removed(1, 2, 3), Failed(1, "no")]
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
 
@@ -67,12 +69,12 @@ def links() -> tuple[Messages, Messages]:
     return Messages(Link(one)), Messages(Link(other))
 
 
-def framed(message: Message) -> bytes:
+def framed(message: Message | Facts) -> bytes:
     return frame(encode(message))
 
 
-@pytest.mark.parametrize("message", [*EACH, *LIVE, *ACTED, *COUNTED, *ANSWERS])
-async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
+@pytest.mark.parametrize("message", [*EACH, *LIVE, *ACTED, *COUNTED, *ANSWERS, Facts([b"m 1", b"v {}"])])
+async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message | Facts) -> None:
     one, other = trio.testing.memory_stream_pair()
     link = Messages(Link(other))
     async with trio.open_nursery() as nursery:
@@ -84,19 +86,13 @@ async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message
     assert await link.receive() is None
 
 
-async def test_facts_arrive_as_they_were_sent() -> None:
-    here, there = links()
-    await here.send_facts([b"m 1", b"v {}"])
-    assert await there.receive() == Facts([b"m 1", b"v {}"])
-
-
 async def test_messages_of_several_tasks_arrive_whole_one_after_the_other() -> None:
     stream, other = trio.testing.lockstep_stream_pair()
     here, there = Messages(Link(stream)), Messages(Link(other))
     async with trio.open_nursery() as nursery:
         for number in range(5):
             nursery.start_soon(here.send, Watch(number))
-            nursery.start_soon(here.send_facts, [b"m %d" % number])
+            nursery.start_soon(here.send, Facts([b"m %d" % number]))
         heard = [await there.receive() for _ in range(10)]
     assert {message.number for message in heard if isinstance(message, Watch)} == {*range(5)}
     assert sum(isinstance(message, Facts) for message in heard) == 5
@@ -174,11 +170,11 @@ async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[
 
     async def hear() -> None:
         while (message := await there.receive()) is not None:
-            if isinstance(message, Answer):
-                remote.settle(message)
+            if isinstance(message, Condition | Removed | Failed):
+                remote.hear(message)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, here)
+        nursery.start_soon(service.serve, here)
         nursery.start_soon(hear)
         yield remote, there
         nursery.cancel_scope.cancel()
@@ -186,12 +182,12 @@ async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[
 
 async def test_server_tells_what_waits() -> None:
     async with joined(Store()) as (remote, _):
-        assert await remote.queue() == Queue(7, True)
+        assert await remote.condition() == Condition(1, 7, True)
 
 
 async def test_server_tells_how_its_cluster_is() -> None:
     async with joined(Store(), Cluster({"node": "a", "linked": ["b"]})) as (remote, _):
-        assert await remote.queue() == Queue(7, True, {"node": "a", "linked": ["b"]})
+        assert await remote.condition() == Condition(1, 7, True, {"node": "a", "linked": ["b"]})
 
 
 async def test_clear_is_told_of_when_it_is_done() -> None:
@@ -228,7 +224,7 @@ async def test_clear_that_is_withdrawn_in_the_same_breath_is_not_done() -> None:
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
     service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, Messages(Link(here)))
+        nursery.start_soon(service.serve, Messages(Link(here)))
         await there.send_all(framed(Ask(1, "clear")) + framed(Withdraw(1)))
         await trio.testing.wait_all_tasks_blocked()
         assert store.is_withdrawn
@@ -240,7 +236,7 @@ async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: byte
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
     service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, Messages(Link(here)))
+        nursery.start_soon(service.serve, Messages(Link(here)))
         await there.send_all(framed(Ask(1, "clear")))
         await store.asked.wait()
         await there.send_all(words)
@@ -253,10 +249,10 @@ async def test_server_tells_what_happens_while_it_is_asked_to_and_the_link_lasts
     service = WebProcess(ORDERS, (), Store(), Store().clear, world.hub)  # type: ignore[arg-type]
     there = Messages(Link(end))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, Messages(Link(here)))
+        nursery.start_soon(service.serve, Messages(Link(here)))
         assert await there.receive() == ORDERS
         assert not world.hub.feed.moves
-        await Remote(there).watch(3)
+        await there.send(Watch(3))
         assert [await there.receive(), await there.receive()] == [Begun(3), Complete()]
         assert world.hub.feed.moves
         await end.aclose()
@@ -267,11 +263,10 @@ async def test_server_counts_the_limits_that_the_process_tells_of_and_nothing_el
     world, (here, there) = World(), links()
     service = WebProcess(ORDERS, (), Store(), Store().clear, world.hub)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, here)
-        remote = Remote(there)
+        nursery.start_soon(service.serve, here)
         limit = "limit_max-per-address"
         for what, times in [(limit, 2), (limit, 1), (WRONG_TOKEN, 4), ("limit_name", 1), ("name", 1)]:
-            await remote.reached(what, times)
+            await there.send(Reached(what, times))
     assert world.hub.feed.counts == {(limit, "page"): 3, (WRONG_TOKEN, "page"): 4}
 
 
@@ -283,26 +278,36 @@ async def test_server_adds_up_the_requests_that_processes_answered() -> None:
         counted.add("page", 404, 0.25)
         total.add("page", 404, 0.25)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(service._serve, Messages(Link(here)))
-            await Remote(Messages(Link(there))).answered(counted.take())
+            nursery.start_soon(service.serve, Messages(Link(here)))
+            await Messages(Link(there)).send(Answered(counted.take()))
             await trio.testing.wait_all_tasks_blocked()
             await there.aclose()
     assert service.requests.take() == total.take()
 
 
+class StopsAt(logging.Handler):
+    """Stops the service with the second line of the log."""
+
+    def __init__(self, service: WebProcess) -> None:
+        super().__init__()
+        self._lines = count(1)
+        self._service = service
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if next(self._lines) == 2:
+            self._service.stop()
+
+
 async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
-    store, (here, there) = Store(), links()
-    store.clear = lambda: 1 // 0  # type: ignore[assignment]
-    service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
-    await there.send(Ask(1, "clear"))
-
-    async def serve() -> None:
-        service.stop()
-        await service._serve(here)
-
-    service._keep_one = serve  # type: ignore[method-assign]
+    orders = replace(ORDERS, house=[object()])  # which cannot be sent
+    service = WebProcess(orders, (), None, None, None)  # type: ignore[arg-type]
+    handler = StopsAt(service)
+    logging.getLogger("adapters.web.process").addHandler(handler)
     await service.run()
-    assert "cannot be served" in caplog.text
+    logging.getLogger("adapters.web.process").removeHandler(handler)
+    assert [each.getMessage() for each in caplog.records] == [
+        "the process that serves the web cannot be served"
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -337,20 +342,42 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
     assert service.restarts == len(tries) - 1
 
 
-@asynccontextmanager
-async def door_with_a_client(paused: Callable[[], None] = lambda: None) -> AsyncIterator[Endpoint]:
-    """A endpoint at which somebody waits."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        async with await trio.open_tcp_stream(*listener.getsockname()):
-            endpoint = Endpoint(listener, trio.Semaphore(1), lambda: None, paused)
-            yield endpoint
-            await endpoint.aclose()
+class Room:
+    """A port of the page, and what its clients are served with."""
+
+    def __init__(self, places: int) -> None:
+        self.room = trio.Semaphore(places)
+        self.asked = 0
+        """How often somebody was to make room."""
+        self.pauses = 0
+        self.accepted, self._accepted = trio.open_memory_channel[trio.SocketStream](9)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[trio.MemoryReceiveChannel[trio.SocketStream]]:
+        """Accept clients, and give those that were."""
+        listener = trio.SocketListener(trio.socket.from_stdlib_socket(self._listener))
+        with trio.fail_after(20):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(
+                    serving.accept, listener, self.accepted.send, nursery, self.room, self._make, self._pause
+                )
+                yield self._accepted
+                nursery.cancel_scope.cancel()
+
+    async def dial(self) -> trio.SocketStream:
+        return await trio.open_tcp_stream(*self._listener.getsockname())
+
+    def _make(self) -> None:
+        self.asked += 1
+
+    def _pause(self) -> None:
+        self.pauses += 1
 
 
 async def test_system_is_to_find_out_whether_a_web_client_has_vanished() -> None:
-    async with door_with_a_client() as endpoint, await endpoint.accept() as stream:
+    room = Room(1)
+    async with room.opened() as accepted, await room.dial(), await accepted.receive() as stream:
         assert stream.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
 
 
@@ -374,56 +401,38 @@ async def test_no_error_of_accept_ends_the_process_or_writes_a_traceback(
 
     monkeypatch.setattr(trio.SocketListener, "accept", accept)
     monkeypatch.setattr(serving, "PAUSE", 0.001)
-    pauses: list[None] = []
-    async with door_with_a_client(lambda: pauses.append(None)) as endpoint, await endpoint.accept():
+    room = Room(1)
+    async with room.opened() as accepted, await room.dial(), await accepted.receive():
         pass
-    assert len(pauses) == 3
+    assert room.pauses == 3
     assert [(each.getMessage(), each.exc_info) for each in caplog.records] == [
         (f"cannot accept connections: {words}", None)
     ]
 
 
 async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        room = trio.Semaphore(1)
-        made = []
-        endpoint = Endpoint(listener, room, lambda: made.append("room"), lambda: None)
-        accepted: list[trio.SocketStream] = []
-
-        async def accept() -> None:
-            accepted.append(await endpoint.accept())
-
-        async with trio.open_nursery() as nursery:
-            for _ in range(2):
-                (await trio.open_tcp_stream(*listener.getsockname())).socket.close()
-                nursery.start_soon(accept)
-            await trio.testing.wait_all_tasks_blocked()
-            assert len(accepted) == 1
-            assert made  # if there were any
-            room.release()
-        assert len(accepted) == 2
-        for stream in accepted:
-            stream.socket.close()
-        await endpoint.aclose()
+    room = Room(1)
+    async with room.opened() as accepted, await room.dial(), await accepted.receive(), await room.dial():
+        while not room.asked:
+            await trio.lowlevel.checkpoint()
+        with pytest.raises(trio.WouldBlock):
+            accepted.receive_nowait()
+        room.room.release()
+        async with await accepted.receive():
+            pass
 
 
 async def test_idle_make_no_room_before_somebody_comes() -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        room = trio.Semaphore(0)
-        endpoint = Endpoint(listener, room, room.release, lambda: None)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(endpoint.accept)
-            await trio.testing.wait_all_tasks_blocked()
-            assert room.statistics().tasks_waiting == 0
-            nursery.cancel_scope.cancel()
-        with trio.fail_after(20):
-            async with await trio.open_tcp_stream(*listener.getsockname()):
-                (await endpoint.accept()).socket.close()
-        await endpoint.aclose()
+    room = Room(0)
+    async with room.opened() as accepted:
+        await trio.testing.wait_all_tasks_blocked()
+        assert room.asked == 0
+        async with await room.dial():
+            while not room.asked:
+                await trio.lowlevel.checkpoint()
+            room.room.release()
+            async with await accepted.receive():
+                pass
 
 
 class Operator:
@@ -457,15 +466,13 @@ async def operated(operator: Operator) -> AsyncIterator[tuple[Remote, list[Messa
     async def hear() -> None:
         while (message := await there.receive()) is not None:
             match message:
-                case Answer():
-                    remote.settle(message)
-                case Done():
-                    remote.note(message)
+                case Done() | Failed():
+                    remote.hear(message)
                 case _:
                     told.append(message)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(service._serve, here)
+        nursery.start_soon(service.serve, here)
         nursery.start_soon(hear)
         yield remote, told
         nursery.cancel_scope.cancel()

@@ -124,7 +124,7 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
     targets["/api/standings"] += ["/api/standings?sort=points&since=2h&table=x&least=2"]
     targets["/api/games"] += ["/api/games?limit=1", "/api/games?limit=0"]
     targets["/api/players"] += ["/api/players?limit=1"]
-    site.live.stopping.set()  # or the stream of events would have no end
+    site.live.stop()  # or the stream of events would have no end
     token = {"Authorization": f"Bearer {TOKEN}"}  # ends the pauses after what had none
     async with site.client() as client:
         for path, operations in DOCUMENT["paths"].items():

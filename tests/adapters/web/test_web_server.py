@@ -2,11 +2,10 @@
 
 import json
 import logging
-import math
 import socket
 import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from itertools import count
 from typing import cast
 
@@ -117,6 +116,24 @@ async def test_requests_that_come_at_once_are_answered_in_their_order(site: Site
         assert [each[:3] for each in answers] == [b"200", b"404", b"200"]
 
 
+async def test_what_follows_the_last_request_is_not_looked_at(site: Site) -> None:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        await client.send_all(GET % (b"/healthz", b"Connection: close\r\n") + b"\r\nnot HTTP")
+        answers = (await everything(client)).split(b"HTTP/1.1 ")[1:]
+        assert [each[:3] for each in answers] == [b"200"]
+
+
+@pytest.mark.parametrize("behind", [b"", GET % (b"/healthz", b""), b"not HTTP", b"x" * 40_000])
+async def test_export_is_whole_for_a_client_that_sends_no_more(site: Site, behind: bytes) -> None:
+    keep(site.database, [game()] * (PAGE + 1))
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        await client.send_all(GET % (b"/api/export.jsonl", b"") + behind)
+        await client.send_eof()
+        told = await everything(client)
+    assert told.count(b'{"id": ') == PAGE + 1
+    assert b"}\n\r\n0\r\n\r\n" in told
+
+
 async def test_client_of_http_1_0_gets_a_body_as_it_is_and_its_end(site: Site) -> None:
     keep(site.database, [game()])
     async with opened(site) as endpoint, await endpoint.dial() as client:
@@ -211,7 +228,7 @@ async def test_browser_is_told_to_stay_with_tls_where_there_is_nothing_else(
 async def test_browser_that_is_not_served_is_told_that_too(
     site: Site, hsts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "IDLE_LIMIT", 0.01)
+    monkeypatch.setattr(server, "IDLE_LIMIT", 0.3)
     async with opened(site, hsts=hsts) as endpoint, await endpoint.dial() as slow:
         await slow.send_all(b"GET /hea")
         late = await everything(slow)
@@ -324,7 +341,7 @@ async def test_client_that_does_not_finish_its_request_s_body_is_hung_up_on(
         await slow.send_all(GET % (b"/", with_body % 2) + b"x")
         assert b"hello" in await everything(slow)
         await endpoint.left.wait()
-        assert [each.idle_until for each in endpoint.web._connections] == [math.inf]
+        endpoint.web.make_room()  # for which no client is hung up on that sent the whole body
         assert b" 200 " in await whole.receive_some()
 
 
@@ -445,6 +462,25 @@ async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
     assert "the disk is gone" in caplog.text
 
 
+@pytest.mark.parametrize("fails", [True, False])
+async def test_connection_of_http_1_0_is_reset_where_its_end_would_look_like_that_of_the_answer(
+    site: Site, fails: bool
+) -> None:
+    keep(site.database, [game()] * (PAGE + 1))
+    reads = count(1)
+
+    def fail(_: Connection) -> None:
+        if next(reads) == 2 and fails:
+            raise StoreError("the disk is gone")
+
+    event.listen(site.database.engine, "begin", fail)
+    async with opened(site) as endpoint, await endpoint.dial() as client:
+        await client.send_all(b"GET /api/export.jsonl HTTP/1.0\r\n\r\n")
+        with pytest.raises(trio.BrokenResourceError) if fails else nullcontext():
+            async for _ in client:
+                pass
+
+
 async def test_who_has_asked_for_nothing_for_longest_makes_room(site: Site) -> None:
     async with opened(site) as endpoint, await endpoint.dial() as silent, await endpoint.dial() as client:
         await client.send_all(GET % (b"/healthz", b""))
@@ -458,6 +494,16 @@ async def test_who_has_asked_for_nothing_for_longest_makes_room(site: Site) -> N
         assert await everything(client) == b""
         await endpoint.left.wait()
         endpoint.web.make_room()  # there is nobody
+
+
+async def test_who_reads_nothing_makes_room_in_the_end(bulky: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(bulky) as endpoint, await stuck(endpoint):
+        await trio.testing.wait_all_tasks_blocked()
+        endpoint.web.make_room()
+        assert not endpoint.left.is_set()
+        monkeypatch.setattr(server, "STUCK", 0.0)
+        endpoint.web.make_room()
+        await endpoint.left.wait()
 
 
 async def test_who_is_answered_does_not_make_room(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

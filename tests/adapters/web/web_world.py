@@ -14,12 +14,11 @@ from game_records import numbered
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
+from adapters.web.link import Condition
 from adapters.web.live.live import Live
 from adapters.web.perfect import Perfect, Scores
-from adapters.web.remote import Queue
 from adapters.web.site import Front
 from adapters.web.site import Site as Shown
-from adapters.web.streaming import Threads
 from gateway.game.events import Objection, Spoken
 from gateway.server.acts import Parameters
 from gateway.store import storing
@@ -79,8 +78,8 @@ class Idle:
     waiting = 0
     behind = False
 
-    async def queue(self) -> Queue:
-        return Queue(self.waiting, self.behind)
+    async def condition(self) -> Condition:
+        return Condition(1, self.waiting, self.behind)
 
 
 class Site:
@@ -98,7 +97,7 @@ class Site:
             if token is None
             else Admin(token, self.clear, self.act, str(directory / "audit"), refused=self.refuse)
         )
-        self.health = Health(self.queue.queue, self.probe)
+        self.health = Health(self.queue.condition, self.probe)
         self.on: list[bytes] = []
         """What is on, as the server would tell it: facts, as `gateway.game.fact_encoding` writes them."""
         self.is_silent = False
@@ -107,9 +106,7 @@ class Site:
         self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
         """What a solver would say of every position, or what goes wrong there."""
         perfect = Perfect(self.work_out)
-        self.shown = Shown(
-            self.database, Threads(), self.live, FRONTS, ("random", "aimafast"), perfect=perfect
-        )
+        self.shown = Shown(self.database, self.live, FRONTS, ("random", "aimafast"), perfect=perfect)
         self.application = Application(self.shown, self.health, self.admin)
 
     def show(self, **about: Any) -> None:

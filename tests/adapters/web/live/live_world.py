@@ -2,12 +2,14 @@
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from adapters.web.live.channels import Channels
+from adapters.web.live.channel import Channel, Wanted
+from adapters.web.live.live import Live
 from gateway.game.board import Board, Side
 from gateway.game.events import Reason
+from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import Came, GameStarted, Hindered, MoveMade, Obstacle, Shown, Standing, Waits
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
@@ -76,11 +78,42 @@ def hindered(player: int, why: Obstacle | None) -> Hindered:
     return Hindered(player, "", why, is_first=True)
 
 
-def tell_all(channels: Channels, *facts: Shown, number: int = 1, now: float = 0.0) -> None:
-    """Tell all that is on, as the server does."""
-    channels.begin(number)
-    channels.hear(facts, now)
-    channels.complete(now)
+class Games:
+    """The live games, at times that a test gives."""
+
+    def __init__(self, *told: Shown) -> None:
+        """Let this be on."""
+        self._now = 0.0
+        self.live = Live("run", self._watch, lambda: self._now)
+        self.tell_all(*told)
+
+    def tell_all(self, *facts: Shown, number: int = 1, now: float = 0.0) -> None:
+        """Tell all that is on, as the server does."""
+        self.live.begin(number)
+        self.hear(facts, now)
+        self.complete(now)
+
+    def hear(self, facts: Iterable[Shown], now: float) -> None:
+        self._now = now
+        self.live.hear(map(encode_fact, facts))
+
+    def complete(self, now: float) -> None:
+        self._now = now
+        self.live.complete()
+
+    def tick(self, now: float) -> None:
+        self._now = now
+        self.live.tick()
+
+    def open(self, wanted: Wanted) -> Channel:
+        return self.live.open(wanted)
+
+    def close(self, channel: Channel, now: float) -> None:
+        self._now = now
+        self.live.close(channel)
+
+    async def _watch(self, number: int) -> None:
+        """Tell nothing but what a test does."""
 
 
 def events_in(data: bytes) -> list[tuple[str, str, Any]]:

@@ -140,7 +140,7 @@ async def test_viewer_is_sent_away_where_nothing_is_told(
 
 async def test_stream_tells_a_game_as_it_is_described(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_module, "TICK", 0.01)
-    monkeypatch.setattr("adapters.web.live.model.HELD", 0.05)
+    monkeypatch.setattr("adapters.web.live.state.HELD", 0.05)
     async with watched(site) as endpoint, await endpoint.dial() as client:
         stream = Stream(client)
         await stream.ask()
@@ -216,7 +216,7 @@ async def test_streams_end_at_once_when_the_server_stops(site: Site, monkeypatch
         stream = Stream(client)
         await stream.ask()
         await stream.read_to("snapshot")
-        site.live.stopping.set()
+        site.live.stop()
         endpoint.web.stop()
         while await stream.read():
             pass
@@ -224,14 +224,16 @@ async def test_streams_end_at_once_when_the_server_stops(site: Site, monkeypatch
 
 
 @pytest.mark.usefixtures("quiet")
-async def test_viewer_that_has_gone_is_let_go_of(site: Site) -> None:
+@pytest.mark.parametrize("behind", [b"", GET % (b"/healthz", b"")])
+async def test_viewer_that_has_gone_is_let_go_of(site: Site, behind: bytes) -> None:
     async with watched(site) as endpoint:
         async with await endpoint.dial() as client:
             stream = Stream(client)
             await stream.ask()
             await stream.read_to("snapshot")
+            await client.send_all(behind)
         await endpoint.left.wait()
-        assert site.live._visits == 0
+        assert site.live.watching == 0
 
 
 async def test_viewer_that_stops_reading_is_hung_up_on_and_costs_nobody_anything(
@@ -244,17 +246,17 @@ async def test_viewer_that_stops_reading_is_hung_up_on_and_costs_nobody_anything
         await Stream(stuck).ask()
         quick = Stream(client)
         await quick.ask()
-        [channel] = site.live._channels._channels.values()
+        [channel] = site.live.channels.values()
         while not endpoint.left.is_set():
             channel.put(b"event: counts\ndata: {%s}\n\n" % (b" " * 60_000))
             await quick.read()
-        assert site.live._visits == 1
+        assert site.live.watching == 1
 
 
 async def test_viewers_do_not_make_room_and_others_get_in_beside_them(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_module, "MOST", 1)
+    monkeypatch.setattr(live_module, "VIEWERS", 1)
     async with watched(site) as endpoint, await endpoint.dial() as client, await endpoint.dial() as other:
         stream = Stream(client)
         await stream.ask()
@@ -268,7 +270,7 @@ async def test_viewers_do_not_make_room_and_others_get_in_beside_them(
 
 
 def test_all_connections_together_are_more_than_those_who_may_watch() -> None:
-    assert serving.MOST >= live_module.MOST + 256
+    assert serving.MOST >= live_module.VIEWERS + 256
 
 
 def test_connections_leave_the_page_files_for_its_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,10 @@ import trio
 import trio.testing
 from worlds.hub import FIRST_WINS, World
 
-from adapters.web.link import Begun, Complete, Messages
+from adapters.web.link import Begun, Complete, Facts, Messages
 from adapters.web.live import sender
-from adapters.web.live.model import Model
 from adapters.web.live.sender import FactSender
+from adapters.web.live.state import State
 from gateway.game.commands import AtTable, Leave, Play
 from gateway.game.fact_encoding import decode_fact
 from gateway.game.facts import Came, GameStarted, Left, Missed, MoveMade, Shown, Waits
@@ -34,16 +34,14 @@ class Link:
         self.is_open = trio.Event()
         self.is_open.set()
 
-    async def send(self, message: Begun | Complete) -> None:
+    async def send(self, message: Begun | Complete | Facts) -> None:
         await self.is_open.wait()
         await trio.lowlevel.checkpoint()
-        self.told.append(message)
-
-    async def send_facts(self, found: Sequence[bytes]) -> None:
-        await self.is_open.wait()
-        await trio.lowlevel.checkpoint()
-        self.longest = max(self.longest, len(found))
-        self.told += map(decode_fact, found)
+        if isinstance(message, Facts):
+            self.longest = max(self.longest, len(message.encoded))
+            self.told += map(decode_fact, message.encoded)
+        else:
+            self.told.append(message)
 
     def all(self, kind: type) -> list[Told]:
         return [each for each in self.told if isinstance(each, kind)]
@@ -66,28 +64,28 @@ async def a_while() -> None:
     await trio.testing.wait_all_tasks_blocked()
 
 
-def shown(model: Model) -> object:
+def shown(state: State) -> object:
     """Return what viewers could see of it."""
-    games = {name: each.shown(0, 0.0) | {"thinking": 0, "left": 0} for name, each in model.games.items()}
-    counts = model.counts(0.0)
+    games = {name: each.shown(0, 0.0) | {"thinking": 0, "left": 0} for name, each in state.games.items()}
+    counts = state.counts(0.0)
     waiting = sorted((each["name"], each["table"] or "") for each in counts["lobby"])
     return games, counts["playing"], counts["waiting"], waiting
 
 
-def heard(told: Sequence[Told]) -> Model:
+def heard(told: Sequence[Told]) -> State:
     """Return what is on, as far as it was told since the latest beginning."""
-    model = Model()
+    state = State()
     for each in told:
         if isinstance(each, Begun):
-            model = Model()
+            state = State()
         elif isinstance(each, Complete):
-            model.complete()
+            state.complete()
         else:
-            model.hear(each, 0.0)
-    return model
+            state.hear(each, 0.0)
+    return state
 
 
-def true(world: World) -> Model:
+def true(world: World) -> State:
     """Return what is on."""
     on = world.hub.snapshot(world.now)
     return heard([*on.players, *on.waiting, *on.games])

@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from game_records import FOUR, drawn, game
+from game_records import FOUR, game
 from markupsafe import escape
 from web_world import NASTY, Site, keep, said, unkept
 
@@ -20,7 +20,7 @@ from gateway.game.text import is_visible, printable
 from gateway.store import commands, storing
 from gateway.store.evidence import recorded
 from gateway.store.games import Filter
-from gateway.store.records import Enclosure, GameRecord, Participant
+from gateway.store.records import Enclosure, Participant
 
 SCRIPTS = 3
 """Elements of that name in a page."""
@@ -59,35 +59,6 @@ async def test_page_says_who_won_and_why_and_where_and_when(site: Site) -> None:
     assert "Game 1 · table corner · series 7, round 2 · 2023-11-14T22:13:20.000Z · 7 moves in 1.5 s" in shown
 
 
-@pytest.mark.parametrize(
-    ("record", "why"),
-    [
-        (drawn(), "The board is full, and nobody has four in a row."),
-        (
-            game(winner=1, reason=Reason.TIME),
-            "alice ran out of time before move 8. It thought for 120 ms in this game.",
-        ),
-        (game(winner=1, reason=Reason.LEFT), "alice left the game before move 8."),
-        (
-            game(winner=None, reason=Reason.ABORTED, moves="3"),
-            "An aborted game has no winner.",
-        ),
-        (
-            game(winner=None, reason=Reason.STOPPED, moves=""),
-            "The server stopped the game, so it has no winner.",
-        ),
-        (
-            game(winner=1, reason=Reason.ILLEGAL),
-            "Move 8 of alice was illegal. A nac4 player loses the game by an",
-        ),
-        (game(counted=False), "It does not count in the standings."),
-    ],
-)
-async def test_page_says_what_became_of_the_game(site: Site, record: GameRecord, why: str) -> None:
-    keep(site.database, [record])
-    assert why in words(await page_of(site))
-
-
 async def test_illegal_move_is_quoted_with_what_was_wrong(site: Site) -> None:
     keep(site.database, [ILLEGAL], (SAID, HEARD))
     page = await page_of(site)
@@ -104,12 +75,6 @@ async def test_player_that_left_after_a_refused_move_is_said_to_have_done_so(sit
     page = await page_of(site)
     assert "ann lost to bob by leaving, 1.0 s after a refused move" in words(page)
     assert "Its message PUT 9 had been refused: outside the board. Show the line" in words(page)
-
-
-async def test_what_is_noted_of_a_player_that_left_is_told(site: Site) -> None:
-    both = (((0.1, "note", "", "hung up"), (0.2, "note", "", "lost by leaving")), ())
-    keep(site.database, [game(winner=1, reason=Reason.LEFT)], both)
-    assert "alice left the game before move 8: hung up." in words(await page_of(site))
 
 
 async def test_script_gets_moves_and_times_and_no_more_than_it_needs(site: Site) -> None:
@@ -155,13 +120,6 @@ async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
     assert (
         "What was said is not kept The server keeps it for as long as its option --keep-wire says, 30 days by"
         " default." in words(await page_of(site))
-    )
-
-
-async def test_game_that_the_server_stopped_says_why_nothing_is_kept(site: Site) -> None:
-    keep(site.database, [game(winner=None, reason=Reason.STOPPED, counted=False)])
-    assert "What was said is not kept Nothing is kept of a game that the server stopped." in words(
-        await page_of(site)
     )
 
 

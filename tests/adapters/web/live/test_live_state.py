@@ -5,29 +5,29 @@ from typing import Any
 import pytest
 from live_world import game, hindered, identity, move, over, stands, waits
 
-from adapters.web.live.model import HELD, LOBBY, LOBBY_TEXT, MINUTE, NAMESAKES, Model
+from adapters.web.live.state import HELD, LOBBY, LOBBY_TEXT, MINUTE, NAMESAKES, State
 from gateway.game.events import Reason
 from gateway.game.facts import Came, Cause, GameStarted, Left, MoveMade, Obstacle, Shown, Standing, Waits
 
 
-def model(*told: Shown, now: float = 0.0) -> Model:
-    made = Model()
+def state(*told: Shown, now: float = 0.0) -> State:
+    made = State()
     for each in told:
         made.hear(each, now)
     return made
 
 
-def lobby(made: Model, now: float = 0.0) -> list[tuple[str, str | None, float]]:
+def lobby(made: State, now: float = 0.0) -> list[tuple[str, str | None, float]]:
     return [(each["name"], each["table"], each["waited"]) for each in made.counts(now)["lobby"]]
 
 
-def shown(made: Model, number: int = 1, now: float = 0.0) -> dict[str, Any]:
+def shown(made: State, number: int = 1, now: float = 0.0) -> dict[str, Any]:
     found = {**made.over, **made.games}[identity(number)]
     return dict(found.shown(0, now))
 
 
 def test_game_is_shown_from_its_first_move_to_its_end() -> None:
-    made = model(game(1, table="x"))
+    made = state(game(1, table="x"))
     assert shown(made) == {
         "game": identity(1),
         "place": 0,
@@ -55,7 +55,7 @@ def test_game_is_shown_from_its_first_move_to_its_end() -> None:
 
 
 def test_clocks_stand_as_the_latest_moves_left_them() -> None:
-    made = model(game(1, clock=10.0))
+    made = state(game(1, clock=10.0))
     assert shown(made)["left"] == (10.0, 10.0)
     made.hear(move(1, 0, left=9.5), 0.5)
     made.hear(move(1, 1, left=8.0), 1.0)
@@ -66,29 +66,29 @@ def test_clocks_stand_as_the_latest_moves_left_them() -> None:
 
 def test_game_that_stood_already_is_shown_as_it_stands() -> None:
     standing = Standing((3, 3, 2), (0.0, 0.0), (5.0, 6.0), 1.5)
-    made = model((game(1, clock=10.0), standing), now=100.0)
+    made = state((game(1, clock=10.0), standing), now=100.0)
     found = shown(made, now=101.0)
     assert (found["moves"], found["to_move"], found["left"], found["thinking"]) == ("332", 1, (5.0, 6.0), 2.5)
 
 
 @pytest.mark.parametrize("told", [move(1, 0), over(1), Left(7), Waits(7, None)])
 def test_what_is_told_of_the_unknown_changes_nothing_that_is_shown(told: Shown) -> None:
-    made = model(told)
+    made = state(told)
     assert (made.games, made.over, lobby(made)) == ({}, {}, [])
 
 
 def test_players_of_one_name_are_told_apart_and_bounded() -> None:
-    made = model(*waits(1, "ann", "x", 3.0), Came(2, "ann", "two"), *waits(3, "bob"))
+    made = state(*waits(1, "ann", "x", 3.0), Came(2, "ann", "two"), *waits(3, "bob"))
     assert made.named("ann", 1.0) == [
         {"kind": "one", "table": "x", "waited": 4.0, "why": None},
         {"kind": "two", "table": None, "waited": None, "why": None},
     ]
-    made = model(*(Came(player, "ann", "one") for player in range(NAMESAKES + 1)))
+    made = state(*(Came(player, "ann", "one") for player in range(NAMESAKES + 1)))
     assert len(made.named("ann", 0.0)) == NAMESAKES
 
 
 def test_who_waits_is_listed_until_a_game_or_leaving_ends_it() -> None:
-    made = model(*waits(1, "ann"), *waits(2, "bob", "x"), *waits(3, "carol"), *waits(4, "dan"))
+    made = state(*waits(1, "ann"), *waits(2, "bob", "x"), *waits(3, "carol"), *waits(4, "dan"))
     assert [name for name, _, _ in lobby(made)] == ["dan", "carol", "bob", "ann"]
     made.hear(Left(1), 1.0)
     made.hear(Came(2, "robert", "one"), 1.0)
@@ -98,23 +98,23 @@ def test_who_waits_is_listed_until_a_game_or_leaving_ends_it() -> None:
 
 
 def test_longest_wait_is_listed_last_in_whichever_order_they_were_told() -> None:
-    made = model(*waits(1, "ann", waited=5.0), *waits(2, "bob", waited=9.0), *waits(3, "carol"))
+    made = state(*waits(1, "ann", waited=5.0), *waits(2, "bob", waited=9.0), *waits(3, "carol"))
     made.complete()
     assert [name for name, _, _ in lobby(made)] == ["carol", "ann", "bob"]
 
 
 def test_list_of_those_who_wait_is_bounded_in_number_and_length() -> None:
     many = [each for number in range(LOBBY + 1) for each in waits(number, f"p{number}")]
-    assert len(lobby(model(*many))) == LOBBY
-    assert model(*many).counts(0.0)["waiting"] == LOBBY + 1
+    assert len(lobby(state(*many))) == LOBBY
+    assert state(*many).counts(0.0)["waiting"] == LOBBY + 1
     long = [each for number in range(99) for each in waits(number, "n" * 250, "t" * 250)]
-    assert len(lobby(model(*long))) == LOBBY_TEXT // 500
+    assert len(lobby(state(*long))) == LOBBY_TEXT // 500
     why = Obstacle(Cause.ABSENT, "n" * 250, "m" * 250)
-    assert len(lobby(model(*long, *(hindered(number, why) for number in range(99))))) == LOBBY_TEXT // 1000
+    assert len(lobby(state(*long, *(hindered(number, why) for number in range(99))))) == LOBBY_TEXT // 1000
 
 
 def test_why_a_player_waits_is_listed_until_it_is_so_no_more() -> None:
-    made = model(*waits(1, "bob"), hindered(1, Obstacle(Cause.ABSENT, "Ada", "ada")), hindered(2, None))
+    made = state(*waits(1, "bob"), hindered(1, Obstacle(Cause.ABSENT, "Ada", "ada")), hindered(2, None))
     why = {"cause": "absent", "name": "Ada", "alike": "ada"}
     assert made.counts(0.0)["lobby"] == [
         {"name": "bob", "kind": "one", "table": None, "waited": 0.0, "why": why}
@@ -128,7 +128,7 @@ def test_why_a_player_waits_is_listed_until_it_is_so_no_more() -> None:
 
 
 def test_moves_of_the_last_minute_are_counted() -> None:
-    made = model(game(1))
+    made = state(game(1))
     for second in range(10):
         made.hear(move(1, 0), float(second))
         made.hear(move(1, 1), second + 0.5)
@@ -138,21 +138,21 @@ def test_moves_of_the_last_minute_are_counted() -> None:
 
 
 def test_moves_of_games_that_are_not_known_yet_are_counted_too() -> None:
-    before = model(move(1, 0))
-    assert Model(before).counts(1.0)["moves"] == 1
+    before = state(move(1, 0))
+    assert State(before).counts(1.0)["moves"] == 1
 
 
 def test_game_that_is_over_is_known_for_some_seconds() -> None:
-    made = model(stands(game(1)), stands(game(2)))
+    made = state(stands(game(1)), stands(game(2)))
     made.hear(over(1), 5.0)
-    assert made.let_go(5.0 + HELD - 0.01) == []
-    [gone] = made.let_go(5.0 + HELD)
+    assert made.drop_old(5.0 + HELD - 0.01) == []
+    [gone] = made.drop_old(5.0 + HELD)
     assert gone.started == game(1)
     assert (made.over, [*made.games]) == ({}, [identity(2)])
 
 
 def test_what_a_game_is_told_of_is_returned_with_it() -> None:
-    made = Model()
+    made = State()
     started: GameStarted = game(1)
     one = made.hear(started, 0.0)
     other: MoveMade = move(1, 0)

@@ -1,4 +1,4 @@
-"""The live games, the games that ended a moment ago, and the players that wait.
+"""What is on: the live games, the games that ended a moment ago, and the players that wait.
 
 Pure: facts and the time come in as arguments. Does not know viewers. The rule it keeps: a fact about an
 unknown game or player changes nothing. The state arrives in parts, and a fact may be about a part that is
@@ -51,20 +51,16 @@ class Wait:
 
     @property
     def why(self) -> Json | None:
-        """Why no opponent is here, as viewers get it."""
+        """Why the player has no opponent, as viewers get it."""
         why = self.obstacle
         return None if why is None else {"cause": why.cause.value, "name": why.name, "alike": why.alike}
-
-    @property
-    def characters(self) -> int:
-        """How long the names in it are together."""
-        return len(self.table or "") + (0 if self.obstacle is None else self.obstacle.characters)
 
 
 @dataclass(eq=False, slots=True)
 class Game:
     """A live game, or one that ended a moment ago."""
 
+    id: GameId
     started: GameStarted
     moves: str
     left: tuple[float, float] | None
@@ -117,11 +113,19 @@ class Game:
             self.left = one, other
 
 
-class Model:
-    """The state of all games and players."""
+@dataclass(slots=True)
+class Second:
+    """A second in which moves were made."""
 
-    def __init__(self, earlier: "Model | None" = None) -> None:
-        """`earlier` is a model that missed facts. Its count of moves goes on."""
+    began: float
+    moves: int = 0
+
+
+class State:
+    """All games and players."""
+
+    def __init__(self, earlier: "State | None" = None) -> None:
+        """Begin with nothing. The count of moves of an `earlier` state goes on."""
         self.games: dict[GameId, Game] = {}
         """Live games."""
         self.over: dict[GameId, Game] = {}
@@ -129,21 +133,30 @@ class Model:
         self._players: dict[int, Came] = {}
         self._waiting: dict[int, Wait] = {}
         """The players that wait, the longest wait first."""
-        self._moves: deque[tuple[float, int]] = deque() if earlier is None else earlier._moves
-        """Moves in each second: when the second began, and how many came."""
+        self._moves: deque[Second] = deque() if earlier is None else earlier._moves
 
     def hear(self, fact: Shown, now: float) -> Game | None:
         """Take in a fact; return the game that it is about, if that game is known."""
         match fact:
             case MoveMade():
-                return self._moved(fact, now)
+                if not self._moves or now >= self._moves[-1].began + 1:
+                    self._moves.append(Second(now))
+                self._moves[-1].moves += 1
+                game = self.games.get(fact.game)
+                if game is not None:
+                    game.move(fact, now)
+                return game
             case GameStarted():
                 for player in fact.players:
                     self._waiting.pop(player, None)
-                left = None if fact.clock is None else (fact.clock, fact.clock)
-                return self._stands(fact, Standing((), (0.0, 0.0), left, 0.0), now)
+                clocks = None if fact.clock is None else (fact.clock, fact.clock)
+                return self._begin(fact, Standing((), (0.0, 0.0), clocks, 0.0), now)
             case Finished():
-                return self._ended(fact, now)
+                game = self.games.pop(fact.game, None)
+                if game is not None:
+                    self.over[game.id] = game
+                    game.end(fact, now)
+                return game
             case Came():
                 self._players[fact.player] = fact
             case Waits():
@@ -155,9 +168,13 @@ class Model:
                 self._players.pop(fact.player, None)
                 self._waiting.pop(fact.player, None)
             case Vanished():
-                self._vanish(fact)
+                lost = range(fact.first, fact.last + 1)
+                self._players = {each: came for each, came in self._players.items() if each not in lost}
+                self._waiting = {each: wait for each, wait in self._waiting.items() if each not in lost}
+                on = self.games.items()
+                self.games = {name: game for name, game in on if game.started.players[0] not in lost}
             case (started, standing):
-                return self._stands(started, standing, now)
+                return self._begin(started, standing, now)
             case _:
                 assert_never(fact)
         return None
@@ -166,79 +183,52 @@ class Model:
         """Take in that the state is complete: its players come in no order."""
         self._waiting = dict(sorted(self._waiting.items(), key=lambda item: item[1].since))
 
-    def let_go(self, now: float) -> list[Game]:
+    def drop_old(self, now: float) -> list[Game]:
         """Drop the games that ended `HELD` seconds ago, and return them."""
         past = [game for game in self.over.values() if now >= game.ended + HELD]
         for game in past:
-            del self.over[game.started.game]
+            del self.over[game.id]
         return past
 
     def counts(self, now: float) -> Json:
-        """Return the numbers of games and players, and the players that wait."""
-        while self._moves and self._moves[0][0] <= now - MINUTE:
+        """Return the numbers of games and players, and of waiting players those that are listed.
+
+        The longest wait is last.
+        """
+        while self._moves and self._moves[0].began <= now - MINUTE:
             self._moves.popleft()
-        return {
-            "playing": len(self.games),
-            "waiting": len(self._waiting),
-            "moves": sum(count for _, count in self._moves),
-            "lobby": self._lobby(now),
-        }
-
-    def named(self, name: str, now: float) -> list[Json]:
-        """Return the players of a name, and for how many seconds each has waited, or None."""
-        players = (player for player, came in self._players.items() if came.name == name)
-        return [self._about(player, now) for player in islice(players, NAMESAKES)]
-
-    def _about(self, player: int, now: float) -> Json:
-        kind, wait = self._players[player].kind, self._waiting.get(player)
-        if wait is None:
-            return {"kind": kind, "table": None, "waited": None, "why": None}
-        return {"kind": kind, "table": wait.table, "waited": max(0.0, now - wait.since), "why": wait.why}
-
-    def _lobby(self, now: float) -> list[Json]:
-        """Return the waiting players that are listed, the longest wait last."""
-        listed, characters = list[Json](), 0
+        lobby, characters = list[Json](), 0
         for player, wait in islice(reversed(self._waiting.items()), LOBBY):
             came = self._players.get(player)
             if came is None:
                 continue
-            characters += len(came.name) + wait.characters
+            characters += len(came.name) + len(wait.table or "")
+            characters += 0 if wait.obstacle is None else wait.obstacle.characters
             if characters > LOBBY_TEXT:
                 break
             about = {"name": came.name, "kind": came.kind, "table": wait.table, "why": wait.why}
-            listed.append({**about, "waited": round(max(0.0, now - wait.since), 1)})
-        return listed
-
-    def _moved(self, move: MoveMade, now: float) -> Game | None:
-        if self._moves and now < self._moves[-1][0] + 1:
-            begun, count = self._moves.pop()
-            self._moves.append((begun, count + 1))
-        else:
-            self._moves.append((now, 1))
-        game = self.games.get(move.game)
-        if game is not None:
-            game.move(move, now)
-        return game
-
-    def _vanish(self, lost: Vanished) -> None:
-        numbers = range(lost.first, lost.last + 1)
-        self._players = {player: each for player, each in self._players.items() if player not in numbers}
-        self._waiting = {player: each for player, each in self._waiting.items() if player not in numbers}
-        self.games = {
-            game: each for game, each in self.games.items() if each.started.players[0] not in numbers
+            lobby.append({**about, "waited": round(max(0.0, now - wait.since), 1)})
+        return {
+            "playing": len(self.games),
+            "waiting": len(self._waiting),
+            "moves": sum(each.moves for each in self._moves),
+            "lobby": lobby,
         }
 
-    def _stands(self, started: GameStarted, standing: Standing, now: float) -> Game:
+    def named(self, name: str, now: float) -> list[Json]:
+        """Return the players of a name, and for how many seconds each has waited, or None."""
+        found = list[Json]()
+        for player, came in self._players.items():
+            if came.name == name and len(found) < NAMESAKES:
+                wait = self._waiting.get(player)
+                waited = None if wait is None else max(0.0, now - wait.since)
+                table, why = (None, None) if wait is None else (wait.table, wait.why)
+                found.append({"kind": came.kind, "table": table, "waited": waited, "why": why})
+        return found
+
+    def _begin(self, started: GameStarted, standing: Standing, now: float) -> Game:
         moves = "".join(map(str, standing.moves))
         one, other = standing.left or (0.0, 0.0)
         left = None if standing.left is None else (round(one, 3), round(other, 3))
-        game = Game(started, moves, left, now - standing.thinking)
-        self.games[started.game] = game
-        return game
-
-    def _ended(self, over: Finished, now: float) -> Game | None:
-        game = self.games.pop(over.game, None)
-        if game is not None:
-            game.end(over, now)
-            self.over[over.game] = game
+        game = self.games[started.game] = Game(started.game, started, moves, left, now - standing.thinking)
         return game

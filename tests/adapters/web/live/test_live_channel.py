@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from live_world import (
     NASTY,
     Browser,
+    Games,
     events_in,
     game,
     hindered,
@@ -16,31 +17,23 @@ from live_world import (
     move,
     over,
     stands,
-    tell_all,
     waits,
 )
 
 from adapters.web.live import channel as channel_module
-from adapters.web.live import channels as channels_module
+from adapters.web.live import live as live_module
 from adapters.web.live.channel import FRESH, RING, Channel, Wanted
-from adapters.web.live.channels import KEPT, Channels
-from adapters.web.live.model import HELD
-from gateway.game.facts import Cause, Obstacle, Shown, Vanished
+from adapters.web.live.live import KEPT
+from adapters.web.live.state import HELD
+from gateway.game.facts import Cause, Obstacle, Vanished
 
 ALL = Wanted()
-
-
-def channels(*told: Shown) -> Channels:
-    """Return channels to which this is on."""
-    made = Channels("run")
-    tell_all(made, *told)
-    return made
 
 
 class Viewer:
     """One who watches, reads when a test says so, and hangs up after each time."""
 
-    def __init__(self, all_of_them: Channels, wanted: Wanted = ALL) -> None:
+    def __init__(self, all_of_them: Games, wanted: Wanted = ALL) -> None:
         self.browser = Browser()
         self._channels = all_of_them
         self._wanted = wanted
@@ -60,7 +53,7 @@ class Viewer:
         return {place: each["game"] for place, each in self.read(now).games.items()}
 
 
-def agree(all_of_them: Channels, viewer: Viewer, now: float) -> None:
+def agree(all_of_them: Games, viewer: Viewer, now: float) -> None:
     """Check that a viewer knows what a new snapshot says."""
     seen = viewer.read(now)
     there = all_of_them.open(viewer._wanted)
@@ -79,7 +72,7 @@ def _lasting(browser: Browser) -> object:
 
 
 def test_snapshot_is_kept_no_longer_than_it_serves_others() -> None:
-    all_of_them = channels(stands(game(1)))
+    all_of_them = Games(stands(game(1)))
     watched = all_of_them.open(ALL)
     snapshot = watched.snapshot(5.0)
     all_of_them.tick(5.0 + FRESH)
@@ -89,7 +82,7 @@ def test_snapshot_is_kept_no_longer_than_it_serves_others() -> None:
 
 
 def test_viewer_is_told_a_game_from_its_start_to_its_place_being_free() -> None:
-    all_of_them = channels()
+    all_of_them = Games()
     viewer = Viewer(all_of_them)
     assert viewer.new() == ["snapshot"]
     all_of_them.hear([game(1), move(1, 0), move(1, 1), over(1)], 1.0)
@@ -102,7 +95,7 @@ def test_viewer_is_told_a_game_from_its_start_to_its_place_being_free() -> None:
 
 
 def test_what_a_move_says() -> None:
-    all_of_them = channels(stands(game(1), (3, 3)))
+    all_of_them = Games(stands(game(1), (3, 3)))
     viewer = Viewer(all_of_them)
     viewer.read()
     all_of_them.hear([move(1, 0, 5)], 1.0)
@@ -113,14 +106,14 @@ def test_what_a_move_says() -> None:
 
 
 def test_newest_games_have_the_first_places_and_the_others_are_counted() -> None:
-    all_of_them = channels(*(stands(game(number)) for number in (3, 1, 4, 2)))
+    all_of_them = Games(*(stands(game(number)) for number in (3, 1, 4, 2)))
     viewer = Viewer(all_of_them, Wanted(most=2))
     assert viewer.places() == {0: identity(4), 1: identity(3)}
     assert viewer.browser.counts["playing"] == 4
 
 
 def test_game_takes_a_free_place_and_keeps_it_while_others_go() -> None:
-    all_of_them = channels(stands(game(1)))
+    all_of_them = Games(stands(game(1)))
     viewer = Viewer(all_of_them, Wanted(most=3))
     viewer.read()
     all_of_them.hear([game(2), game(3), game(4), over(1)], 1.0)
@@ -133,7 +126,7 @@ def test_game_takes_a_free_place_and_keeps_it_while_others_go() -> None:
 
 
 def test_place_of_a_game_that_ended_goes_to_the_newest_that_had_none() -> None:
-    all_of_them = channels(stands(game(1)))
+    all_of_them = Games(stands(game(1)))
     viewer = Viewer(all_of_them, Wanted(most=1))
     viewer.read()
     all_of_them.hear([game(2), game(3), move(3, 0), over(1)], 1.0)
@@ -162,7 +155,7 @@ def test_place_of_a_game_that_ended_goes_to_the_newest_that_had_none() -> None:
 )
 def test_viewer_is_told_of_the_games_that_it_wants(wanted: Wanted, found: set[int]) -> None:
     games = [game(1), game(2, ("bob", "ann"), "x"), game(3, ("carol", "dan"), "x")]
-    early, late = channels(*map(stands, games)), channels()
+    early, late = Games(*map(stands, games)), Games()
     viewer, later = Viewer(early, wanted), Viewer(late, wanted)
     assert {each["game"] for each in viewer.read().games.values()} == {*map(identity, found)}
     later.read()
@@ -174,7 +167,7 @@ def test_viewer_is_told_of_the_games_that_it_wants(wanted: Wanted, found: set[in
 
 
 def test_counts_are_told_when_they_change() -> None:
-    all_of_them = channels(*waits(1, "ann"))
+    all_of_them = Games(*waits(1, "ann"))
     viewer = Viewer(all_of_them)
     viewer.read()
     all_of_them.tick(1.0)  # who waits has waited for longer, and nothing else
@@ -190,7 +183,7 @@ def test_counts_are_told_when_they_change() -> None:
 
 
 def test_those_who_want_the_same_share_a_channel_and_what_was_encoded() -> None:
-    all_of_them = channels(stands(game(1)))
+    all_of_them = Games(stands(game(1)))
     one, other = all_of_them.open(ALL), all_of_them.open(Wanted())
     assert one is other
     assert one.since(None, 0.0) is one.since(None, FRESH / 2)
@@ -200,13 +193,13 @@ def test_those_who_want_the_same_share_a_channel_and_what_was_encoded() -> None:
 
 
 def test_snapshot_for_somebody_later_has_later_times() -> None:
-    watched = channels(stands(game(1))).open(ALL)
+    watched = Games(stands(game(1))).open(ALL)
     [first], [second] = (events_in(watched.since(None, now)) for now in (1.0, 2.0))
     assert [each[2]["games"][0]["thinking"] for each in (first, second)] == [1.0, 2.0]
 
 
 def test_viewer_that_connects_again_misses_nothing_and_hears_nothing_twice() -> None:
-    all_of_them = channels(stands(game(1)))
+    all_of_them = Games(stands(game(1)))
     viewer = Viewer(all_of_them)
     for number in range(12):
         assert viewer.new(float(number)) == (["moved"] if number else ["snapshot"])
@@ -217,23 +210,23 @@ def test_viewer_that_connects_again_misses_nothing_and_hears_nothing_twice() -> 
     "last", ["", "run", "run-1", "run-1-", "run-2-0", "other-1-0", "run-1-99", "run-1-\u0663", "run-1--1"]
 )
 def test_id_that_is_not_of_this_channel_gets_a_snapshot(last: str) -> None:
-    watched = channels(stands(game(1))).open(ALL)
+    watched = Games(stands(game(1))).open(ALL)
     assert watched.number_in("run-1-0") == 0
     [(_, kind, _)] = events_in(watched.since(watched.number_in(last), 0.0))
     assert kind == "snapshot"
 
 
 def test_id_of_an_earlier_channel_for_the_same_gets_a_snapshot() -> None:
-    all_of_them = channels(stands(game(1)))
+    all_of_them = Games(stands(game(1)))
     viewer = Viewer(all_of_them)
     viewer.read()
     all_of_them.tick(KEPT + 1)
-    assert len(all_of_them) == 0
+    assert len(all_of_them.live.channels) == 0
     assert viewer.new(KEPT + 1) == ["snapshot"]
 
 
 def test_viewer_that_falls_out_of_the_ring_gets_a_snapshot() -> None:
-    all_of_them = channels(*(stands(game(number)) for number in range(50)))
+    all_of_them = Games(*(stands(game(number)) for number in range(50)))
     slow, quick = Viewer(all_of_them), Viewer(all_of_them)
     slow.read()
     for side in (0, 1) * 10:
@@ -245,20 +238,22 @@ def test_viewer_that_falls_out_of_the_ring_gets_a_snapshot() -> None:
 
 
 def test_ring_is_bounded_in_bytes() -> None:
-    all_of_them = channels(stands(game(1)))
-    watched = all_of_them.open(ALL)
+    watched = Games(stands(game(1))).open(ALL)
     for _ in range(2000):
         watched.put(b"x" * 100)
-        assert len(watched.since(max(0, watched.number - len(watched._ring)), 0.0)) <= RING
+    kept = [watched.since(number, 0.0) for number in range(watched.number)]
+    kept = [data for data in kept if b"event: snapshot" not in data]
+    assert len(kept) > 100
+    assert max(map(len, kept)) <= RING
     watched.put(b"x" * (RING + 1))
-    assert not watched._ring
+    assert b"event: snapshot" in watched.since(watched.number - 1, 0.0)
 
 
 def test_gap_gives_everybody_a_snapshot_and_until_then_nobody_sees_half_of_it() -> None:
-    all_of_them = channels(stands(game(1)))
+    all_of_them = Games(stands(game(1)))
     viewer, late = Viewer(all_of_them), Viewer(all_of_them)
     viewer.read()
-    all_of_them.begin(1)
+    all_of_them.live.begin(1)
     all_of_them.hear([stands(game(2), (1,))], 5.0)
     assert viewer.new(5.0) == []
     assert late.places(5.0) == {0: identity(1)}
@@ -267,57 +262,35 @@ def test_gap_gives_everybody_a_snapshot_and_until_then_nobody_sees_half_of_it() 
     assert viewer.places(6.0) == late.places(6.0) == {0: identity(2)}
 
 
-def test_what_was_told_for_an_earlier_request_changes_nothing() -> None:
-    all_of_them = channels(stands(game(1)))
-    all_of_them.renew()
-    tell_all(all_of_them, stands(game(1)), now=1.0)
-    all_of_them.hear([move(1, 0)], 1.0)
-    all_of_them.tick(1.0)
-    assert not all_of_them.is_whole
-    tell_all(all_of_them, stands(game(2)), number=2, now=1.0)
-    assert Viewer(all_of_them).places(1.0) == {0: identity(2)}
-
-
 def test_channel_without_viewers_stays_for_as_long_as_a_browser_takes_to_come_again() -> None:
-    all_of_them = channels()
+    all_of_them = Games()
     watched = all_of_them.open(ALL)
     all_of_them.tick(1000.0)
     all_of_them.close(watched, 1000.0)
     all_of_them.tick(1000.0 + KEPT - 0.1)
-    assert len(all_of_them) == 1
+    assert len(all_of_them.live.channels) == 1
     all_of_them.tick(1000.0 + KEPT)
-    assert len(all_of_them) == 0
+    assert len(all_of_them.live.channels) == 0
 
 
 def test_channels_are_bounded_and_the_one_without_viewers_for_longest_makes_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(channels_module, "MOST", 2)
-    all_of_them = channels()
+    monkeypatch.setattr(live_module, "CHANNELS", 2)
+    all_of_them = Games()
     one, other = all_of_them.open(Wanted(most=1)), all_of_them.open(Wanted(most=2))
     all_of_them.close(other, 1.0)
     all_of_them.close(one, 2.0)
     all_of_them.open(Wanted(most=3))
     assert all_of_them.open(Wanted(most=1)) is one
-    assert len(all_of_them) == 2
+    assert len(all_of_them.live.channels) == 2
     all_of_them.open(Wanted(most=4))  # while all are watched, none makes room
     assert all_of_them.open(Wanted(most=1)) is one
 
 
-def test_waker_is_called_once_and_not_at_all_when_it_is_taken_back() -> None:
-    all_of_them = channels()
-    watched, calls = all_of_them.open(ALL), list[str]()
-    one, other = (lambda: calls.append("one")), (lambda: calls.append("other"))
-    watched.await_news(one)
-    watched.await_news(other)
-    watched.await_no_news(other)
-    all_of_them.hear([game(1), game(2)], 1.0)
-    assert calls == ["one"]
-
-
 @pytest.mark.parametrize("name", NASTY)
 def test_name_reaches_a_browser_as_it_is_and_breaks_no_event(name: str) -> None:
-    all_of_them = channels(stands(game(1, (name, "bob"), name)), *waits(7, name, name))
+    all_of_them = Games(stands(game(1, (name, "bob"), name)), *waits(7, name, name))
     watched = all_of_them.open(ALL)
     all_of_them.hear([game(2, (name, name))], 1.0)
     for data in (watched.since(None, 1.0), watched.since(0, 1.0)):
@@ -342,7 +315,7 @@ def test_viewer_that_reads_now_and_then_knows_what_a_snapshot_says(
     """Whatever falls out of the ring, is missed, or comes while it does not read."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(channel_module, "RING", ring)
-        all_of_them = channels()
+        all_of_them = Games()
         viewers = [Viewer(all_of_them, wanted) for wanted in (ALL, Wanted(most=2), Wanted(player="p1"))]
         on, now, number = dict[int, int](), 0.0, 0
         for count, step in enumerate(steps):
@@ -356,7 +329,7 @@ def test_viewer_that_reads_now_and_then_knows_what_a_snapshot_says(
                     all_of_them.tick(now)
                 case "gap":
                     told = [stands(game(each, (f"p{each % 3}", "bob")), (3,) * on[each]) for each in on]
-                    tell_all(all_of_them, *told, now=now)
+                    all_of_them.tell_all(*told, now=now)
                 case "end" if on:
                     ended = [*on][number % len(on)]
                     del on[ended]
@@ -374,7 +347,7 @@ def test_viewer_that_reads_now_and_then_knows_what_a_snapshot_says(
 
 def test_games_and_players_of_a_lost_node_vanish_for_all_viewers() -> None:
     lost = [stands(game(number)) for number in (51, 52, 53)]
-    all_of_them = channels(stands(game(1)), *waits(4, "here"), *lost, *waits(110, "there"))
+    all_of_them = Games(stands(game(1)), *waits(4, "here"), *lost, *waits(110, "there"))
     viewers = [Viewer(all_of_them, Wanted(most=most)) for most in (1, 9)]
     assert {viewer.read().counts["playing"] for viewer in viewers} == {4}
     all_of_them.hear([Vanished(100, 199)], 1.0)
@@ -388,7 +361,7 @@ def test_games_and_players_of_a_lost_node_vanish_for_all_viewers() -> None:
 
 
 def test_what_a_node_tells_after_the_state_was_complete_is_shown_when_it_has_told_all() -> None:
-    all_of_them = channels(stands(game(1)), *waits(4, "here", waited=1.0))
+    all_of_them = Games(stands(game(1)), *waits(4, "here", waited=1.0))
     viewer = Viewer(all_of_them)
     viewer.read()
     all_of_them.hear([stands(game(51), (3,)), *waits(110, "there", waited=9.0)], 1.0)

@@ -1,0 +1,260 @@
+"""Words and sentences for people: how a game ended, what a player does, what standings count.
+
+Pure. A sentence is a list of texts and `Part` values, so that what comes from a client stays apart from our
+words; the macro `text` of the templates makes HTML of it. Scripts have theirs in words.js and sentences.js.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+from urllib.parse import quote
+
+from adapters.web.live.state import Json
+from adapters.web.page.timeline import Timeline
+from gateway.game.board import Side
+from gateway.game.events import Reason
+from gateway.store.presentation import Outcome, Refusal
+from gateway.store.records import GameRecord, moment
+from gateway.store.statistics import Score
+
+REASON_TEXTS = {
+    "four": "four in a row",
+    "full": "full board",
+    "time": "time",
+    "left": "left",
+    "aborted": "aborted",
+    "illegal": "illegal move",
+    "stopped": "stopped",
+}
+"""The stored words for how a game ended, and the text for people."""
+_BADGES = {Reason.TIME: "time", Reason.LEFT: "left", Reason.ILLEGAL: "illegal"}
+
+
+class Part(NamedTuple):
+    """A part of a sentence that is not plain text."""
+
+    kind: Literal["name", "player", "linked", "quoted", "game", "play", "code", "strong", "bold", "time"]
+    """What it is: a name, a player's name, one with a link to its page, what a client sent, the id of a game,
+    a link to the view Play, or how it is shown."""
+    text: str
+
+
+Text: TypeAlias = Sequence[str | Part]
+
+
+def plain(text: Text) -> str:
+    """Return a sentence without its markup."""
+    return "".join(each if isinstance(each, str) else each.text for each in text)
+
+
+# Words.
+
+
+def number(value: float) -> str:
+    """Return ``12,345``."""
+    return f"{value:,.0f}"
+
+
+def counted(count: int, word: str) -> str:
+    """Return ``1 game`` or ``2 games``."""
+    return f"{number(count)} {word}{'' if count == 1 else 's'}"
+
+
+def signed(value: float) -> str:
+    """Return a figure with one decimal, and a true minus sign."""
+    return f"{value:.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def thought(milliseconds: float) -> str:
+    """Return a thinking time: ``812 ms``, ``3.9 s`` or ``4:05``."""
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.1f} s"
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def percent(share: float) -> str:
+    """Return a share of 1 as ``56 %``."""
+    return f"{round(100 * share)} %"
+
+
+def points(score: Score) -> str:
+    """Return the points of a score as ``2½``."""
+    whole, half = divmod(2 * score.won + score.drawn, 2)
+    return f"{whole or ('' if half else 0)}{'½' if half else ''}"
+
+
+def points_of(score: Score) -> str:
+    """Return ``2½ of 4``."""
+    return f"{points(score)} of {score.games}"
+
+
+def sentence(text: str) -> str:
+    """Return text as a sentence: a capital first, a full stop last."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def address(name: str) -> str:
+    """Return what follows ``/player/`` in the address of a player.
+
+    Browsers take the names ``.`` and ``..`` for folders even when they are encoded, so these are parameters.
+    """
+    quoted = quote(name, safe="", errors="surrogatepass")
+    return f"?name={quoted}" if name in {".", ".."} else quoted
+
+
+# A game.
+
+
+def result_for(record: GameRecord, side: Side) -> Literal["won", "drawn", "lost", ""]:
+    """Return what a game was for one side; nothing for a game without a result."""
+    if record.winner is None:
+        return "drawn" if record.reason is Reason.FULL else ""
+    return "won" if record.winner == side else "lost"
+
+
+def badge(record: GameRecord, side: Side) -> str:
+    """Return the word of a side's badge: its result, or how it came about."""
+    result = result_for(record, side)
+    if result == "won":
+        return "four" if record.reason is Reason.FOUR else result
+    return _BADGES.get(record.reason, result) if result == "lost" else result
+
+
+def headline(names: Sequence[str], outcome: Outcome | None) -> str:
+    """Say who plays, or who won, and how."""
+    if outcome is None:
+        return f"{names[0]} plays {names[1]}"
+    return f"{names[outcome.subject]} {outcome.verb} {names[1 - outcome.subject]} {outcome.how}"
+
+
+def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: Callable[[str], str]) -> Text:
+    """Say what ended a game, and what its loser had sent before.
+
+    `dialect` returns the title of a kind of player.
+    """
+    following = len(record.moves) + 1
+    loser = 1 - (record.winner or 0)
+    name, kind = Part("name", record.players[loser].name), dialect(record.players[loser].kind)
+    refused: Text = ()
+    if refusal is not None:
+        refused = (" Its message ", Part("quoted", refusal.text), f" had been refused: {refusal.why}.")
+    rule = Part("strong", f"A {kind} player loses the game by an illegal move.")
+    text: Text
+    match record.reason:
+        case Reason.FOUR:
+            text = (f"Move {following - 1}, in column {record.moves[-1]}, made four in a row.",)
+        case Reason.FULL:
+            text = ("The board is full, and nobody has four in a row.",)
+        case Reason.ILLEGAL if lines.attempt is not None:
+            sent = Part("quoted", lines.attempt.text)
+            because = f", which was refused: {lines.attempt.why}. "
+            text = (f"At move {following} ", name, " said ", sent, because, rule)
+        case Reason.ILLEGAL:
+            text = (f"Move {following} of ", name, " was illegal. ", rule)
+        case Reason.TIME:
+            used = f"It thought for {thought(record.thought[loser])} in this game."
+            text = (name, f" ran out of time before move {following}. {used}", *refused)
+        case Reason.LEFT:
+            note = f": {lines.notes[loser]}" if lines.notes[loser] else ""
+            text = (name, f" left the game before move {following}{note}.", *refused)
+        case Reason.ABORTED:
+            text = ("An aborted game has no winner.",)
+        case Reason.STOPPED:
+            text = ("The server stopped the game, so it has no winner.",)
+    return text if record.counted else (*text, " It does not count in the standings.")
+
+
+def unkept(record: GameRecord, *, is_new: bool) -> str:
+    """Say why nothing is kept of what both sides of a game said and heard."""
+    if all(player.house for player in record.players):
+        return "The server's own players have no connection, so there is nothing to keep."
+    if record.reason is Reason.STOPPED:
+        return "Nothing is kept of a game that the server stopped."
+    if is_new:
+        return "It is stored a moment after the result."
+    return "The server keeps it for as long as its option --keep-wire says, 30 days by default."
+
+
+# A player.
+
+
+def waiting(table: str | None, since: int, why: Json | None) -> Text:
+    """Say where a player waits since a point in time, in milliseconds, and why it has no opponent."""
+    place: Text = ("in the lobby",) if table is None else ("at table ", Part("player", table))
+    reason: Text = ()
+    if why is not None:
+        name = Part("player", why["name"])
+        match why["cause"]:
+            case "absent":
+                there = () if why["alike"] is None else ("; ", Part("player", why["alike"]), " is")
+                reason = (" It wishes for ", name, ", who is not here", *there, ".")
+            case "namesake":
+                reason = (" Another ", name, " waits too, and two players of one name never meet.")
+            case _:
+                reason = (" Nobody else is at that table.",)
+    return ("It has waited ", *place, " since ", Part("time", moment(since)), ".", *reason)
+
+
+def playing(game: Json, name: str) -> Text:
+    """Say which game a player plays, or has just played, and against whom.
+
+    `game` is as in the live stream.
+    """
+    names = [player["name"] for player in game["players"]]
+    opponent = Part("linked", names[1 if names[0] == name else 0])
+    verb = "plays" if game["reason"] is None else "has just played"
+    return (f"It {verb} game ", Part("game", game["game"]), " against ", opponent, ".")
+
+
+def games_that_count(score: Score) -> str:
+    """Return ``1 game that counts``."""
+    return f"{counted(score.games, 'game')} that count{'s' if score.games == 1 else ''}"
+
+
+def results(score: Score) -> str:
+    """Return ``3 won, 1 drawn, 2 lost``."""
+    return f"{number(score.won)} won, {number(score.drawn)} drawn, {number(score.lost)} lost"
+
+
+# Standings.
+
+
+def count(players: int, first_movers: Score) -> str:
+    """Say how many players and games are in standings, and how first movers did."""
+    if not first_movers.games:
+        return "no games"
+    won = percent(first_movers.won / first_movers.games)
+    games = counted(first_movers.games, "game")
+    return f"{counted(players, 'player')}, {games}; first movers won {won}"
+
+
+def nobody(least: int, page: int) -> str:
+    """Say why nobody is listed on a page of standings."""
+    if page > 1:
+        return "There are fewer players."
+    return f"No player has {'one' if least == 1 else f'{number(least)} or more'} of these games."
+
+
+def places(merit: str, *, is_everything: bool) -> Text:
+    """Say by what places are given, one of `MERITS`, and whether ratings are of other games, too."""
+    by: Mapping[str, Text] = {
+        "points": (" The place is by ", Part("bold", "points"), ": 1 for a won game, ½ for a drawn one."),
+        "share": (" The place is by points a game.",),
+    }
+    return (*by.get(merit, ()), *(() if is_everything else (" The rating is that of all games.",)))
+
+
+# A server.
+
+
+def offer(addresses: Sequence[tuple[str, str]], *, plays: bool) -> Text:
+    """Say where to point a bot, by URL and title of each dialect, and whether people can play on the page."""
+    if not addresses:
+        return ()
+    found = list[str | Part]()
+    for place, (url, title) in enumerate(addresses, 1):
+        found.append("Point a bot at " if place == 1 else " or " if place == len(addresses) else ", ")
+        found += [Part("code", url), f" ({title})"]
+    return [*found, *((", or ", Part("play", "play yourself")) if plays else ()), "."]
