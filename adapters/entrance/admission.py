@@ -77,8 +77,6 @@ class Admission:
     """Proxies, which say by HTTP where a client is."""
     proxied: bool = False
     """Whether each connection begins with a PROXY header, which says so."""
-    noted: Callable[[], None] = lambda: None
-    """Is called when something was counted."""
     _being_told: int = 0
     _log: Throttle = field(default_factory=Throttle)
     """Passes each limit, by option, when it is to be logged."""
@@ -121,7 +119,6 @@ class Admission:
     def count(self, what: str, name: str) -> None:
         """Count that something came about at a front end."""
         self.counts[what, name] += 1
-        self.noted()
 
     def reached(self, name: str, option: str, origin: str) -> None:
         """Count that a client reached a limit, and log that once in a while."""

@@ -249,14 +249,12 @@ async def test_client_that_counts_no_more_makes_room_for_another_once() -> None:
             assert limits.connections.enter("", 0.0) != 0.0
 
 
-async def test_what_is_counted_is_noted() -> None:
-    noted: list[str] = []
-    limits = Admission(ConnectionCounts(), Counter(), noted=lambda: noted.append("noted"))
+async def test_limits_that_are_reached_are_counted() -> None:
+    limits = Admission(ConnectionCounts(), Counter())
     limits.count("limit_system", "toy")
     async with limits.admit("toy", HERE) as entry:
         entry.limits.reached("messages-per-second", HERE)
     assert limits.counts == {("limit_system", "toy"): 1, ("limit_messages-per-second", "toy"): 1}
-    assert len(noted) == 2
 
 
 # What those hear who are not let in.
