@@ -42,7 +42,7 @@ export class Columns {
     this.#listeners = listeners;
     board.svg.insertBefore(this.#ghost, board.discs);
     this.show("", null);
-    buttons.forEach((button, column) => this.#listen(button, () => column));
+    for (const [column, button] of buttons.entries()) this.#listen(button, () => column);
     this.#listen(place, (event) => board.columnAt(event.clientX));
     document.addEventListener("keydown", (event) => this.#press(event));
   }
@@ -68,7 +68,7 @@ export class Columns {
   #choose(column) {
     this.chosen = this.#side === null ? null : column;
     this.#last = column ?? this.#last;
-    this.#buttons.forEach((button, each) => this.#label(button, each));
+    for (const [each, button] of this.#buttons.entries()) this.#label(button, each);
     this.#light();
     this.#listeners.chose(this.chosen);
   }

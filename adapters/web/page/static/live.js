@@ -114,7 +114,7 @@ function showWaiting(counts, now) {
   write(find(".names", lobby), names.join(", "));
   const hidden = waiting - chips.length;
   write(find(".others", lobby), hidden > 0 ? `${number(hidden)} more` : "");
-  chips.forEach((chip, index) => showWait(chip, players[index]));
+  for (const [index, chip] of chips.entries()) showWait(chip, players[index]);
   // Entries do not move under the pointer.
   if (lobby.open && !list.matches(":hover, :focus-within")) fillList();
 }
