@@ -161,6 +161,7 @@ async function findStored({ request, moves, side }, isFirst = true) {
 function draw(state, before) {
   switch (state.at) {
     case "choosing":
+      columns.show("", null); // a key drops nothing into a game that was left
       show("choose");
       fill(find(".trouble", page), state.trouble);
       break;
