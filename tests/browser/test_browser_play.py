@@ -111,6 +111,20 @@ def test_person_plays_a_bot_that_waits_in_the_lobby_and_is_told_when_it_leaves(
 
 
 @pytest.mark.usefixtures("long")
+def test_key_drops_nothing_once_a_game_was_left(windows: Windows) -> None:
+    page = windows.open("/play")
+    choose(page, "random")
+    expect(page.locator("#turn")).to_have_text("Your move")
+    page.get_by_role("button", name="Leave").click()
+    page.locator(".choose button.anyone").click()
+    expect(page.locator("section.wait")).to_be_visible()
+    page.keyboard.press("3")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".choose")).to_be_visible()
+    expect(page.locator(".trouble")).to_be_empty()
+
+
+@pytest.mark.usefixtures("long")
 def test_name_is_kept_and_a_name_of_the_servers_own_is_refused_with_a_reason(windows: Windows) -> None:
     page = windows.open("/play")
     page.locator("input[name=name]").fill("aima")

@@ -24,6 +24,8 @@ from starlette.routing import Route
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 """Headers of a file that never changes at its address."""
+_VARIES = {"Vary": "Accept-Encoding"}
+_COMPRESSED = {"Content-Encoding": "gzip", **_VARIES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Assets:
 
     version: str
     contents: dict[str, bytes]
+    packed: dict[str, bytes]
+    """The same, compressed by gzip."""
 
     def address(self, name: str) -> str:
         """Return the path of a file. Raises KeyError if there is no such file."""
@@ -40,11 +44,13 @@ class Assets:
 
     async def serve(self, request: Request) -> Response:
         """Answer a request for one of them."""
-        content = self.contents.get(request.path_params["name"])
-        if content is None or request.path_params["version"] != self.version:
+        name = request.path_params["name"]
+        if name not in self.contents or request.path_params["version"] != self.version:
             raise HTTPException(404, "there is no such file")
-        kind = _TYPES[request.path_params["name"].rpartition(".")[2]]
-        return Response(content, headers=FOREVER, media_type=kind)
+        kind = _TYPES[name.rpartition(".")[2]]
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self.packed[name], headers=FOREVER | _COMPRESSED, media_type=kind)
+        return Response(self.contents[name], headers=FOREVER | _VARIES, media_type=kind)
 
 
 @cache
@@ -55,7 +61,8 @@ def assets() -> Assets:
     digest = hashlib.sha256()
     for name in sorted(contents):
         digest.update(name.encode() + b"\0" + contents[name])
-    return Assets(digest.hexdigest()[:12], contents)
+    packed = {name: gzip.compress(content, mtime=0) for name, content in contents.items()}
+    return Assets(digest.hexdigest()[:12], contents, packed)
 
 
 # The library that draws large plots in the browser: Vega-Lite, from the optional package vl-convert-python.
@@ -69,7 +76,6 @@ PATIENCE = 180.0
 """Seconds that the process has to bundle the library: it gives way to play, so a busy machine needs many."""
 PAUSE = 60.0
 """Seconds until the next attempt, after the process was killed or too slow."""
-_COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 _PROGRAM = """
 import gzip, sys, vl_convert
 sys.stdout.buffer.write(gzip.compress(vl_convert.javascript_bundle("export default vegaEmbed;").encode()))

@@ -2,61 +2,110 @@
 //
 // Sides and columns count from 0 here, as everywhere in the page.
 
+/** @typedef {import("./rules.js").Side} Side */
+
+/**
+ * A position as a player sees it.
+ * @typedef {object} Position
+ * @property {string} moves the columns, each a digit
+ * @property {Side} side the player's own
+ * @property {Side | null} toMove
+ * @property {Side | null | undefined} winner null for a draw, undefined while the game is on
+ */
+
+/**
+ * What the server says: of a position; that the game is over, or that the opponent has left it; that what was asked
+ * cannot be done; that the connection is gone.
+ * @typedef {{ type: "state", position: Position }
+ *   | { type: "end" }
+ *   | { type: "disconnected" }
+ *   | { type: "ignored", reason: string }
+ *   | { type: "lost", reason: string }} ArenaEvent
+ */
+
 export class Arena {
-  // `heard(what, about)` is called with:
-  //   "state", {moves, side, toMove, winner}: a string of columns, one's own side, whose turn it is or null,
-  //            and the winner, null for a draw, undefined while the game is on
-  //   "end", "disconnected": the game is over, or the opponent has left it
-  //   "ignored", {reason}: what was asked cannot be done
-  //   "lost", {reason}: the connection is gone
-  constructor(address, heard) {
-    this.address = address;
-    this.heard = heard;
-    this.socket = null;
+  #address;
+  #listener;
+  /** @type {WebSocket | null} */
+  #socket = null;
+
+  /**
+   * Connect to `address` when a game is asked for, and call `listener` with what the server says.
+   * @param {string} address
+   * @param {(event: ArenaEvent) => void} listener
+   */
+  constructor(address, listener) {
+    this.#address = address;
+    this.#listener = listener;
   }
 
-  // Ask for a game: {id, against, table} as in PROTOCOL.md 3.1.
+  /**
+   * Ask for a game, as in PROTOCOL.md 3.1.
+   * @param {{ id: string, against?: string, table?: string }} wanted
+   */
   start(wanted) {
     const text = JSON.stringify({ type: "start", ...wanted });
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(text);
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
     else this.#connect(text);
   }
 
+  /** @param {number} column */
   move(column) {
-    this.socket?.send(JSON.stringify({ type: "move", move: column }));
+    this.#socket?.send(JSON.stringify({ type: "move", move: column }));
   }
 
   close() {
-    const socket = this.socket;
-    this.socket = null;
+    const socket = this.#socket;
+    this.#socket = null;
     socket?.close();
   }
 
+  /** @param {string} first what is said first */
   #connect(first) {
     this.close();
-    const socket = new WebSocket(this.address);
-    this.socket = socket;
+    const socket = new WebSocket(this.#address);
+    this.#socket = socket;
     socket.addEventListener("open", () => socket.send(first));
-    socket.addEventListener("message", (event) => this.socket === socket && this.#hear(JSON.parse(event.data)));
-    socket.addEventListener("close", (event) => {
-      if (this.socket !== socket) return;
-      this.socket = null;
-      this.heard("lost", { reason: event.reason });
+    socket.addEventListener("message", ({ data }) => {
+      if (this.#socket === socket) this.#listener(eventOf(JSON.parse(data)));
     });
-  }
-
-  #hear(message) {
-    if (message.type === "state") this.heard("state", position(message));
-    else if (message.type === "ignored") this.heard("ignored", { reason: message.reason });
-    else this.heard(message.type);
+    socket.addEventListener("close", ({ reason }) => {
+      if (this.#socket !== socket) return;
+      this.#socket = null;
+      this.#listener({ type: "lost", reason });
+    });
   }
 }
 
-function position({ moves, you, turn, winner }) {
+/**
+ * @typedef {{ type: "state", moves: number[], you: number, turn: number, winner?: number }} StateMessage
+ * @typedef {{ type: "ignored", reason: string } | { type: "end" } | { type: "disconnected" }} OtherMessage
+ */
+
+/**
+ * What a message of the server says.
+ * @param {StateMessage | OtherMessage} message
+ * @returns {ArenaEvent}
+ */
+export function eventOf(message) {
+  if (message.type !== "state") return message;
+  const { moves, you, turn, winner } = message;
   return {
-    moves: moves.join(""),
-    side: you - 1,
-    toMove: turn ? turn - 1 : null,
-    winner: winner ? winner - 1 : winner === 0 ? null : undefined,
+    type: "state",
+    position: {
+      moves: moves.join(""),
+      side: sideOf(you) ?? 0,
+      toMove: sideOf(turn),
+      winner: winner === undefined ? undefined : sideOf(winner),
+    },
   };
+}
+
+/**
+ * The side of player 1 or 2; null for 0, which is nobody.
+ * @param {number} player
+ * @returns {Side | null}
+ */
+function sideOf(player) {
+  return player ? /** @type {Side} */ (player - 1) : null;
 }

@@ -1,6 +1,7 @@
 // Boards that a template only names: <div class="board" data-moves="3342">.
 import { Board } from "./board.js";
+import { findAll } from "./dom.js";
 
-for (const place of document.querySelectorAll("div.board[data-moves]")) {
-  new Board(place).show(place.dataset.moves);
+for (const place of findAll("div.board[data-moves]")) {
+  new Board(place).show(place.dataset.moves ?? "");
 }

@@ -1,45 +1,62 @@
 // A game as a card, for Live and the projector: two players with their clocks, and the board between them.
 import { Board } from "./board.js";
-import { clock, outcome, spoken } from "./games.js";
-import { kindOf } from "./words.js";
+import { copyOf, find, write } from "./dom.js";
+import { kindOf } from "./format.js";
+import { clock, inWords, outcome } from "./games.js";
+import { SIDES } from "./rules.js";
 
-const SIDES = [0, 1];
+/**
+ * @typedef {import("./games.js").ClockFace} ClockFace
+ * @typedef {import("./games.js").LiveGame} LiveGame
+ * @typedef {import("./games.js").Player} Player
+ */
 
 export class Card {
-  // Copy the template.
-  constructor(template) {
-    this.element = template.content.firstElementChild.cloneNode(true);
-    const find = (what, side) => this.element.querySelector(`.${what}[data-side="${side}"]`);
-    this.players = SIDES.map((side) => find("player", side));
-    this.clocks = SIDES.map((side) => find("clock", side));
-    this.board = new Board(this.element.querySelector(".board"));
-    this.game = null;
+  /** @type {LiveGame | undefined} */
+  #game;
+  /** @type {string | undefined} The game whose players it names. */
+  #id;
+
+  constructor() {
+    this.element = copyOf("#card");
+    this.players = SIDES.map((side) => find(`.player[data-side="${side}"]`, this.element));
+    this.clocks = SIDES.map((side) => find(`.clock[data-side="${side}"]`, this.element));
+    this.board = new Board(find(".board", this.element));
   }
 
-  // Show a game at `now`. Without a game, keep the place empty.
+  /**
+   * Show a game at `now`. Without a game, keep the place empty.
+   * @param {LiveGame | undefined} game
+   * @param {number} now
+   */
   show(game, now) {
-    const isOver = Boolean(game) && game.reason !== null;
+    const isOver = game !== undefined && game.reason !== null;
     this.element.classList.toggle("vacant", !game);
     this.element.classList.toggle("over", isOver);
-    if (game && game.game !== this.id) this.#name(game);
-    this.game = game;
+    if (game && game.game !== this.#id) this.#name(game);
+    this.#game = game;
     if (!game) return;
-    this.board.show(game.moves, spoken(game));
+    const [first, second] = game.players;
+    this.board.show(game.moves, inWords(game, [first.name, second.name]));
     for (const side of SIDES) {
       this.players[side].classList.toggle("to-move", game.to_move === side);
       if (isOver) showOutcome(this.clocks[side], outcome(game, side));
     }
-    if (!isOver) this.tick(now);
+    this.tick(now);
   }
 
-  // Let the clocks show `now`.
+  /**
+   * Let the clocks of a game that is on show `now`.
+   * @param {number} now
+   */
   tick(now) {
-    if (!this.game || this.game.reason !== null) return;
-    for (const side of SIDES) showClock(this.clocks[side], clock(this.game, side, now));
+    if (!this.#game || this.#game.reason !== null) return;
+    for (const side of SIDES) showClock(this.clocks[side], clock(this.#game, side, now));
   }
 
+  /** @param {LiveGame} game */
   #name(game) {
-    this.id = game.game;
+    this.#id = game.game;
     this.board.show("");
     const link = this.element.querySelector("a");
     if (link) link.href = `/game/${encodeURIComponent(game.game)}`;
@@ -47,28 +64,36 @@ export class Card {
   }
 }
 
-// Fill in a player's name and the mark of its dialect.
+/**
+ * Fill in a player's name and the mark of its dialect.
+ * @param {Element} place
+ * @param {Player} player
+ */
 export function showPlayer(place, { name, kind }) {
   const [letter, title] = kindOf(kind);
-  place.querySelector("bdi").textContent = name;
-  place.querySelector(".name").title = name;
-  place.querySelector(".mark").textContent = letter;
-  place.querySelector(".mark").title = title;
+  const mark = find(".mark", place);
+  find("bdi", place).textContent = name;
+  find(".name", place).title = name;
+  mark.textContent = letter;
+  mark.title = title;
   const word = place.querySelector(".hidden");
   if (word) word.textContent = title;
 }
 
-// Show what `clock` returned.
-export function showClock(place, shown) {
-  write(place, shown?.text ?? "", shown ? `clock${shown.runs ? " runs" : ""}${shown.isShort ? " short" : ""}` : "clock");
+/**
+ * Show what a clock shows; nothing if there is none.
+ * @param {Element} place
+ * @param {ClockFace | null} face
+ */
+export function showClock(place, face) {
+  const classes = face ? `clock${face.runs ? " runs" : ""}${face.isShort ? " short" : ""}` : "clock";
+  write(place, face?.text ?? "", classes);
 }
 
+/**
+ * @param {Element} place
+ * @param {[string, string, string]} badge
+ */
 function showOutcome(place, [sign, word, kind]) {
   write(place, sign ? `${sign} ${word}` : word, kind ? `badge badge-${kind}` : "clock");
-}
-
-// Set text and class if they differ: most ticks change neither.
-export function write(place, text, classes = place.className) {
-  if (place.textContent !== text) place.textContent = text;
-  if (place.className !== classes) place.className = classes;
 }

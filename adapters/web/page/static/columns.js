@@ -2,52 +2,97 @@
 //
 // A mouse click drops at once. A tap chooses a column, and a second tap on it drops, because a finger cannot hover.
 // The chosen column is lit, and shows where the disc would land.
-import { make } from "./board.js";
-import { isTyping } from "./header.js";
-import { COLUMNS, ROWS, played } from "./rules.js";
+import { inBoard, make, makeDisc, makeLight } from "./board.js";
+import { isShortcut } from "./dom.js";
+import { COLUMNS, played, ROWS } from "./rules.js";
+
+/** @typedef {import("./rules.js").Side} Side */
 
 const MIDDLE = 3;
 
 export class Columns {
-  // There is one of `buttons` for each column; `board` is drawn in `place`. Calls `chose` with a column or null, `drop`
-  // with a column that has room, and `full` with one that has none.
-  constructor(buttons, place, board, { chose, drop, full }) {
-    Object.assign(this, { buttons, place, chose, drop, full, chosen: null, pointed: null, last: MIDDLE });
+  #buttons;
+  #listeners;
+  /** @type {SVGElement} What shows the chosen column in the board. */
+  #ghost = make("g", { class: "ghost" });
+  /** @type {number | null} The column that the mouse points at. */
+  #pointed = null;
+  /** The column that was chosen or played last. */
+  #last = MIDDLE;
+  /** @type {Side | null} Who drops next; null if nobody may drop. */
+  #side = null;
+  /** @type {number[]} Free cells of each column. */
+  #room = [];
+  /** @type {number | null} */
+  chosen = null;
+
+  /**
+   * There is one of `buttons` for each column. Calls `chose` with a column or null, `drop` with a column that has room,
+   * and `full` with one that has none.
+   * @param {HTMLButtonElement[]} buttons
+   * @param {HTMLElement} place the board's
+   * @param {import("./board.js").Board} board
+   * @param {object} listeners
+   * @param {(column: number | null) => void} listeners.chose
+   * @param {(column: number) => void} listeners.drop
+   * @param {(column: number) => void} listeners.full
+   */
+  constructor(buttons, place, board, listeners) {
+    this.#buttons = buttons;
+    this.#listeners = listeners;
+    board.svg.insertBefore(this.#ghost, board.discs);
     this.show("", null);
-    this.ghost = make("g", { class: "ghost" });
-    board.svg.insertBefore(this.ghost, board.discs);
-    buttons.forEach((button, column) => this.#listen(button, () => column));
-    this.#listen(place, (event) => this.#under(event));
+    for (const [column, button] of buttons.entries()) this.#listen(button, () => column);
+    this.#listen(place, (event) => board.columnAt(event.clientX));
     document.addEventListener("keydown", (event) => this.#press(event));
   }
 
-  // Show the columns after `moves`. `side` drops next; null if nobody may drop.
+  /**
+   * Show the columns after `moves`. `side` drops next; null if nobody may drop.
+   * @param {string} moves
+   * @param {Side | null} side
+   */
   show(moves, side) {
-    this.side = side;
-    this.room = new Array(COLUMNS).fill(ROWS);
-    for (const { column } of played(moves)) this.room[column]--;
-    this.choose(this.pointed);
+    this.#side = side;
+    this.#room = new Array(COLUMNS).fill(ROWS);
+    for (const { column } of played(moves)) this.#room[column]--;
+    this.#choose(this.#pointed);
   }
 
-  choose(column) {
-    this.chosen = this.side === null ? null : column;
-    this.last = column ?? this.last;
-    this.buttons.forEach((button, each) => this.#label(button, each));
+  /** Drop into the chosen column or, if none is chosen, into the last one. */
+  drop() {
+    this.#take(this.chosen ?? this.#last);
+  }
+
+  /** @param {number | null} column */
+  #choose(column) {
+    this.chosen = this.#side === null ? null : column;
+    this.#last = column ?? this.#last;
+    for (const [each, button] of this.#buttons.entries()) this.#label(button, each);
     this.#light();
-    this.chose(this.chosen);
+    this.#listeners.chose(this.chosen);
   }
 
-  // Drop into a column, if it is the player's turn.
-  take(column) {
-    if (this.side === null || column === null) return;
-    this.last = column;
-    if (this.room[column]) this.drop(column);
-    else this.full(column);
+  /**
+   * Drop into a column, if it is the player's turn.
+   * @param {number} column
+   */
+  #take(column) {
+    if (this.#side === null) return;
+    this.#last = column;
+    if (this.#room[column]) this.#listeners.drop(column);
+    else this.#listeners.full(column);
   }
 
+  /**
+   * @param {HTMLElement} target
+   * @param {(event: MouseEvent) => number} columnOf
+   */
   #listen(target, columnOf) {
     let pointer = "mouse";
-    target.addEventListener("pointerdown", (event) => (pointer = event.pointerType));
+    target.addEventListener("pointerdown", (event) => {
+      pointer = event.pointerType;
+    });
     target.addEventListener("pointermove", (event) => {
       if (event.pointerType === "mouse") this.#point(columnOf(event));
     });
@@ -55,59 +100,60 @@ export class Columns {
     target.addEventListener("click", (event) => {
       const column = columnOf(event);
       const isTap = event.detail > 0 && pointer !== "mouse"; // a key's click has no detail
-      if (isTap && column !== this.chosen) this.choose(column);
-      else this.take(column);
+      if (isTap && column !== this.chosen) this.#choose(column);
+      else this.#take(column);
     });
   }
 
-  // The mouse points at a column, or null.
+  /**
+   * The mouse points at a column, or null.
+   * @param {number | null} column
+   */
   #point(column) {
-    if (column === this.pointed) return;
-    this.pointed = column;
-    this.choose(column);
+    if (column === this.#pointed) return;
+    this.#pointed = column;
+    this.#choose(column);
   }
 
-  #under(event) {
-    const { left, width } = this.place.getBoundingClientRect();
-    const column = Math.floor(((event.clientX - left) / width * 74 - 2) / 10);
-    return Math.min(Math.max(column, 0), COLUMNS - 1);
-  }
-
+  /** @param {KeyboardEvent} event */
   #press(event) {
-    if (this.side === null || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const isElsewhere = event.target.closest("button, a, summary");
-    if (step) this.#go(step);
-    else if (/^[0-6]$/.test(event.key)) this.take(Number(event.key));
-    else if ((event.key === "Enter" || event.key === " ") && !isElsewhere) this.take(this.chosen ?? this.last);
+    if (this.#side === null || !isShortcut(event)) return;
+    const { key, target } = event;
+    const isElsewhere = target instanceof Element && target.closest("button, a, summary");
+    if (key === "ArrowLeft") this.#go(-1);
+    else if (key === "ArrowRight") this.#go(1);
+    else if (/^[0-6]$/.test(key)) this.#take(Number(key));
+    else if ((key === "Enter" || key === " ") && !isElsewhere) this.drop();
     else return;
     event.preventDefault();
   }
 
+  /** @param {-1 | 1} step */
   #go(step) {
-    const from = this.chosen ?? this.last;
-    const column = this.chosen === null ? from : Math.min(Math.max(from + step, 0), COLUMNS - 1);
-    this.choose(column);
-    this.buttons[column].focus();
+    const column = this.chosen === null ? this.#last : inBoard(this.chosen + step);
+    this.#choose(column);
+    this.#buttons[column].focus();
   }
 
+  /**
+   * @param {HTMLButtonElement} button
+   * @param {number} column
+   */
   #label(button, column) {
-    const room = this.room[column];
-    button.textContent = room ? column : "full";
+    const room = this.#room[column];
+    button.textContent = room ? String(column) : "full";
     button.setAttribute("aria-label", room ? `column ${column}, ${room} free` : `column ${column}, full`);
-    button.setAttribute("aria-disabled", this.side === null || !room);
+    button.setAttribute("aria-disabled", String(this.#side === null || !room));
     button.classList.toggle("chosen", column === this.chosen);
     button.classList.toggle("full", !room);
-    button.tabIndex = column === this.last ? 0 : -1;
+    button.tabIndex = column === this.#last ? 0 : -1;
   }
 
   #light() {
-    this.ghost?.replaceChildren();
+    this.#ghost.replaceChildren();
     if (this.chosen === null) return;
-    const at = { cx: 7 + 10 * this.chosen, cy: 7 + 10 * (this.room[this.chosen] - 1) };
-    this.ghost.append(make("rect", { class: "lit", x: at.cx - 5, y: 2, width: 10, height: 60, rx: 2 }));
-    if (!this.room[this.chosen]) return;
-    if (this.side === 0) this.ghost.append(make("circle", { class: "disc", ...at, r: 4.1 }));
-    else this.ghost.append(make("circle", { class: "ring", ...at, r: 3, "stroke-width": 2.2 }));
+    this.#ghost.append(makeLight(this.chosen));
+    const room = this.#room[this.chosen];
+    if (room) this.#ghost.append(makeDisc({ column: this.chosen, row: ROWS - room }, this.#side));
   }
 }

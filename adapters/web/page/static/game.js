@@ -1,61 +1,94 @@
 // The view of one game: it shows one position in the board, the list, the slider and the lines.
 import { Board } from "./board.js";
-import { isTyping } from "./header.js";
+import { create, find, findAll, isShortcut } from "./dom.js";
+import { inWords } from "./games.js";
 import { Moves } from "./moves.js";
 import { askPerfect } from "./perfect.js";
+import { notation } from "./rules.js";
 import { announce } from "./status.js";
 import { showTimes } from "./times.js";
 import { watch } from "./watch.js";
 
-const article = document.querySelector("article.game");
-const game = JSON.parse(article.dataset.game);
-const slider = article.querySelector(".track input");
-const position = article.querySelector(".position code");
-const where = article.querySelector(".where");
-const scroll = article.querySelector(".exchange .scroll");
-const rows = [...article.querySelectorAll(".lines tbody tr")];
-const refused = rows.findLast((row) => row.classList.contains("refused"));
+/**
+ * The game that the page shows. Times are milliseconds.
+ * @typedef {object} ShownGame
+ * @property {string} game its id
+ * @property {[string, string]} names
+ * @property {string} moves the columns, each a digit
+ * @property {import("./times.js").Turn[]} turns
+ * @property {{ column: string, used: number | null } | null} attempt the illegal move that ended it
+ * @property {[number, number]} [thought]
+ * @property {import("./rules.js").Side | null} [winner]
+ * @property {string | null} [reason] null while the game is on
+ * @property {string} [stream] where its events are, while it is on
+ * @property {boolean} [is_kept] whether it will be stored
+ */
 
-const board = new Board(document.getElementById("board"), { numbered: true });
+const TICK = 100;
+const EARLY = 1_500; // milliseconds after which what was said is stored, too
+const SHOWN = 2_000; // milliseconds for which the button says that the address is copied
+
+const article = find("article.game");
+/** @type {ShownGame} */
+const game = JSON.parse(article.dataset.game ?? "");
+const slider = find(".track input", article, HTMLInputElement);
+const position = find(".position code", article);
+const where = find(".where", article);
+/** @type {HTMLElement | null} */
+const scroll = article.querySelector(".exchange .scroll");
+/** @type {HTMLTableRowElement[]} */
+const rows = findAll(".lines tbody tr", article);
+const refused = rows.findLast((row) => row.classList.contains("refused"));
+const toRefused = article.querySelector("a[href='#refused']");
+
+const board = new Board(find("#board"), { numbered: true });
 const list = new Moves(article, game, show);
 const perfect = askPerfect(article, game);
-article.addEventListener("turned", (event) => list.turn(event.detail));
+article.addEventListener("turned", (event) => list.turn(/** @type {CustomEvent<number[]>} */ (event).detail));
 let shown = 0;
-let on = null; // the live stream's game, while the game is live
+/** @type {import("./games.js").LiveGame | null} */
+let live = null;
 
-// Show the position after `number` moves. This scrolls the lists, but not the page.
+/**
+ * Show the position after `number` moves. This scrolls the lists, but not the page.
+ * @param {number} number
+ * @param {{ row?: HTMLTableRowElement, quiet?: boolean }} [options] the line to mark; whether to announce nothing
+ */
 function show(number, { row = rowOf(number), quiet = false } = {}) {
-  shown = Math.max(0, Math.min(number, game.moves.length));
-  const words = told(shown);
-  board.show(game.moves.slice(0, shown), words);
-  slider.max = game.moves.length;
-  slider.value = shown;
-  slider.setAttribute("aria-valuetext", `move ${shown} of ${game.moves.length}`);
-  where.textContent = `move ${shown} of ${game.moves.length}`;
-  position.textContent = [...game.moves.slice(0, shown)].map((column) => Number(column) + 1).join("");
+  const last = game.moves.length;
+  shown = Math.max(0, Math.min(number, last));
+  const moves = game.moves.slice(0, shown);
+  const toMove = shown === last && game.reason ? null : shown % 2 ? 1 : 0;
+  const words = inWords({ moves, to_move: toMove, winner: null, reason: null }, game.names);
+  board.show(moves, words);
+  slider.max = String(last);
+  slider.value = String(shown);
+  slider.setAttribute("aria-valuetext", `move ${shown} of ${last}`);
+  where.textContent = `move ${shown} of ${last}`;
+  position.textContent = notation(moves);
   list.mark(shown);
-  showTimes(article, game, shown, on);
+  showTimes(article, game, shown, live);
   perfect.show(shown);
   for (const each of rows) each.classList.toggle("current", each === row);
   if (row) reveal(row);
   if (!quiet) announce(words);
 }
 
-function told(number) {
-  const { names, moves } = game;
-  if (!number) return `empty board, ${names[0]} to move`;
-  const made = `move ${number}, ${names[(number + 1) % 2]} column ${moves[number - 1]}`;
-  return number < moves.length || !game.reason ? `${made}, ${names[number % 2]} to move` : made;
-}
-
+/** @param {number} number */
 function rowOf(number) {
   return rows.find((row) => Number(row.dataset.move ?? 0) === number);
 }
 
+/**
+ * Scroll the lines until this one is seen.
+ * @param {HTMLTableRowElement} row
+ */
 function reveal(row) {
-  const head = row.closest("table").tHead.offsetHeight;
+  if (!scroll) return;
+  const head = row.closest("table")?.tHead?.offsetHeight ?? 0;
   const { scrollTop, clientHeight } = scroll;
-  if (row.offsetTop >= scrollTop + head && row.offsetTop + row.offsetHeight <= scrollTop + clientHeight) return;
+  if (row.offsetTop >= scrollTop + head && row.offsetTop + row.offsetHeight <= scrollTop + clientHeight)
+    return;
   scroll.scrollTop = row.offsetTop - clientHeight / 2;
 }
 
@@ -65,70 +98,88 @@ function showRefused() {
   show(Number(refused.dataset.after), { row: refused });
 }
 
+/** @type {Record<string, () => void>} */
 const steps = {
   first: () => show(0),
   back: () => show(shown - 1),
   on: () => show(shown + 1),
   last: () => show(game.moves.length),
 };
+/** @type {Record<string, () => void>} */
 const keys = {
-  ArrowLeft: steps.back, ArrowRight: steps.on, Home: steps.first, End: steps.last,
-  r: showRefused, s: perfect.toggle,
+  ArrowLeft: steps.back,
+  ArrowRight: steps.on,
+  Home: steps.first,
+  End: steps.last,
+  r: showRefused,
+  s: perfect.toggle,
 };
 
-for (const button of article.querySelectorAll("[data-step]")) {
-  button.addEventListener("click", steps[button.dataset.step]);
+for (const button of findAll("[data-step]", article)) {
+  button.addEventListener("click", steps[button.dataset.step ?? ""]);
 }
 slider.addEventListener("input", () => show(Number(slider.value)));
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   const act = keys[key.length === 1 ? key.toLowerCase() : key];
-  if (!act || event.ctrlKey || event.metaKey || event.altKey || isTyping(target)) return;
+  if (!act || !isShortcut(event)) return;
   if (target === slider && key.length > 1) return; // it moves by itself
   event.preventDefault();
   act();
 });
 for (const row of rows) {
   row.addEventListener("click", () => {
-    if (getSelection().isCollapsed) show(Number(row.dataset.after), { row });
+    if (getSelection()?.isCollapsed) show(Number(row.dataset.after), { row });
   });
 }
-article.querySelector("a[href='#refused']")?.addEventListener("click", (event) => {
+toRefused?.addEventListener("click", (event) => {
   event.preventDefault();
   showRefused();
-  scroll.scrollIntoView({ block: "nearest" });
-  scroll.focus({ preventScroll: true });
+  scroll?.scrollIntoView({ block: "nearest" });
+  scroll?.focus({ preventScroll: true });
 });
 
 const whole = article.querySelector(".whole");
 whole?.addEventListener("click", () => {
   const isWhole = article.classList.toggle("is-whole");
-  whole.setAttribute("aria-pressed", isWhole);
+  whole.setAttribute("aria-pressed", String(isWhole));
 });
 
+const parts = findAll(".switch [data-part]", article);
+for (const button of parts) button.addEventListener("click", () => choosePart(button.dataset.part));
+
+/**
+ * On a small screen, show the moves or the exchange.
+ * @param {string | undefined} name
+ */
 function choosePart(name) {
   article.classList.toggle("shows-moves", name === "moves");
-  for (const button of article.querySelectorAll(".switch [data-part]")) {
-    button.setAttribute("aria-pressed", button.dataset.part === name);
-  }
-}
-for (const button of article.querySelectorAll(".switch [data-part]")) {
-  button.addEventListener("click", () => choosePart(button.dataset.part));
+  for (const button of parts) button.setAttribute("aria-pressed", String(button.dataset.part === name));
 }
 
-const copy = article.querySelector(".copy");
+const copy = find(".copy", article);
 copy.addEventListener("click", async () => {
+  const title = find("span", copy);
   const isCopied = await copied(location.origin + location.pathname);
-  copy.querySelector("span").textContent = isCopied ? "Copied" : "Cannot copy";
+  title.textContent = isCopied ? "Copied" : "Cannot copy";
   announce(isCopied ? "Address copied" : "The address cannot be copied here");
-  setTimeout(() => { copy.querySelector("span").textContent = "Copy address"; }, 2000);
+  setTimeout(() => {
+    title.textContent = "Copy address";
+  }, SHOWN);
 });
 
-// Without HTTPS a page can only copy what is selected.
+/**
+ * Whether a text was copied. Without HTTPS a page can only copy what is selected.
+ * @param {string} text
+ */
 async function copied(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
-  const field = document.createElement("textarea");
-  field.value = text;
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const field = create("textarea", { value: text });
   document.body.append(field);
   field.select();
   const done = document.execCommand("copy");
@@ -139,18 +190,20 @@ async function copied(text) {
 
 show(game.moves.length, { quiet: true });
 if (scroll) scroll.scrollTop = scroll.scrollHeight;
-if (refused && article.querySelector("a[href='#refused']")) reveal(refused);
+if (refused && toRefused) reveal(refused);
 if (article.hasAttribute("data-early") && !sessionStorage.getItem(location.pathname)) {
   sessionStorage.setItem(location.pathname, "reloaded"); // what was said is stored a moment after the result
-  setTimeout(() => location.reload(), 1500);
+  setTimeout(() => location.reload(), EARLY);
 }
 
 if (game.stream) {
-  watch(game, (found) => {
+  watch(game, game.stream, (latest) => {
     const follows = shown === Number(slider.max);
-    on = found;
+    live = latest;
     list.fill();
     show(follows ? game.moves.length : shown, { quiet: !follows });
   });
-  setInterval(() => { if (on) showTimes(article, game, shown, on); }, 100);
+  setInterval(() => {
+    if (live) showTimes(article, game, shown, live);
+  }, TICK);
 }

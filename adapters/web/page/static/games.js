@@ -1,65 +1,160 @@
 // The games of a live stream, each at its place, and the values of their clocks. Draws nothing.
-//
-// A game is as in the stream, with `asked`: when the move was asked for, by performance.now(). The durations of
-// the stream become points in that time here.
-import { minutes, tenths } from "./words.js";
+import { minutes, tenths } from "./format.js";
+import { opposite } from "./rules.js";
 
+/**
+ * @typedef {import("./rules.js").Side} Side
+ * @typedef {{ name: string, kind: string }} Player
+ * @typedef {[number, number]} Both what the first mover has, and the second
+ */
+
+/**
+ * A game as the stream has it. Durations are seconds.
+ * @typedef {object} StreamedGame
+ * @property {string} game its id
+ * @property {number} place
+ * @property {[Player, Player]} players
+ * @property {string} moves the columns, each a digit
+ * @property {Side | null} to_move
+ * @property {Both | null} left on the clocks; null without clocks
+ * @property {number} thinking for how long the player to move has thought
+ * @property {Side | null} winner
+ * @property {string | null} reason null while the game is on
+ */
+
+/**
+ * A game of the stream, with the time by performance.now() at which the next move was asked for.
+ * @typedef {StreamedGame & { asked: number }} LiveGame
+ */
+
+/**
+ * Why a player waits.
+ * @typedef {{ cause: string, name: string, alike: string | null }} Why
+ * @typedef {Player & { table: string | null, waited: number, why: Why | null }} Waiting
+ * @typedef {{ playing: number, waiting: number, moves: number, lobby: Waiting[] }} Counts
+ * @typedef {{ game: string, number: number, side: Side, column: number, used: number, left: Both | null }} Move
+ * @typedef {{ game: string, winner: Side | null, reason: string, left: Both | null }} Ended
+ */
+
+/**
+ * An event of the stream.
+ * @typedef {{ name: "snapshot", data: Counts & { games: StreamedGame[] } }
+ *   | { name: "started", data: StreamedGame }
+ *   | { name: "moved", data: Move }
+ *   | { name: "ended", data: Ended }
+ *   | { name: "gone", data: { game: string } }
+ *   | { name: "counts", data: Counts }} StreamEvent
+ */
+
+/** The games of a stream. A game is never changed: what changed is another value. */
 export class Games {
-  constructor() {
-    this.at = new Map(); // a place's game
-    this.places = new Map(); // a game's place, by its id
+  /** @type {Map<number, LiveGame>} A place's game. */
+  at = new Map();
+  /** @type {Map<string, number>} A game's place, by its id. */
+  #places = new Map();
+
+  /**
+   * The game with this id, if it is there.
+   * @param {string} id
+   */
+  get(id) {
+    const place = this.#places.get(id);
+    return place === undefined ? undefined : this.at.get(place);
   }
 
-  // Apply an event at `now`, and return the places that changed.
-  apply(name, about, now) {
-    if (name === "snapshot") return this.#replace(about.games, now);
-    if (name === "started") return this.#place(about, now);
-    const game = this.at.get(this.places.get(about.game));
+  /**
+   * Apply an event at `now`, and return the places that changed.
+   * @param {StreamEvent} event
+   * @param {number} now
+   * @returns {number[]}
+   */
+  apply({ name, data }, now) {
+    if (name === "counts") return [];
+    if (name === "snapshot") return this.#replace(data.games, now);
+    if (name === "started") return this.#put(data, now);
+    const game = this.get(data.game);
     if (!game) return [];
-    if (name === "moved") move(game, about, now);
-    else if (name === "ended") end(game, about);
-    else if (name === "gone") this.#remove(game);
+    if (name === "moved") this.at.set(game.place, afterMove(game, data, now));
+    else if (name === "ended") this.at.set(game.place, afterEnd(game, data));
+    else this.#remove(game);
     return [game.place];
   }
 
-  // The number of live games at places below `most`.
+  /**
+   * The number of live games at places below `most`.
+   * @param {number} most
+   */
   playing(most) {
     return [...this.at.values()].filter((game) => game.place < most && game.reason === null).length;
   }
 
+  /**
+   * @param {StreamedGame[]} games
+   * @param {number} now
+   */
   #replace(games, now) {
     const before = [...this.at.keys()];
     this.at.clear();
-    this.places.clear();
-    return [...new Set([...before, ...games.flatMap((game) => this.#place(game, now))])];
+    this.#places.clear();
+    return [...new Set([...before, ...games.flatMap((game) => this.#put(game, now))])];
   }
 
-  #place(game, now) {
+  /**
+   * @param {StreamedGame} game
+   * @param {number} now
+   */
+  #put(game, now) {
     const before = this.at.get(game.place);
     if (before) this.#remove(before);
     this.at.set(game.place, { ...game, asked: now - 1000 * game.thinking });
-    this.places.set(game.game, game.place);
+    this.#places.set(game.game, game.place);
     return [game.place];
   }
 
+  /** @param {LiveGame} game */
   #remove(game) {
     this.at.delete(game.place);
-    this.places.delete(game.game);
+    this.#places.delete(game.game);
   }
 }
 
-function move(game, { number, side, column, left }, now) {
-  game.moves = game.moves.slice(0, number - 1) + column;
-  game.to_move = 1 - side;
-  game.left = left;
-  game.asked = now;
+/**
+ * @param {LiveGame} game
+ * @param {Move} move
+ * @param {number} now
+ * @returns {LiveGame}
+ */
+function afterMove(game, { number, side, column, left }, now) {
+  return {
+    ...game,
+    moves: game.moves.slice(0, number - 1) + column,
+    to_move: opposite(side),
+    left,
+    asked: now,
+  };
 }
 
-function end(game, { winner, reason, left }) {
-  Object.assign(game, { winner, reason, left, to_move: null });
+/**
+ * @param {LiveGame} game
+ * @param {Ended} end
+ * @returns {LiveGame}
+ */
+function afterEnd(game, { winner, reason, left }) {
+  return { ...game, winner, reason, left, to_move: null };
 }
 
-// What the clock of a side shows at `now`: {text, runs, isShort}, or null for nothing.
+/**
+ * What a clock shows.
+ * @typedef {{ text: string, runs: boolean, isShort: boolean }} ClockFace
+ */
+
+/**
+ * What the clock of a side shows at `now`, or null for nothing.
+ * @param {Pick<LiveGame, "to_move" | "asked" | "left">} game
+ * @param {Side} side
+ * @param {number} now
+ * @returns {ClockFace | null}
+ */
 export function clock(game, side, now) {
   const runs = game.to_move === side;
   const spent = runs ? Math.max(0, now - game.asked) / 1000 : 0;
@@ -68,21 +163,27 @@ export function clock(game, side, now) {
   return { text: left < 100 ? tenths(left) : minutes(left), runs, isShort: left < 5 };
 }
 
-// The badge of a player after the game: [sign, word, class].
-export function outcome(game, side) {
-  if (game.winner === null) {
-    return game.reason === "full" ? ["=", "draw", "draw"] : ["–", game.reason, "draw"];
-  }
-  const isWinner = game.winner === side;
-  if (game.reason === "four") return isWinner ? ["✓", "four", "four"] : ["", "lost", ""];
-  return isWinner ? ["✓", "won", "won"] : ["✕", game.reason, game.reason];
+/**
+ * The badge of a player after the game: a sign, a word, and the kind of the badge.
+ * @param {Pick<LiveGame, "winner" | "reason">} game
+ * @param {Side} side
+ * @returns {[string, string, string]}
+ */
+export function outcome({ winner, reason }, side) {
+  const word = reason ?? "";
+  if (winner === null) return reason === "full" ? ["=", "draw", "draw"] : ["–", word, "draw"];
+  if (reason === "four") return winner === side ? ["✓", "four", "four"] : ["", "lost", ""];
+  return winner === side ? ["✓", "won", "won"] : ["✕", word, word];
 }
 
-// The position and whose turn it is, for screen readers.
-export function spoken(game) {
-  const names = game.players.map((each) => each.name);
-  const count = game.moves.length;
-  const done = count ? `move ${count}, ${names[(count - 1) % 2]} column ${game.moves.at(-1)}` : "empty board";
-  if (game.reason === null) return game.to_move === null ? done : `${done}, ${names[game.to_move]} to move`;
-  return `${done}, ${game.winner === null ? game.reason : `${names[game.winner]} won`}`;
+/**
+ * The position and whose turn it is, for screen readers.
+ * @param {Pick<LiveGame, "moves" | "to_move" | "winner" | "reason">} game
+ * @param {[string, string]} names
+ */
+export function inWords({ moves, to_move, winner, reason }, names) {
+  const count = moves.length;
+  const done = count ? `move ${count}, ${names[(count - 1) % 2]} column ${moves[count - 1]}` : "empty board";
+  if (reason === null) return to_move === null ? done : `${done}, ${names[to_move]} to move`;
+  return `${done}, ${winner === null ? reason : `${names[winner]} won`}`;
 }

@@ -1,40 +1,57 @@
 // For every view: the theme's button, the search field's key, times in the viewer's zone.
-/* global theme */
+import { findAll, isShortcut } from "./dom.js";
 import "./notices.js";
 import { announce } from "./status.js";
 
-const WORDS = { auto: "as in the system", light: "light", dark: "dark" };
+const THEMES = ["auto", "light", "dark"];
+/** @type {Record<string, string>} */
+const TITLES = { auto: "as in the system", light: "light", dark: "dark" };
 
 const button = document.querySelector("button.theme");
-let choice = theme.get();
-const label = () => button?.setAttribute("aria-label", `Theme: ${WORDS[choice]}`);
+const { dataset } = document.documentElement;
+
+function labelTheme() {
+  const label = `Theme: ${TITLES[dataset.theme ?? "auto"]}`;
+  button?.setAttribute("aria-label", label);
+  return label;
+}
+
+labelTheme();
 button?.addEventListener("click", () => {
-  choice = theme.next(choice);
-  theme.set(choice);
-  label();
-  announce(`Theme: ${WORDS[choice]}`);
+  const choice = THEMES[(THEMES.indexOf(dataset.theme ?? "auto") + 1) % THEMES.length];
+  if (choice === "auto") delete dataset.theme;
+  else dataset.theme = choice;
+  try {
+    localStorage.setItem("theme", choice);
+  } catch {
+    // It lasts as long as the page.
+  }
+  announce(labelTheme());
 });
-if (button) label();
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  const field = document.querySelector(".search input");
-  if (!field) return;
+  const field = /** @type {HTMLInputElement | null} */ (document.querySelector(".search input"));
+  if (event.key !== "/" || !isShortcut(event) || !field) return;
   event.preventDefault();
   field.focus();
 });
 
-export function isTyping(target) {
-  return target.matches?.("input:not([type=range]), textarea, select, [contenteditable]") ?? false;
-}
-
+/** @type {Intl.DateTimeFormatOptions} */
 const DAY = { day: "numeric", month: "short" };
+/** @type {Intl.DateTimeFormatOptions} */
 const MINUTE = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+/** @type {Record<string, Intl.DateTimeFormatOptions>} */
 const PRECISIONS = {
-  second: { ...MINUTE, second: "2-digit" }, minute: MINUTE, "day and minute": { ...DAY, ...MINUTE }, day: DAY,
+  second: { ...MINUTE, second: "2-digit" },
+  minute: MINUTE,
+  "day and minute": { ...DAY, ...MINUTE },
+  day: DAY,
 };
+/** @type {Intl.DateTimeFormatOptions} */
 const WHOLE = { dateStyle: "medium", timeStyle: "medium" };
-for (const each of document.querySelectorAll("time[datetime]")) {
+
+for (const each of /** @type {HTMLTimeElement[]} */ (findAll("time[datetime]"))) {
   each.title = each.dateTime;
-  each.textContent = new Date(each.dateTime).toLocaleString([], PRECISIONS[each.dataset.precision] ?? WHOLE);
+  const precision = PRECISIONS[each.dataset.precision ?? ""] ?? WHOLE;
+  each.textContent = new Date(each.dateTime).toLocaleString([], precision);
 }

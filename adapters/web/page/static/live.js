@@ -1,54 +1,70 @@
 // The view Live: boards, waiting players, and the number of both.
-import { Card, showPlayer, write } from "./card.js";
+import { Card, showPlayer } from "./card.js";
+import { copyOf, fill, find, findAll, write } from "./dom.js";
+import { minutes, number, plural, waits } from "./format.js";
 import { Games } from "./games.js";
-import { fill, whyParts } from "./sentences.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
-import { minutes, number, plural, waits } from "./words.js";
+
+/**
+ * @typedef {import("./dom.js").Part} Part
+ * @typedef {import("./games.js").Counts} Counts
+ * @typedef {import("./games.js").Waiting} Waiting
+ * @typedef {import("./games.js").Why} Why
+ */
 
 const TICK = 100;
-const BETWEEN_WORDS = 10_000;
+const BETWEEN_ANNOUNCEMENTS = 10_000;
+const MINUTE = 60_000;
 const STEP = 8; // boards that a phone adds at once
 const FALLING = 2; // moves in one tick; with more of them, discs do not fall
+const NAMED = 4; // names beside the number of waiting players, on a small screen
 
-const find = (selector) => document.querySelector(selector);
 const section = find(".live");
 const grid = find(".boards");
-const template = find("#card");
 const phone = matchMedia("(max-width: 639px)");
 const most = Number(section.dataset.most);
 const isFiltered = "filtered" in section.dataset;
 
 const games = new Games();
+/** @type {Card[]} */
 const cards = [];
+/** @type {Counts | null} */
 let counts = null;
-let moves = 0;
-let drawn = phone.matches ? STEP : Infinity;
+let moves = 0; // since the latest tick
+let drawn = phone.matches ? STEP : Infinity; // how many boards are drawn at most
 
-const stream = new Stream(section.dataset.stream, (name, about) => {
+const stream = new Stream(section.dataset.stream ?? "", (event) => {
   const now = performance.now();
-  if (name === "snapshot" || name === "counts") {
-    counts = about;
-    showWaiting(now);
+  if (event.name === "snapshot" || event.name === "counts") {
+    counts = event.data;
+    showWaiting(counts, now);
   }
-  if (name === "moved") grid.classList.toggle("busy", ++moves > FALLING);
-  const places = name === "counts" ? [] : games.apply(name, about, now);
-  if (name !== "moved") arrange(now);
+  if (event.name === "moved") grid.classList.toggle("busy", ++moves > FALLING);
+  const places = games.apply(event, now);
+  if (event.name !== "moved") arrange(now);
   for (const place of places) cards[place]?.show(games.at.get(place), now);
-  if (name !== "moved") showCounts();
+  if (event.name !== "moved") showCounts();
 });
 
-// Draw a card for each place up to the last one in use. Cards never change their order.
+/** One more than the last place in use. */
+function placesInUse() {
+  return Math.max(-1, ...games.at.keys()) + 1;
+}
+
+/**
+ * Draw a card for each place in use. Cards never change their order.
+ * @param {number} now
+ */
 function arrange(now) {
-  const last = Math.max(-1, ...games.at.keys());
-  const wanted = Math.min(last + 1, drawn);
+  const wanted = Math.min(placesInUse(), drawn);
   while (cards.length < wanted) {
-    const card = new Card(template);
+    const card = new Card();
     card.show(games.at.get(cards.length), now);
     cards.push(card);
     grid.append(card.element);
   }
-  cards.forEach((card, place) => { card.element.hidden = place >= wanted; });
+  for (const [place, card] of cards.entries()) card.element.hidden = place >= wanted;
 }
 
 function showCounts() {
@@ -61,64 +77,102 @@ function showCounts() {
   write(find(".newest"), more ? `the newest ${Math.min(games.at.size, drawn)} are drawn` : "");
   write(find(".more-games"), more ? plural(more, "more game") : "");
   // Moves count from when somebody began to watch, which may have been this page.
-  const isWhole = performance.now() >= 60_000;
+  const isWhole = performance.now() >= MINUTE;
   write(find(".rate"), isWhole ? `${plural(counts.moves, "move")} in the last minute` : "");
-  find(".draw-more").hidden = !(drawn < Math.max(-1, ...games.at.keys()) + 1);
+  find(".draw-more").hidden = placesInUse() <= drawn;
   find(".nothing").hidden = games.at.size > 0;
   grid.hidden = games.at.size === 0;
 }
 
-find(".draw-more").addEventListener("click", () => {
-  drawn += STEP;
+/** @param {number} boards */
+function drawUpTo(boards) {
+  drawn = boards;
   arrange(performance.now());
   showCounts();
-});
-phone.addEventListener("change", () => {
-  drawn = phone.matches ? STEP : Infinity;
-  arrange(performance.now());
-  showCounts();
-});
+}
+find(".draw-more").addEventListener("click", () => drawUpTo(drawn + STEP));
+phone.addEventListener("change", () => drawUpTo(phone.matches ? STEP : Infinity));
 
 // The waiting players: some beside the heading, all in the list that opens.
 
-const lobby = find(".lobby");
+const lobby = find(".lobby", document, HTMLDetailsElement);
 const list = find(".waiting");
-const chips = [...document.querySelectorAll(".chips .wait")];
+const chips = findAll(".chips .wait");
+/** @type {Map<HTMLElement, number>} The elements that show how long somebody waits, and since when. */
+const waitedIn = new Map();
+let countedAt = 0; // when the counts came
 
-function showWaiting(now) {
-  for (const each of counts.lobby) each.since = now - 1000 * each.waited;
-  write(find(".lobby .count"), counts.waiting ? waits(counts.waiting) : "Nobody waits");
-  write(find(".lobby .names"), counts.lobby.slice(0, 4).map((each) => each.name).join(", "));
-  const hidden = counts.waiting - chips.length;
-  write(find(".lobby .others"), hidden > 0 ? `${number(hidden)} more` : "");
-  chips.forEach((chip, index) => showWait(chip, counts.lobby[index]));
+/**
+ * @param {Counts} counts
+ * @param {number} now
+ */
+function showWaiting(counts, now) {
+  countedAt = now;
+  const { waiting, lobby: players } = counts;
+  write(find(".count", lobby), waiting ? waits(waiting) : "Nobody waits");
+  const names = players.slice(0, NAMED).map(({ name }) => name);
+  write(find(".names", lobby), names.join(", "));
+  const hidden = waiting - chips.length;
+  write(find(".others", lobby), hidden > 0 ? `${number(hidden)} more` : "");
+  for (const [index, chip] of chips.entries()) showWait(chip, players[index]);
   // Entries do not move under the pointer.
   if (lobby.open && !list.matches(":hover, :focus-within")) fillList();
 }
 
-function showWait(place, who) {
-  place.hidden = !who;
-  place.who = who;
-  if (who) showPlayer(place, who);
+/**
+ * @param {HTMLElement} place
+ * @param {Waiting | undefined} player
+ */
+function showWait(place, player) {
+  place.hidden = !player;
+  const waited = find(".waited", place);
+  waitedIn.delete(waited);
+  if (!player) return;
+  showPlayer(place, player);
+  waitedIn.set(waited, countedAt - 1000 * player.waited);
 }
 
 function fillList() {
-  list.replaceChildren(...(counts?.lobby ?? []).map((who) => {
-    const item = find("#wait").content.firstElementChild.cloneNode(true);
-    showWait(item, who);
-    item.querySelector("a").href = address(who.name);
-    item.querySelector(".table").hidden = who.table === null;
-    item.querySelector(".table").title = who.table ?? "";
-    item.querySelector(".table bdi").textContent = who.table ?? "";
-    item.querySelector(".why").hidden = who.why === null;
-    if (who.why) fill(item.querySelector(".why"), ...whyParts(who.why));
+  for (const waited of findAll(".waited", list)) waitedIn.delete(waited);
+  const items = (counts?.lobby ?? []).map((player) => {
+    const { name, table, why } = player;
+    const item = copyOf("#wait");
+    const place = find(".table", item);
+    const reason = find(".why", item);
+    showWait(item, player);
+    find("a", item, HTMLAnchorElement).href = address(name);
+    place.hidden = table === null;
+    place.title = table ?? "";
+    find("bdi", place).textContent = table ?? "";
+    reason.hidden = why === null;
+    if (why) fill(reason, ...reasonOf(why));
     return item;
-  }));
+  });
+  list.replaceChildren(...items);
   tick();
 }
 lobby.addEventListener("toggle", fillList);
 
-// The address of a player's page. Browsers take the names . and .. for folders, so these are parameters.
+/**
+ * Why a player waits, as a sentence.
+ * @param {Why} why
+ * @returns {Part[]}
+ */
+function reasonOf({ cause, name, alike }) {
+  if (cause === "alone") return ["nobody else is at the table"];
+  if (cause === "namesake") return ["two players called ", { name }, " never meet"];
+  return [
+    "wishes for ",
+    { name },
+    ", who is not here",
+    ...(alike === null ? [] : ["; ", { name: alike }, " is"]),
+  ];
+}
+
+/**
+ * The address of a player's page. Browsers take the names . and .. for folders, so these are parameters.
+ * @param {string} name
+ */
 function address(name) {
   const quoted = encodeURIComponent(name.toWellFormed());
   return /^\.\.?$/.test(name) ? `/player/?name=${quoted}` : `/player/${quoted}`;
@@ -130,17 +184,14 @@ function tick() {
   const now = performance.now();
   moves = 0;
   if (stream.isOpen) for (const card of cards) card.tick(now);
-  for (const place of document.querySelectorAll(".wait:not([hidden])")) {
-    if (place.who) write(place.querySelector(".waited"), minutes((now - place.who.since) / 1000));
-  }
+  for (const [place, since] of waitedIn) write(place, minutes((now - since) / 1000));
 }
 setInterval(tick, TICK);
 
-let said = "";
-function say() {
+let announced = "";
+setInterval(() => {
   if (!counts) return;
-  const text = `${find("h1").textContent.trim()}, ${find(".lobby .count").textContent}`;
-  if (text !== said) announce(text);
-  said = text;
-}
-setInterval(say, BETWEEN_WORDS);
+  const text = `${find("h1").textContent.trim()}, ${find(".count", lobby).textContent}`;
+  if (text !== announced) announce(text);
+  announced = text;
+}, BETWEEN_ANNOUNCEMENTS);

@@ -1,8 +1,12 @@
 // For every view: what the operator announces, and whether pairing is paused, while the page is visible.
-const PERIOD = 10_000;
+import { find, write } from "./dom.js";
 
-const find = (name) => document.querySelector(`.notices .${name}`);
-let due;
+const PERIOD = 10_000;
+/** Characters from which an announcement is long. */
+const LONG = 80;
+
+let due = setTimeout(look, PERIOD * Math.random());
+document.addEventListener("visibilitychange", look);
 
 async function look() {
   clearTimeout(due);
@@ -17,13 +21,11 @@ async function look() {
   due = setTimeout(look, PERIOD * (0.9 + 0.2 * Math.random()));
 }
 
+/** @param {{ announcement: string | null, paused: boolean }} notice */
 function show({ announcement, paused }) {
-  const line = find("announcement");
-  if (line.textContent !== (announcement ?? "")) line.textContent = announcement ?? "";
-  line.classList.toggle("long", line.textContent.length > 80);
+  const line = find(".notices .announcement");
+  write(line, announcement ?? "");
+  line.classList.toggle("long", line.textContent.length > LONG);
   line.hidden = announcement === null;
-  find("paused").hidden = !paused;
+  find(".notices .paused").hidden = !paused;
 }
-
-document.addEventListener("visibilitychange", look);
-due = setTimeout(look, PERIOD * Math.random());

@@ -1,17 +1,35 @@
 // Perfect play: what each column is worth in the shown position. The server solves the game on request.
+import { create, find, findAll, isolated } from "./dom.js";
+import { COLUMNS, opposite } from "./rules.js";
 import { announce } from "./status.js";
 
+/**
+ * @typedef {import("./game.js").ShownGame} ShownGame
+ * @typedef {import("./rules.js").Side} Side
+ * @typedef {"win" | "draw" | "lose"} Result for the player to move
+ * @typedef {{ result: Result, at?: number | null } | null} Worth of a column, and the move that ends the game; null if full
+ * @typedef {{ move: number, was: Result, better: number[] }} Turning a move that made the result worse
+ * @typedef {{ positions: (Worth[] | null)[], turned: Turning[] }} Solution null for what was not solved in time
+ */
+
+/** @type {Record<Result, string>} */
 const SIGNS = { win: "▲", draw: "=", lose: "▼" };
 
-// Return {show(number), toggle()}. Dispatches the event "turned" on `article` with the moves that turned the game.
+/**
+ * Let the server solve the game when a button asks for it. Dispatches the event "turned" on `article` with the moves
+ * that turned the game.
+ * @param {HTMLElement} article
+ * @param {ShownGame} game
+ */
 export function askPerfect(article, game) {
-  const place = article.querySelector(".perfect");
-  const words = place.querySelector(".perfect-words");
-  const cells = place.querySelector(".worths");
-  const buttons = [...article.querySelectorAll("button.ask")];
-  let known = null;
+  const place = find(".perfect", article);
+  const words = find(".perfect-words", place);
+  const cells = find(".worths", place);
+  const buttons = findAll("button.ask", article);
+  /** @type {Solution | null} */
+  let solution = null;
   let trouble = "";
-  let isAsked = false;
+  let isShown = false;
   let isAsking = false;
   let shown = 0;
 
@@ -20,97 +38,129 @@ export function askPerfect(article, game) {
     trouble = "";
     try {
       const response = await fetch(`/api/games/${game.game}/perfect`);
-      const found = await response.json();
-      if (response.ok) known = found;
-      else trouble = found.error;
+      const answer = await response.json();
+      if (response.ok) solution = answer;
+      else trouble = answer.error;
     } catch {
       trouble = "the server cannot be reached";
     }
     isAsking = false;
-    if (known) tellTurns(article, game, known);
+    if (solution) showTurns(article, game, solution);
     show(shown);
-    announce(words.textContent);
+    announce(words.textContent ?? "");
   }
 
+  /**
+   * Show the position after `number` moves.
+   * @param {number} number
+   */
   function show(number) {
     shown = number;
-    if (!isAsked) return;
-    const position = known?.positions[number];
+    if (!isShown) return;
+    const position = solution?.positions[number];
     words.replaceChildren(...caption(number, position));
-    cells.replaceChildren(...(position ?? new Array(7).fill(undefined)).map(cell));
+    cells.replaceChildren(...(position ?? new Array(COLUMNS).fill(undefined)).map(cell));
   }
 
+  /**
+   * @param {number} number
+   * @param {Worth[] | null | undefined} position
+   */
   function caption(number, position) {
     if (isAsking) return ["Solving the game. That takes some seconds."];
     if (trouble) return [`${trouble[0].toUpperCase()}${trouble.slice(1)}.`];
     if (position === undefined) return ["The game is over."];
     if (position === null) return ["This position was not solved in time. Ask again to go on."];
-    const chip = article.querySelector(`.player:has([data-side="${number % 2}"]) .chip`).cloneNode(true);
-    const name = document.createElement("bdi");
-    name.textContent = game.names[number % 2];
-    return ["Perfect play,", chip, name, "to move:"];
+    const side = number % 2;
+    const chip = find(`.player:has([data-side="${side}"]) .chip`, article, SVGElement).cloneNode(true);
+    return ["Perfect play,", chip, isolated(game.names[side]), "to move:"];
   }
 
   function toggle() {
     if (!buttons.length) return; // a game that is on
-    isAsked = !isAsked;
-    place.hidden = !isAsked;
-    for (const button of buttons) button.setAttribute("aria-pressed", isAsked);
-    if (isAsked && !isAsking && (!known || known.positions.includes(null))) ask();
+    isShown = !isShown;
+    place.hidden = !isShown;
+    for (const button of buttons) button.setAttribute("aria-pressed", String(isShown));
+    if (isShown && !isAsking && (!solution || solution.positions.includes(null))) ask();
     show(shown);
   }
   for (const button of buttons) {
     button.addEventListener("click", () => {
       toggle();
-      if (isAsked) place.scrollIntoView({ block: "nearest" });
+      if (isShown) place.scrollIntoView({ block: "nearest" });
     });
   }
   return { show, toggle };
 }
 
+/**
+ * @param {Worth | undefined} worth
+ * @param {number} column
+ */
 function cell(worth, column) {
-  const element = document.createElement("div");
+  const element = create("div");
   element.setAttribute("role", "listitem");
   if (worth === undefined) return element;
   element.className = worth?.result ?? "full";
   element.textContent = worth ? `${SIGNS[worth.result]} ${worth.result}` : "full";
-  if (worth?.at) {
-    const when = document.createElement("small");
-    when.textContent = `at ${worth.at}`;
-    element.append(when);
-  }
-  element.setAttribute("aria-label", `column ${column}: ${worth ? worth.result : "full"}${worth?.at ? ` at move ${worth.at}` : ""}`);
+  if (worth?.at) element.append(create("small", { textContent: `at ${worth.at}` }));
+  const when = worth?.at ? ` at move ${worth.at}` : "";
+  element.setAttribute("aria-label", `column ${column}: ${worth?.result ?? "full"}${when}`);
   return element;
 }
 
-function tellTurns(article, game, known) {
-  const numbers = known.turned.map((each) => each.move);
+/**
+ * @param {HTMLElement} article
+ * @param {ShownGame} game
+ * @param {Solution} solution
+ */
+function showTurns(article, game, solution) {
+  const numbers = solution.turned.map(({ move }) => move);
   article.dispatchEvent(new CustomEvent("turned", { detail: numbers }));
-  const place = article.querySelector(".turned");
-  const sign = document.createElement("span");
-  sign.textContent = "◆";
-  if (numbers.length) place.replaceChildren(sign, ` the game turned: ${numbers.length > 1 ? "moves" : "move"} ${numbers.join(", ")}`);
-  else place.textContent = known.positions.includes(null) ? "Not all positions were solved in time." : "The game never turned.";
-  place.hidden = false;
-  article.querySelector(".better").textContent = better(game, known);
-}
-
-// A sentence about what the player that did not win could have reached.
-function better(game, known) {
-  const last = known.positions[game.moves.length];
-  if (game.attempt && last) {
-    const best = ["win", "draw"].find((result) => last.some((each) => each?.result === result));
-    if (!best) return "With perfect play the game was lost already.";
-    const columns = last.flatMap((each, column) => (each?.result === best ? [column] : []));
-    const any = columns.length === last.filter(Boolean).length;
-    return `With perfect play ${any ? "any column" : named(columns)} would still have ${best === "win" ? "won" : "drawn"}.`;
+  const place = find(".turned", article);
+  if (numbers.length) {
+    const moves = numbers.length > 1 ? "moves" : "move";
+    place.replaceChildren(
+      create("span", { textContent: "◆" }),
+      ` the game turned: ${moves} ${numbers.join(", ")}`,
+    );
+  } else {
+    const isWhole = !solution.positions.includes(null);
+    place.textContent = isWhole ? "The game never turned." : "Not all positions were solved in time.";
   }
-  const turn = known.turned.findLast(({ move }) => game.winner === null || (move + 1) % 2 !== game.winner);
-  if (!turn) return "";
-  return `The game turned at move ${turn.move}, where ${named(turn.better)} would still have ${turn.was === "win" ? "won" : "drawn"}.`;
+  place.hidden = false;
+  find(".better", article).textContent = better(game, solution);
 }
 
-function named(columns) {
+/**
+ * A sentence on what the player that did not win could have reached; empty where there is nothing to say.
+ * @param {{ moves: string, winner?: Side | null, attempt?: unknown }} game
+ * @param {Solution} solution
+ */
+export function better({ moves, winner, attempt }, { positions, turned }) {
+  const last = positions[moves.length];
+  if (attempt && last) {
+    /** @type {Result[]} */
+    const results = ["win", "draw"];
+    const best = results.find((result) => last.some((worth) => worth?.result === result));
+    if (!best) return "With perfect play the game was lost already.";
+    const columns = last.flatMap((worth, column) => (worth?.result === best ? [column] : []));
+    const which = columns.length === last.filter(Boolean).length ? "any column" : columnsInWords(columns);
+    return `With perfect play ${which} would still have ${reached(best)}.`;
+  }
+  const loser = winner == null ? null : opposite(winner);
+  const turn = turned.findLast(({ move }) => loser === null || (move + 1) % 2 === loser);
+  if (!turn) return "";
+  return `The game turned at move ${turn.move}, where ${columnsInWords(turn.better)} would still have ${reached(turn.was)}.`;
+}
+
+/** @param {Result} result */
+function reached(result) {
+  return result === "win" ? "won" : "drawn";
+}
+
+/** @param {number[]} columns */
+function columnsInWords(columns) {
   const last = columns.length > 1 ? ` or ${columns.at(-1)}` : "";
   return `column ${(last ? columns.slice(0, -1) : columns).join(", ")}${last}`;
 }

@@ -1,39 +1,47 @@
 // The projector: live games and standings in turns, without controls.
-import { Card, write } from "./card.js";
+import { Card } from "./card.js";
+import { create, find, findAll, write } from "./dom.js";
+import { plural, waits } from "./format.js";
 import { Games } from "./games.js";
 import "./notices.js";
 import { Stream } from "./stream.js";
-import { plural, waits } from "./words.js";
+
+/** @typedef {import("./games.js").Counts} Counts */
+/** @typedef {{ element: HTMLElement, title: string, note: string }} View */
 
 const TICK = 100;
 const TURN = 12_000;
 
-const find = (selector) => document.querySelector(selector);
+const boards = find(".boards");
+const { stream: address, most, keeps } = document.body.dataset;
 
-let views = [{ element: find("[data-view=games]"), title: "Games now", note: "" }];
+/** @type {View} */
+const live = { element: find("[data-view=games]"), title: "Games now", note: "" };
+let views = [live];
 let shown = 0;
 
 // The games.
 
 const games = new Games();
-const cards = Array.from({ length: Number(document.body.dataset.most) }, () => new Card(find("#card")));
-find(".boards").append(...cards.map((card) => card.element));
+const cards = Array.from({ length: Number(most) }, () => new Card());
+boards.append(...cards.map((card) => card.element));
 
-const stream = new Stream(document.body.dataset.stream, (name, about) => {
+const stream = new Stream(address ?? "", (event) => {
   const now = performance.now();
-  if (name === "snapshot" || name === "counts") showCounts(about);
-  if (name === "counts") return;
-  for (const place of games.apply(name, about, now)) cards[place]?.show(games.at.get(place), now);
-  find(".boards").hidden = games.at.size === 0;
+  if (event.name === "snapshot" || event.name === "counts") showCounts(event.data);
+  if (event.name === "counts") return;
+  for (const place of games.apply(event, now)) cards[place]?.show(games.at.get(place), now);
+  boards.hidden = games.at.size === 0;
   find(".nothing").hidden = games.at.size > 0;
 });
 setInterval(() => {
   if (stream.isOpen) for (const card of cards) card.tick(performance.now());
 }, TICK);
 
+/** @param {Counts} counts */
 function showCounts({ playing, waiting }) {
-  views[0].title = playing ? `${plural(playing, "game")} now` : "No games now";
-  views[0].note = waiting ? waits(waiting) : "";
+  live.title = playing ? `${plural(playing, "game")} now` : "No games now";
+  live.note = waiting ? waits(waiting) : "";
   if (shown === 0) showHead();
 }
 
@@ -51,25 +59,30 @@ renew();
 function showHead() {
   write(find("h1"), views[shown].title);
   write(find(".note"), views[shown].note);
-  find(".dots").replaceChildren(...(views.length > 1 ? views : []).map((_, number) => {
-    const dot = document.createElement("span");
-    dot.className = number === shown ? "dot now" : "dot";
-    return dot;
-  }));
+  const dots = views.length > 1 ? views : [];
+  find(".dots").replaceChildren(
+    ...dots.map((_, number) => create("span", { className: number === shown ? "dot now" : "dot" })),
+  );
 }
 
 async function renew() {
-  if (!("keeps" in document.body.dataset)) return;
+  if (keeps === undefined) return;
   try {
     const answer = await fetch("/board/standings");
-    if (answer.ok && shown === 0) replace(await answer.text());
-  } catch { /* the last ones stay */ }
+    if (answer.ok && shown === 0) replaceStandings(await answer.text());
+  } catch {
+    // The last ones stay.
+  }
 }
 
-function replace(standings) {
+/** @param {string} html */
+function replaceStandings(html) {
   const place = find(".standings");
-  place.innerHTML = standings;
-  const tables = [...place.querySelectorAll("table")];
-  views = [views[0], ...tables.map((element) => ({ element, title: "Standings", note: element.dataset.note }))];
+  place.innerHTML = html;
+  const tables = findAll("table", place);
+  views = [
+    live,
+    ...tables.map((element) => ({ element, title: "Standings", note: element.dataset.note ?? "" })),
+  ];
   showHead();
 }

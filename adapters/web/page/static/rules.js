@@ -2,31 +2,89 @@
 
 export const COLUMNS = 7;
 export const ROWS = 6;
+/** Right and up in one step, for each way in which four may stand. */
+const DIRECTIONS = [
+  [1, 0],
+  [0, 1],
+  [1, 1],
+  [1, -1],
+];
 
-// The cells in the order of play: [{column, row, side}]. `moves` is a string of digits.
+/**
+ * @typedef {0 | 1} Side
+ * @typedef {{ column: number, row: number }} Cell
+ * @typedef {Cell & { side: Side }} Disc
+ */
+
+/**
+ * The sides, the first mover's before the other.
+ * @type {[Side, Side]}
+ */
+export const SIDES = [0, 1];
+
+/**
+ * The opponent's side.
+ * @param {Side} side
+ */
+export function opposite(side) {
+  return /** @type {Side} */ (1 - side);
+}
+
+/**
+ * The discs in the order of play. `moves` is a string of columns, each a digit.
+ * @param {string} moves
+ * @returns {Disc[]}
+ */
 export function played(moves) {
   const heights = new Array(COLUMNS).fill(0);
   return [...moves].map((digit, number) => {
     const column = Number(digit);
-    return { column, row: heights[column]++, side: number % 2 };
+    return { column, row: heights[column]++, side: SIDES[number % 2] };
   });
 }
 
-// The cells of four or more in a row through the last move, as [{column, row}], or null.
-export function four(cells) {
-  const last = cells.at(-1);
+/**
+ * The cells of four or more in a row through the last move, or null.
+ * @param {Disc[]} discs
+ * @returns {Cell[] | null}
+ */
+export function four(discs) {
+  const last = discs.at(-1);
   if (!last) return null;
-  const own = new Set(cells.filter((each) => each.side === last.side).map((each) => 10 * each.column + each.row));
-  for (const [right, up] of [[1, 0], [0, 1], [1, 1], [1, -1]]) {
+  const own = new Set(
+    discs.filter(({ side }) => side === last.side).map(({ column, row }) => `${column} ${row}`),
+  );
+  for (const [right, up] of DIRECTIONS) {
     const line = [];
     let { column, row } = last;
-    while (own.has(10 * (column - right) + row - up) && inside(column - right, row - up)) { column -= right; row -= up; }
-    while (own.has(10 * column + row) && inside(column, row)) { line.push({ column, row }); column += right; row += up; }
+    while (own.has(`${column - right} ${row - up}`)) {
+      column -= right;
+      row -= up;
+    }
+    while (own.has(`${column} ${row}`)) {
+      line.push({ column, row });
+      column += right;
+      row += up;
+    }
     if (line.length >= 4) return line;
   }
   return null;
 }
 
-function inside(column, row) {
-  return column >= 0 && column < COLUMNS && row >= 0 && row < ROWS;
+/**
+ * Why a game is over by the position alone.
+ * @param {string} moves
+ * @returns {"four" | "full" | null}
+ */
+export function ending(moves) {
+  if (four(played(moves))) return "four";
+  return moves.length === COLUMNS * ROWS ? "full" : null;
+}
+
+/**
+ * The columns counted from 1, as `c4gateway analyse` and other solvers read them.
+ * @param {string} moves
+ */
+export function notation(moves) {
+  return [...moves].map((column) => Number(column) + 1).join("");
 }

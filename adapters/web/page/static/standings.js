@@ -1,5 +1,5 @@
 // The filters apply as soon as they change. Without scripts there is a button.
-const form = document.querySelector(".filters");
+const form = /** @type {HTMLFormElement | null} */ (document.querySelector(".filters"));
 
 if (form) {
   document.documentElement.classList.add("is-scripted");

@@ -1,19 +1,23 @@
 // Announcements for screen readers, and the state of the live stream.
+import { find } from "./dom.js";
 
-const status = document.querySelector("[role=status]");
-
-// Announce something politely. It may replace an announcement that was not read yet.
+/**
+ * Announce something politely. It may replace an announcement that was not read yet.
+ * @param {string} text
+ */
 export function announce(text) {
+  const status = document.querySelector("[role=status]");
   if (status) status.textContent = text;
 }
 
-const shown = document.querySelector(".connection");
-
-// Show "connected" or "connecting again".
+/**
+ * Show "connected" or "connecting again".
+ * @param {boolean} isOpen
+ */
 export function showConnection(isOpen) {
   document.documentElement.classList.toggle("is-stale", !isOpen);
-  if (!shown) return;
-  shown.hidden = false;
-  shown.classList.toggle("is-lost", !isOpen);
-  shown.querySelector(".word").textContent = isOpen ? "connected" : "connecting again";
+  const place = find(".connection");
+  place.hidden = false;
+  place.classList.toggle("is-lost", !isOpen);
+  find(".word", place).textContent = isOpen ? "connected" : "connecting again";
 }

@@ -4,48 +4,64 @@
 // stream; then this module tries again. A hidden page closes its connection, because a browser has few for a host.
 import { showConnection } from "./status.js";
 
+/** @typedef {import("./games.js").StreamEvent} StreamEvent */
+
+/** @type {StreamEvent["name"][]} */
 const NAMES = ["snapshot", "started", "moved", "ended", "gone", "counts"];
 const PAUSES = { first: 1_000, longest: 30_000 };
 
 export class Stream {
-  // Read from `address`, and call `heard(name, data)` with each event.
-  constructor(address, heard) {
-    this.isOpen = false;
+  isOpen = false;
+  #pause = PAUSES.first;
+  #listener;
+  /** @type {EventSource | undefined} */
+  #source;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #again;
+
+  /**
+   * Read from `address`, and call `listener` with each event.
+   * @param {string} address
+   * @param {(event: StreamEvent) => void} listener
+   */
+  constructor(address, listener) {
     this.address = address;
-    this.heard = heard;
-    this.pause = PAUSES.first;
+    this.#listener = listener;
     document.addEventListener("visibilitychange", () => (document.hidden ? this.close() : this.open()));
     if (!document.hidden) this.open();
   }
 
   open() {
     this.close();
-    this.source = new EventSource(this.address);
-    this.source.addEventListener("error", () => this.lost());
+    const source = new EventSource(this.address);
+    source.addEventListener("error", () => this.#fail(source));
     for (const name of NAMES) {
-      this.source.addEventListener(name, (event) => this.told(name, event.data));
+      source.addEventListener(name, ({ data }) => this.#receive({ name, data: JSON.parse(data) }));
     }
+    this.#source = source;
   }
 
   close() {
-    clearTimeout(this.again);
-    this.source?.close();
+    clearTimeout(this.#again);
+    this.#source?.close();
     this.isOpen = false;
   }
 
-  told(name, text) {
+  /** @param {StreamEvent} event */
+  #receive(event) {
     if (!this.isOpen) showConnection(true);
     this.isOpen = true;
-    this.pause = PAUSES.first;
-    this.heard(name, JSON.parse(text));
+    this.#pause = PAUSES.first;
+    this.#listener(event);
   }
 
-  lost() {
+  /** @param {EventSource} source */
+  #fail(source) {
     this.isOpen = false;
     showConnection(false);
-    if (this.source.readyState !== EventSource.CLOSED) return;
-    clearTimeout(this.again);
-    this.again = setTimeout(() => this.open(), this.pause * (0.5 + Math.random()));
-    this.pause = Math.min(2 * this.pause, PAUSES.longest);
+    if (source.readyState !== EventSource.CLOSED) return;
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.open(), this.#pause * (0.5 + Math.random()));
+    this.#pause = Math.min(2 * this.#pause, PAUSES.longest);
   }
 }

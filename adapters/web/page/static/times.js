@@ -1,40 +1,59 @@
 // The times beside the players' names: what is left on a clock, or how long a player thought.
+import { findAll, write } from "./dom.js";
+import { seconds, thought } from "./format.js";
 import { clock } from "./games.js";
-import { minutes, thought } from "./words.js";
 
-// Show both times for the position after `number` moves. `on` is the live stream's game, if the game is live.
-export function showTimes(article, game, number, on = null) {
-  for (const place of article.querySelectorAll(".player .time")) {
-    const side = Number(place.dataset.side);
-    const runs = on && number === game.moves.length ? clock(on, side, performance.now()) : null;
-    write(place, runs?.text ?? time(game, side, number), runs);
+/**
+ * @typedef {import("./games.js").LiveGame} LiveGame
+ * @typedef {import("./rules.js").Side} Side
+ * @typedef {{ used: number | null, left: number | null }} Turn milliseconds of a move, and those left on the clock
+ */
+
+/**
+ * What the times of a game come from.
+ * @typedef {object} Timed
+ * @property {string} moves
+ * @property {Turn[]} turns one for each move
+ * @property {{ used: number | null } | null} [attempt] the illegal move that ended it
+ * @property {[number, number] | null} [thought] milliseconds of all moves of both players
+ * @property {Side | null} [winner]
+ * @property {string | null} [reason]
+ */
+
+/**
+ * Show both times for the position after `number` moves. `live` is the live stream's game, if the game is on.
+ * @param {ParentNode} article
+ * @param {Timed} game
+ * @param {number} number
+ * @param {LiveGame | null} live
+ */
+export function showTimes(article, game, number, live = null) {
+  for (const place of findAll(".player .time", article)) {
+    const side = /** @type {Side} */ (Number(place.dataset.side));
+    const face = live && number === game.moves.length ? clock(live, side, performance.now()) : null;
+    write(place, face?.text ?? timeOf(game, side, number));
+    place.classList.toggle("runs", Boolean(face?.runs));
+    place.classList.toggle("short", Boolean(face?.isShort && face.runs));
   }
 }
 
-function write(place, text, runs) {
-  if (place.textContent !== text) place.textContent = text;
-  place.classList.toggle("runs", Boolean(runs?.runs));
-  place.classList.toggle("short", Boolean(runs?.isShort && runs.runs));
-}
-
-function time(game, side, number) {
+/**
+ * The time of a side after `number` moves.
+ * @param {Timed} game
+ * @param {Side} side
+ * @param {number} number
+ */
+export function timeOf(game, side, number) {
   const own = game.turns.slice(0, number).filter((_, index) => index % 2 === side);
   const isLast = number === game.moves.length;
-  if (isLast && game.reason === "time" && game.winner !== side && hasClock(game)) return "0.0 s left";
-  if (hasClock(game)) {
+  const hasClock = game.turns.some(({ left }) => left !== null);
+  if (hasClock) {
+    if (isLast && game.reason === "time" && game.winner !== side) return "0.0 s left";
     const left = own.at(-1)?.left;
-    const attempted = isLast && side === number % 2 ? game.attempt?.used ?? 0 : 0;
+    const attempted = isLast && side === number % 2 ? (game.attempt?.used ?? 0) : 0;
     return left == null ? "" : `${seconds(Math.max(0, left - attempted))} left`;
   }
   if (isLast && game.thought) return `thought ${thought(game.thought[side])}`;
-  if (!own.length || own.some((each) => each.used === null)) return "";
-  return `thought ${thought(own.reduce((sum, each) => sum + each.used, 0))}`;
-}
-
-function hasClock(game) {
-  return game.turns.some((each) => each.left !== null);
-}
-
-function seconds(milliseconds) {
-  return milliseconds < 60_000 ? `${(milliseconds / 1000).toFixed(1)} s` : minutes(milliseconds / 1000);
+  if (!own.length || own.some(({ used }) => used === null)) return "";
+  return `thought ${thought(own.reduce((sum, { used }) => sum + (used ?? 0), 0))}`;
 }

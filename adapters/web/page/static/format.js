@@ -1,0 +1,72 @@
+// Values as text for people, like rendering.py for templates.
+
+/** @type {Record<string, [string, string]> | undefined} */
+let kinds;
+
+/**
+ * The letter and the title of a kind of player.
+ * @param {string} kind
+ * @returns {[string, string]}
+ */
+export function kindOf(kind) {
+  kinds ??= JSON.parse(document.documentElement.dataset.kinds ?? "{}");
+  return kinds?.[kind] ?? ["?", kind];
+}
+
+/**
+ * 12,345
+ * @param {number} value
+ */
+export function number(value) {
+  return value.toLocaleString("en");
+}
+
+/**
+ * 1 game, 2 games
+ * @param {number} count
+ * @param {string} word
+ */
+export function plural(count, word) {
+  return `${number(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * 1 waits, 2 wait
+ * @param {number} count
+ */
+export function waits(count) {
+  return `${number(count)} ${count === 1 ? "waits" : "wait"}`;
+}
+
+/**
+ * Seconds as m:ss.
+ * @param {number} seconds
+ */
+export function minutes(seconds) {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+/**
+ * Milliseconds as 0.8 s, 3.9 s or 4:05.
+ * @param {number} milliseconds
+ */
+export function seconds(milliseconds) {
+  return milliseconds < 60_000 ? `${(milliseconds / 1000).toFixed(1)} s` : minutes(milliseconds / 1000);
+}
+
+/**
+ * How long a player thought: 812 ms, 3.9 s or 4:05.
+ * @param {number} milliseconds
+ */
+export function thought(milliseconds) {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : seconds(milliseconds);
+}
+
+/**
+ * Seconds with one decimal, cut off: 0.0 is when the flag falls.
+ * @param {number} seconds
+ */
+export function tenths(seconds) {
+  return (Math.floor(10 * seconds) / 10).toFixed(1);
+}
