@@ -1,7 +1,7 @@
 """Words and sentences for people: how a game ended, what a player does, what standings count.
 
 Pure. A sentence is a list of texts and `Part` values, so that what comes from a client stays apart from our
-words; the macro `text` of the templates makes HTML of it. Scripts have theirs in words.js and sentences.js.
+words; the macro `text` of the templates makes HTML of it. Scripts have theirs in format.js and play_state.js.
 """
 
 from collections.abc import Callable, Mapping, Sequence
