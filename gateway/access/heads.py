@@ -16,7 +16,7 @@ from ipaddress import ip_address
 import h11
 
 from gateway.options.names import ALL_ORIGINS
-from gateway.runtime.addresses import address_in
+from gateway.runtime.addresses import ip_address_in
 
 LONGEST_HEAD = 16_384
 """Bytes that the head of a request may have."""
@@ -178,7 +178,7 @@ def _plain(host: str) -> str:
     """Return a host in one spelling, the same for all that always lead to this machine."""
     name = host.lower().rstrip(".")
     try:
-        address = address_in(name.strip("[]"))
+        address = ip_address_in(name.strip("[]"))
     except ValueError:
         return name
     return _THIS_MACHINE if address.is_loopback else str(address)

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
-from gateway.options.readers import Address
-from gateway.options.readers import address as read_address
 from gateway.options.table import variable
 from gateway.options.urls import typed_password
+from gateway.runtime.addresses import Address, address_in
 from gateway.runtime.files import read_file
 
 PREFIX = "c4gateway"
@@ -178,10 +177,10 @@ def key_prefix(text: str) -> str:
 
 def node_address(text: str) -> Address:
     """Return where other nodes reach one; without a port that is any free one. Raises ValueError."""
-    found = read_address(text, port=0)
-    if _is_any(found.host):
-        raise ValueError(f"nobody reaches {found.host}: give an address of this machine's own")
-    return found
+    address = address_in(text, port=0)
+    if _is_any(address.host):
+        raise ValueError(f"nobody reaches {address.host}: give an address of this machine's own")
+    return address
 
 
 def _is_any(host: str) -> bool:
