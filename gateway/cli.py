@@ -30,8 +30,6 @@ from adapters.entrance.one_port import OnePort, receiving
 from adapters.entrance.ports import (
     OpenSocket,
     Ports,
-    listening_of,
-    open_metrics,
     opened_ports,
     say_that_there_is_no_page,
 )
@@ -62,7 +60,6 @@ from gateway.runtime.turns import TimedTurns, Turns
 from gateway.server import qr
 from gateway.server.app import (
     FrontEnd,
-    Listening,
     Patience,
     Service,
     Stop,
@@ -181,36 +178,34 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
     open_socket = partial(_opened, core.poller, turns, Backlogs())
     limits = admission(options, hub.feed.counts)
     async with opened_ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
-        metrics = await open_metrics(options)
         fronts = [(each, each.front_end(hub, options.dialects[each.name], accounts)) for each in DIALECTS]
         front_ends = _front_ends(options, fronts, open_socket, limits, ports)
-        listening = [await listening_of(front_end, options) for front_end in front_ends]
-        opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(metrics))]
-        opened += [(each.front_end.name, each.addresses()) for each in listening]
+        opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(ports.metrics))]
+        opened += [(each.name, addresses_of(each.listeners)) for each in front_ends]
         opened += ports.opened(DIALECTS)
         services: list[Service] = []
         web, operator, token = None, None, None
         if ports.page_port:
             token = await trio.to_thread.run_sync(admin_token, options)
-            web = _web(options, token, archive, ports, listening, hub)
+            web = _web(options, token, archive, ports, hub)
             name = options.node if options.cluster else None
             web.operator = operator = Operator(hub, accounts, partial(_drain, core.patience), name)
             services.append(web)
         if web is None and not options.no_web:
             say_that_there_is_no_page(options)
-        listening += ports.listening(_one_port(options, fronts, ports, hub).receive, open_socket, limits)
+        front_ends += ports.front_ends(_one_port(options, fronts, ports, hub).receive, open_socket, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         hub.engage(House(hub, nursery, thinker, options.house))
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
         if options.metrics is not None:
-            services.append(_metrics(options, core, metrics, thinker, web))
+            services.append(_metrics(options, core, ports, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(_announce, opened, place, options)
         async with core.node as node:
             if node is not None and operator is not None and token is not None:
                 node.acting.connect(operator, token)
-            await run(hub, listening, started, stop, services, turns)
+            await run(hub, front_ends, started, stop, services, turns)
         nursery.cancel_scope.cancel()
 
 
@@ -254,7 +249,7 @@ async def _kept(
 def _metrics(
     options: ServerOptions,
     core: _Core,
-    listeners: Sequence[trio.SocketListener],
+    ports: Ports,
     thinker: Thinker,
     web: "WebProcess | None",
 ) -> Service:
@@ -280,7 +275,7 @@ def _metrics(
         None if web is None else web.requests,
     )
     texts, allowed = partial(families.texts, sources), options.allow_origin
-    return MetricsService(listeners, texts, families.CONTENT_TYPE, families.process_text, allowed)
+    return MetricsService(ports.metrics, texts, families.CONTENT_TYPE, families.process_text, allowed)
 
 
 def _opened(poller: Poller, turns: Turns, backlogs: Backlogs, stream: trio.SocketStream) -> Socket:
@@ -290,12 +285,11 @@ def _opened(poller: Poller, turns: Turns, backlogs: Backlogs, stream: trio.Socke
 def _front_ends(
     options: ServerOptions, fronts: Fronts, open_socket: OpenSocket, limits: Admission, ports: Ports
 ) -> list[FrontEnd]:
-    """Return the front ends for the given ports."""
-    found = []
+    """Return the front ends of the dialects that have ports of their own."""
+    front_ends = []
     http = HttpPort("", ports.page_port, options.trusted_proxy, ports.websites, has_hsts=options.tls_only)
     for each, serve in fronts:
-        port = options.ports[each.name]
-        if port is not None:
+        if each.name in ports.own:
             entrance = Entrance(
                 each.name,
                 receiving(each, serve, http),
@@ -306,8 +300,8 @@ def _front_ends(
                 limits.limits.request if each.scheme else SILENCE,
             )
             paused = partial(limits.count, "limit_system", each.name)
-            found.append(FrontEnd(each.name, port, entrance.serve, paused))
-    return found
+            front_ends.append(FrontEnd(each.name, ports.own[each.name], entrance.serve, paused))
+    return front_ends
 
 
 def _one_port(options: ServerOptions, fronts: Fronts, ports: Ports, hub: Hub) -> OnePort:
@@ -326,7 +320,6 @@ def _web(
     token: str | None,
     archive: "Archive | None",
     ports: Ports,
-    listening: Sequence[Listening],
     hub: Hub,
 ) -> "WebProcess":
     from adapters.web.link import Orders  # noqa: PLC0415  as above
@@ -340,7 +333,7 @@ def _web(
         log_level=options.log_level,
         log_json=options.log_json,
         origins=options.allow_origin,
-        fronts=ports.fronts(DIALECTS, listening),
+        fronts=ports.fronts(DIALECTS),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
         limits=(options.max_per_address, options.connects_per_second),
         request=options.request_seconds,

@@ -102,17 +102,18 @@ def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> OSErro
     return (PortInUseError if in_use else OSError)(f"cannot listen on {host}, port {port}: {_cause(error)}")
 
 
-def bound(port: int, host: str, *, shared: bool) -> list[socket.socket]:
-    """Return sockets at all addresses of a host, bound to a port, 0 for any free one. They do not listen.
+def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> list[socket.socket]:
+    """Return sockets at all addresses of a host, bound to a port, 0 for any free one.
 
-    Those that are `shared` may have others beside them. Raises OSError, UnicodeError.
+    They listen only with a `backlog`. Those that are `shared` may have others beside them. Raises OSError,
+    UnicodeError.
     """
     if not host:
         raise OSError(errno.EADDRNOTAVAIL, "not a host name")
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     with ExitStack() as opened:
         sockets = []
-        for family, kind, protocol, _, address in found:
+        for family, kind, protocol, _, address in places:
             sock = opened.enter_context(socket.socket(family, kind, protocol))
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if shared:
@@ -120,6 +121,8 @@ def bound(port: int, host: str, *, shared: bool) -> list[socket.socket]:
             if family == socket.AF_INET6:
                 sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             sock.bind((address[0], port, *address[2:]))
+            if backlog is not None:
+                sock.listen(backlog)
             port = sock.getsockname()[1]
             sockets.append(sock)
         opened.pop_all()
@@ -181,14 +184,13 @@ def reachable(address: str, own: Sequence[str]) -> list[str]:
     host, port = address.partition("]:" if address.startswith("[") else ":")[::2]
     if host not in ("0.0.0.0", "[::"):
         return [address]
-    found = [f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in own]
-    return [each for each in found if each.startswith("[") == address.startswith("[")] or [address]
+    alike = [each for each in own if (":" in each) == (":" in host)]
+    return [f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in alike] or [address]
 
 
 def own_addresses() -> list[str]:
     """Return the addresses of this machine, those of the default route first."""
-    found = [*_default_route(), *_ipv4(), *_ipv6()]
-    return [*dict.fromkeys(filter(_is_for_others, found))]
+    return [*dict.fromkeys(filter(_is_for_others, [*_default_route(), *_ipv4(), *_ipv6()]))]
 
 
 def in_table(table: str) -> Iterator[str]:
