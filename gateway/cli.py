@@ -49,9 +49,9 @@ from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.options.clustering import ClusterOptions
+from gateway.options.names import WORKER
 from gateway.options.server import PAGE, ServerOptions, cluster_options, shared_rules
 from gateway.options.terminal import in_one_line
-from gateway.options.workers import WORKER
 from gateway.runtime.json_stderr import complain, json_line
 from gateway.runtime.listening import own_addresses, reachable
 from gateway.runtime.notifying import DRAINS, READY, keep_alive, notify

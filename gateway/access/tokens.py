@@ -12,10 +12,9 @@ import secrets
 import stat
 from contextlib import suppress
 
-from gateway.options.names import TOKEN_FILE, beside
+from gateway.options.names import ALONE, TOKEN_FILE, WORKER, beside
 from gateway.options.server import ServerOptions, is_token
 from gateway.options.terminal import in_one_line
-from gateway.options.workers import ALONE, WORKER
 from gateway.runtime.files import read_file
 
 OPTION = "--token-file"

@@ -95,11 +95,18 @@ def _listens(adoptive: socket.socket) -> bool:
 class PortInUseError(OSError):
     """Another program listens on a port."""
 
+    def __init__(self, text: str, port: int = 0) -> None:
+        super().__init__(text)
+        self.port = port
+
 
 def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> OSError:
     """Return what to raise where the system refuses a port: a PortInUseError where it is in use."""
-    in_use = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-    return (PortInUseError if in_use else OSError)(f"cannot listen on {host}, port {port}: {_cause(error)}")
+    if isinstance(error, UnicodeError):
+        return OSError(f"cannot listen on {host}, port {port}: not a host name")
+    cause = (error.strerror or str(error)).rpartition(": ")[2]
+    text = f"cannot listen on {host}, port {port}: {cause}"
+    return PortInUseError(text, port) if error.errno == errno.EADDRINUSE else OSError(text)
 
 
 def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> list[socket.socket]:
@@ -150,12 +157,6 @@ def reserved(wanted: Mapping[str, int], hosts: Sequence[str]) -> Iterator[dict[s
                     number = sock.getsockname()[1]
             numbers[name] = number
         yield numbers
-
-
-def _cause(error: OSError | UnicodeError) -> str:
-    if isinstance(error, UnicodeError):
-        return "not a host name"
-    return (error.strerror or str(error)).rpartition(": ")[2]
 
 
 # The addresses by which other machines reach this one, for what listens at all of its addresses.

@@ -8,7 +8,7 @@ import pytest
 from adapters.dialects import DIALECTS
 from gateway.options.clustering import LONGEST_NODE
 from gateway.options.server import ServerOptions, cluster_options, parse, ports_of
-from gateway.options.workers import arguments
+from gateway.server.supervisor import arguments
 
 URL = "redis://127.0.0.1:6379/0"
 OWN = "unix:///tmp/x/redis.sock"
