@@ -24,6 +24,8 @@ HSTS = (b"strict-transport-security", b"max-age=15552000")
 """Lets a browser come by TLS alone for the next 180 days (RFC 6797). It holds for all ports of the host."""
 NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
 """The answer to a request that names a foreign host."""
+TOO_LONG = "the head of the request is too long"
+"""The answer to a request with such a one, status 431."""
 TWO_LENGTHS = "a request has Content-Length or Transfer-Encoding, not both"
 """The answer to a request with two lengths, status 400."""
 
@@ -71,6 +73,9 @@ async def read_request(http: h11.Connection, receive: Callable[[], Awaitable[byt
         return None
     if has_two_lengths(event.headers):
         raise h11.RemoteProtocolError(TWO_LENGTHS, error_status_hint=400)
+    length = len(event.target) + sum(len(name) + len(value) for name, value in event.headers)
+    if length > LONGEST_HEAD:  # h11 bounds only what it has to keep until a head is complete
+        raise h11.RemoteProtocolError(TOO_LONG, error_status_hint=431)
     return event
 
 
