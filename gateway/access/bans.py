@@ -64,9 +64,9 @@ class Bans:
     def let_go(self) -> None:
         """Ban nobody any more. A thread that does it lets others run between any two entries."""
         every: list[set[Any]] = [self.names, *self.networks.values()]
-        for found in every:
-            while found:
-                found.pop()
+        for entries in every:
+            while entries:
+                entries.pop()
 
     def hold(self, name: str, origin: str) -> bool:
         """Whether a client is banned: its folded name, empty if it has none, or its address."""
@@ -77,8 +77,8 @@ class Bans:
         return any(
             version == origin.version
             and length <= origin.prefixlen
-            and address >> (origin.max_prefixlen - length) in found
-            for (version, length), found in self.networks.items()
+            and address >> (origin.max_prefixlen - length) in prefixes
+            for (version, length), prefixes in self.networks.items()
         )
 
 
@@ -130,10 +130,10 @@ def bans_file(players: str) -> TableFile[Target]:
 
 def _parse(line: str) -> Target:
     kind, who = [*line.split("\t"), ""][:2]
-    found = network_in(who) if kind == _ADDRESS else folded(who[:LONGEST_NAME]) if kind == _NAME else None
-    if not found:
+    banned = network_in(who) if kind == _ADDRESS else folded(who[:LONGEST_NAME]) if kind == _NAME else None
+    if not banned:
         raise ValueError("not `name` or `address`, a tab, and which")
-    return found
+    return banned
 
 
 def read_bans(table: TableFile[Target], old: Bans | None = None) -> Bans:
@@ -190,7 +190,7 @@ def is_meant(bans: Bans, seat: "Seat") -> bool:
 
 
 def _hang_up(hub: HubForBans, bans: Bans, seats: "Sequence[Seat]", clock: Callable[[], float]) -> int:
-    found = [seat for seat in seats if not seat.manners.house and not seat.is_gone and is_meant(bans, seat)]
-    for seat in found:
+    meant = [seat for seat in seats if not seat.manners.house and not seat.is_gone and is_meant(bans, seat)]
+    for seat in meant:
         hub.submit(seat, Leave(), clock())
-    return sum(not seat.is_remote for seat in found)
+    return sum(not seat.is_remote for seat in meant)

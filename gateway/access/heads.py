@@ -97,19 +97,19 @@ def answer(
 
     A bare one, to the method HEAD, has the length of its body, but no body.
     """
-    given = dict(headers or {})
+    own = dict(headers or {})
     usual = {
         "Content-Type": "text/plain; charset=utf-8",
         "Content-Length": str(len(body)),
         "Connection": "close",
     }
-    return head(status, given | usual | given) + (b"" if is_bare else body)  # in this order, by these values
+    return head(status, own | usual | own) + (b"" if is_bare else body)  # in this order, by these values
 
 
 def try_later(status: int, text: str, *, hsts: bool = False) -> bytes:
     """Return an answer, short as many may get it, that says a sentence and when to come again."""
-    found = answer(status, f"{text}\n".encode(), {"Retry-After": "5"})
-    return with_hsts(found) if hsts else found
+    refusal = answer(status, f"{text}\n".encode(), {"Retry-After": "5"})
+    return with_hsts(refusal) if hsts else refusal
 
 
 def with_hsts(text: bytes) -> bytes:
@@ -140,7 +140,7 @@ def may_play(origin: str, hosts: Iterable[str], allowed: Collection[str]) -> boo
     if origin.lower() in allowed and origin != ALL_ORIGINS:
         return True
     host = _host_of(origin)
-    named = {_plain(found) for each in hosts if (found := host_in(each)) is not None}
+    named = {_plain(name) for each in hosts if (name := host_in(each)) is not None}
     return host is not None and _plain(host) in named
 
 
@@ -151,14 +151,14 @@ def has_two_lengths(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 def host_in(header: str) -> str | None:
     """Return the host without its port, an IPv6 address in brackets; None if it is not a host."""
-    found = _HOST.fullmatch(header)
-    return found[1] if found else None
+    match = _HOST.fullmatch(header)
+    return match[1] if match else None
 
 
 def port_in(header: str) -> int | None:
     """Return the port; None if there is none, or it is not a host."""
-    found = _HOST.fullmatch(header)
-    return int(found[2][1:]) if found and found[2] else None
+    match = _HOST.fullmatch(header)
+    return int(match[2][1:]) if match and match[2] else None
 
 
 def is_domain(host: str) -> bool:

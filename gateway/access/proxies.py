@@ -58,13 +58,13 @@ def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
 
     `forwarded` is the value of X-Forwarded-For. A hop that is not an address is where trust ends.
     """
-    found, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
-    while is_trusted(found, trusted) and hops:
+    client, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
+    while is_trusted(client, trusted) and hops:
         try:
-            found = str(ip_address_in(_without_port(hops.pop().strip())))
+            client = str(ip_address_in(_without_port(hops.pop().strip())))
         except ValueError:
             break
-    return found
+    return client
 
 
 def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:

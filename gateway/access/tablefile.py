@@ -66,9 +66,9 @@ class TableFile(Generic[Row]):
 
     def rows(self) -> list[Row]:
         """Return all rows. Raises as `read`."""
-        found: list[Row] = []
-        self.read(found.append)
-        return found
+        rows: list[Row] = []
+        self.read(rows.append)
+        return rows
 
     @contextmanager
     def locked(self) -> Iterator["TableFile[Row]"]:

@@ -52,10 +52,10 @@ class Server:
     def ask(self, path: str, about: Mapping[str, str], method: str = "POST") -> Outcome:
         """Have something done; return the answer. Raises OSError, with one line, where it is not done."""
         query = urlencode({name: value for name, value in about.items() if value})
-        status, found = self.answer(method, f"{path}?{query}")
-        if status == http.HTTPStatus.OK and found is not None and {*found} & {"not_done", "removed"}:
-            return found
-        raise OSError(self._fault(status, found))
+        status, outcome = self.answer(method, f"{path}?{query}")
+        if status == http.HTTPStatus.OK and outcome is not None and {*outcome} & {"not_done", "removed"}:
+            return outcome
+        raise OSError(self._fault(status, outcome))
 
     def answer(self, method: str, target: str) -> tuple[int, Outcome | None]:
         """Return the status of an answer, and what it has if that is an object of JSON's."""
@@ -68,7 +68,7 @@ class Server:
                 method, parts.path.rstrip("/") + target, headers={"Authorization": f"Bearer {self.token}"}
             )
             answer = connection.getresponse()
-            found = json.loads(answer.read(_LONGEST))
+            body = json.loads(answer.read(_LONGEST))
         except ConnectionRefusedError as error:
             raise NoServerError(f"no server answers at {self.url}; --url URL says where it is") from error
         except OSError as error:
@@ -77,17 +77,17 @@ class Server:
             raise OSError(f"what answers at {self.url} is no c4gateway") from error
         finally:
             connection.close()
-        return answer.status, found if isinstance(found, dict) else None
+        return answer.status, body if isinstance(body, dict) else None
 
-    def _fault(self, status: int, found: Outcome | None) -> str:
+    def _fault(self, status: int, body: Outcome | None) -> str:
         """Return what is wrong, in one line."""
-        text = printable(str((found or {}).get("error", "")))
+        text = printable(str((body or {}).get("error", "")))
         if status == http.HTTPStatus.FORBIDDEN:
             return f"the server at {self.url} has another admin token than {self.source}"
         if status != http.HTTPStatus.NOT_FOUND:
             return text or f"what answers at {self.url} is no c4gateway: it says {status}"
-        status, found = self.answer("GET", "/api/openapi.json")
-        match found:
+        status, body = self.answer("GET", "/api/openapi.json")
+        match body:
             case {"info": {"title": "c4gateway"}, "paths": dict(paths)}:
                 is_known = "/api/admin/who" in paths
             case _:
@@ -142,10 +142,10 @@ def serving_url(options: OnServer, dialects: Dialects) -> str | None:
     """Return where a c4gateway answers that `server_of` finds no token for; None where none does."""
     server = Server(options.url or _url_of(parse([], dialects)), "", "")
     try:
-        _, found = server.answer("GET", "/api/notice")
+        _, body = server.answer("GET", "/api/notice")
     except OSError:
         return None
-    return server.url if found is not None and "announcement" in found else None
+    return server.url if body is not None and "announcement" in body else None
 
 
 def _url_of(options: ServerOptions) -> str:
@@ -167,15 +167,15 @@ def main(arguments: Sequence[str], dialects: Dialects) -> int:
         return 128 + signal.SIGINT
 
 
-def finish(found: Outcome) -> int:
+def finish(outcome: Outcome) -> int:
     """Say which nodes have not done it; return the exit status."""
-    for node, why in found.get("not_done", {}).items():
+    for node, why in outcome.get("not_done", {}).items():
         print(f"c4gateway: error: not done on node {printable(node)}: {printable(why)}", file=sys.stderr)
-    if fault := found.get("fault"):
+    if fault := outcome.get("fault"):
         print(
             f"c4gateway: error: the file is written, but the server says: {printable(fault)}", file=sys.stderr
         )
-    return 1 if found.get("not_done") or fault else 0
+    return 1 if outcome.get("not_done") or fault else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,8 +140,8 @@ def _host_towards(url: SplitResult) -> str:
     if url.scheme == "unix":
         return _HERE
     try:
-        found = socket.getaddrinfo(url.hostname, url.port or _REGISTRY_PORT, type=socket.SOCK_DGRAM)
-        family, kind, _, _, address = found[0]
+        addresses = socket.getaddrinfo(url.hostname, url.port or _REGISTRY_PORT, type=socket.SOCK_DGRAM)
+        family, kind, _, _, address = addresses[0]
         with socket.socket(family, kind) as probe:
             probe.connect(address)  # sends nothing: the system looks for a way
             return str(probe.getsockname()[0])
@@ -186,7 +186,7 @@ def node_address(text: str) -> Address:
 def _is_any(host: str) -> bool:
     """Return whether that is where one listens to be reached at all addresses, as the system reads it."""
     try:
-        found = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
+        addresses = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):
         return False
-    return any(ip_address(address[0]).is_unspecified for *_, address in found)
+    return any(ip_address(address[0]).is_unspecified for *_, address in addresses)

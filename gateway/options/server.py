@@ -401,18 +401,18 @@ class ServerOptions:
 
 def all_options(dialects: Sequence[Description]) -> list[Option]:
     """Return all options of a server that can speak `dialects`, theirs among its own."""
-    found = list[Option]()
+    options = list[Option]()
     for each in options_of(ServerOptions):
         if each.name == "port":  # before the one port, those of the dialects
             for one in dialects:
-                found.append(Option(name=one.option, help=one.bots, kind=PORT, heading=each.heading))
+                options.append(Option(name=one.option, help=one.bots, kind=PORT, heading=each.heading))
         players = listed([one.name for one in dialects if each.name in one.rules], "or")
-        found.append(replace(each, help=each.help.replace("{players}", players)))
+        options.append(replace(each, help=each.help.replace("{players}", players)))
         if each.name == "seed":  # behind the rules of all players, those of one dialect's alone
-            found += [
+            options += [
                 replace(own, heading=each.heading) for one in dialects for own in options_of(one.options)
             ]
-    return found
+    return options
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> ServerOptions:
@@ -431,12 +431,12 @@ def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Itera
 
 def values(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, object]:
     """Return all options by their names in the table."""
-    found = {each.name: getattr(options, each.name) for each in options_of(ServerOptions)}
+    known = {each.name: getattr(options, each.name) for each in options_of(ServerOptions)}
     for each in dialects:
-        found[each.option] = options.ports[each.name]
+        known[each.option] = options.ports[each.name]
         own = options.dialects[each.name]
-        found |= {one.name: getattr(own, one.name) for one in options_of(each.options)}
-    return found
+        known |= {one.name: getattr(own, one.name) for one in options_of(each.options)}
+    return known
 
 
 def cluster_options(options: ServerOptions) -> ClusterOptions | None:
@@ -500,16 +500,16 @@ def _parsed(
         "-V", "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"
     )
     parser.as_json = "--log-json" in arguments or sources.asks_for("log-json", arguments, os.environ)
-    found = sources.from_sources(parser, known, arguments, os.environ)
-    parser.as_json = bool(found.values["log_json"])
-    options = _made(ServerOptions, found.values)
-    options.dialects = {each.name: _made(each.options, found.values) for each in dialects}
-    options.ports = {each.name: cast("int | None", found.values[each.option]) for each in dialects}
+    settings = sources.from_sources(parser, known, arguments, os.environ)
+    parser.as_json = bool(settings.values["log_json"])
+    options = _made(ServerOptions, settings.values)
+    options.dialects = {each.name: _made(each.options, settings.values) for each in dialects}
+    options.ports = {each.name: cast("int | None", settings.values[each.option]) for each in dialects}
     try:
-        _complete(options, found.sources, dialects)
+        _complete(options, settings.sources, dialects)
     except ValueError as error:
         parser.error(str(error))
-    return options, found.sources
+    return options, settings.sources
 
 
 def _made(kind: type[T], known: Mapping[str, object]) -> T:
@@ -548,10 +548,10 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
 def _complete_ports(options: ServerOptions, dialects: Sequence[Description]) -> None:
     """Use sockets that were handed over; where no port is asked for, let each dialect have its usual one."""
     options.sockets = handed_over([*(each.name for each in dialects), PAGE])
-    given = {each.name: (each.option, options.ports[each.name]) for each in dialects}
-    given[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)
+    asked = {each.name: (each.option, options.ports[each.name]) for each in dialects}
+    asked[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)
     for name in options.sockets:
-        key, asked_for = given[name]
+        key, asked_for = asked[name]
         if asked_for is not None:
             raise ValueError(f"a socket for {name} is handed over; give no --{key}, or no socket")
         if name == PAGE:

@@ -38,21 +38,21 @@ def handed_over(names: Sequence[str], environment: Mapping[str, str] = os.enviro
     if environment.get("LISTEN_PID") != str(os.getpid()) or not count.isdecimal():
         return {}
     sockets = range(FIRST, FIRST + int(count))
-    given = environment.get("LISTEN_FDNAMES", "").split(":")
-    known = [name for name in given if name in names]
+    given_names = environment.get("LISTEN_FDNAMES", "").split(":")
+    known = [name for name in given_names if name in names]
     if not known:
         if len(sockets) > len(names):
             raise ValueError(f"{len(sockets)} sockets are handed over; without names {len(names)} at most")
         return {name: [number] for name, number in zip(names, sockets, strict=False)}
-    if len(given) != len(sockets):
-        raise ValueError(f"{len(sockets)} sockets are handed over, with {len(given)} names")
-    if known != given:
-        wrong = next(name for name in given if name not in names)
+    if len(given_names) != len(sockets):
+        raise ValueError(f"{len(sockets)} sockets are handed over, with {len(given_names)} names")
+    if known != given_names:
+        wrong = next(name for name in given_names if name not in names)
         raise ValueError(f"a socket that is handed over is called {wrong!r}, none of {', '.join(names)}")
-    found: dict[str, list[int]] = {}
-    for name, number in zip(given, sockets, strict=True):
-        found.setdefault(name, []).append(number)
-    return found
+    sockets_of: dict[str, list[int]] = {}
+    for name, number in zip(given_names, sockets, strict=True):
+        sockets_of.setdefault(name, []).append(number)
+    return sockets_of
 
 
 def adopted(number: int) -> socket.socket:
@@ -226,5 +226,5 @@ def _ipv6() -> Iterable[str]:
 
 
 def _is_for_others(address: str) -> bool:
-    found = ipaddress.ip_address(address)
-    return not (found.is_loopback or found.is_link_local or found.is_unspecified)
+    ip = ipaddress.ip_address(address)
+    return not (ip.is_loopback or ip.is_link_local or ip.is_unspecified)
