@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import TYPE_CHECKING, TypeVar
 
-from gateway.access.bans import Bans, HubForBans, bans_file, hang_up, read_bans
+from gateway.access.bans import Bans, bans_file, hang_up, read_bans
 from gateway.access.lookalikes import Lookalikes
 from gateway.access.tablefile import TableFile
 from gateway.access.tokens import FIRST_PAUSE, Pauses
@@ -36,6 +36,7 @@ from gateway.runtime.listening import hosts_of
 from gateway.runtime.throttle import Throttle
 
 if TYPE_CHECKING:
+    from gateway.hub.hub import Hub
     from gateway.runtime.files import InLoop
 
 T = TypeVar("T")
@@ -227,7 +228,7 @@ class Accounts:
             )
 
 
-def reload_players(accounts: Accounts, hub: HubForBans, clock: Callable[[], float], in_loop: "InLoop") -> int:
+def reload_players(accounts: Accounts, hub: "Hub", clock: Callable[[], float], in_loop: "InLoop") -> int:
     """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now.
 
     Return on how many.

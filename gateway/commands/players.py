@@ -114,15 +114,16 @@ class _OnBans(OnServer, _Change):
     who: str = argument("case makes no difference", Kind(str, "NAME|ADDRESS|CIDR"))
     players: str | None = option(f"{_FILE_HELP}; with this option a running server is not asked", FILE)
 
-    def ask(self, act: str, about: Mapping[str, str], dialects: Dialects) -> Outcome | None:
+    def ask(self, act: str, notes: str, dialects: Dialects) -> Outcome | None:
         """Let the running server do it. Return its answer; None where a file is named or none runs here.
 
-        Raises OSError.
+        Raises OSError, and ValueError where nothing was changed.
         """
         if self.players is not None:
             return None
+        _, name = words(target(self.who))
         try:
-            return server_of(self, dialects).ask(f"/api/admin/{act}", about)
+            outcome = server_of(self, dialects).ask(f"/api/admin/{act}", {"who": name, "notes": notes})
         except (FileNotFoundError, NoServerError) as error:
             if self.url is not None or self.token_file is not None:
                 raise
@@ -132,6 +133,9 @@ class _OnBans(OnServer, _Change):
                 hint = "--players FILE changes a file"
                 raise OSError(f"a server answers at {url}, but {error}; {hint}") from error
             return None
+        if not outcome["changed"]:
+            raise ValueError(f"{quoted(name)} is {'banned already' if act == 'ban' else 'not banned'}")
+        return outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,10 +147,7 @@ class _Ban(_OnBans):
     def run(self, dialects: Dialects) -> int:
         who = target(self.who)
         kind, name = words(who)
-        outcome = self.ask("ban", {"who": name, "notes": self.notes}, dialects)
-        if outcome is not None:
-            if not outcome["changed"]:
-                raise ValueError(f"{quoted(name)} is banned already")
+        if (outcome := self.ask("ban", self.notes, dialects)) is not None:
             hung_up = f"; {players(outcome['kicked'])} hung up on" if outcome.get("kicked") else ""
             print(f"the {kind} {quoted(name)} is banned{hung_up}", file=sys.stderr)
             return finish(outcome)
@@ -168,10 +169,7 @@ class _Unban(_OnBans):
     def run(self, dialects: Dialects) -> int:
         who = target(self.who)
         kind, name = words(who)
-        outcome = self.ask("unban", {"who": name}, dialects)
-        if outcome is not None:
-            if not outcome["changed"]:
-                raise ValueError(f"{quoted(name)} is not banned")
+        if (outcome := self.ask("unban", "", dialects)) is not None:
             print(f"the {kind} {quoted(name)} is let in again", file=sys.stderr)
             return finish(outcome)
         table = bans_file(self.file)

@@ -14,8 +14,9 @@ from typing import Protocol
 import trio
 
 from gateway.access.accounts import Accounts, reload_players
-from gateway.access.bans import Bans, HubForBans, ban, bans_of, hang_up, is_meant, target, unban
+from gateway.access.bans import Bans, ban, bans_of, hang_up, is_meant, target, unban
 from gateway.game.commands import AtTable
+from gateway.hub.hub import Hub
 from gateway.hub.seats import PlayingElsewhere, Seat, Seated, Waiting
 from gateway.options.terminal import in_one_line
 from gateway.server.acts import (
@@ -41,17 +42,6 @@ LATER = 1e-3
 logger = logging.getLogger(__name__)
 
 
-class HubForOperator(HubForBans, Protocol):
-    """What is needed of the hub."""
-
-    @property
-    def is_draining(self) -> bool:
-        """Whether the games that are on are finished, and no other begins: the server stops."""
-
-    def pause(self, *, is_paused: bool) -> None:
-        """Pair nobody from now on, or pair again."""
-
-
 class Others(Protocol):
     """The other nodes of a cluster."""
 
@@ -69,7 +59,7 @@ class Operator:
     """Carries out what the operator of this server asks for."""
 
     def __init__(
-        self, hub: HubForOperator, accounts: Accounts, drain: Callable[[int], None], node: str | None = None
+        self, hub: Hub, accounts: Accounts, drain: Callable[[int], None], node: str | None = None
     ) -> None:
         """`drain` sets for how many seconds games may go on at the stop; 0 begins it.
 
