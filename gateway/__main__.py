@@ -97,14 +97,9 @@ def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
 def _show(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
     """Show the options in force."""
     from gateway.options.server import in_force  # noqa: PLC0415
-    from gateway.options.terminal import in_one_line, write_out  # noqa: PLC0415
+    from gateway.options.terminal import exit_status, write_out  # noqa: PLC0415
 
-    try:
-        write_out(f"{line}\n" for line in in_force(words, dialects))
-    except OSError as error:
-        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
-        return 1
-    return 0
+    return exit_status(lambda: write_out(f"{line}\n" for line in in_force(words, dialects)))
 
 
 def _serve(options: "ServerOptions", words: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -70,7 +70,7 @@ from gateway.server.app import (
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.operating import Operator
-from gateway.server.reloading import Reloads, reload_on_hangup
+from gateway.server.reloading import Reload, reload_on_hangup
 from gateway.server.streams import write
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ async def _serve(options: ServerOptions, writer: StartedProcess | None) -> None:
         together = await trio.to_thread.run_sync(cluster_options, options)
         await trio.to_thread.run_sync(lookalikes.load)
         matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options))
-        results = NoResults() if archive is None else archive.results
+        results = archive or NoResults()
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
         log_games(hub.feed, turns.delay_since)
         async with polling(turns) as poller:
@@ -219,13 +219,12 @@ def _drain(patience: Patience, seconds: int) -> None:
         signal.raise_signal(signal.SIGTERM)
 
 
-def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:
+def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Mapping[str, Reload]:
     """Return what SIGHUP reads again."""
-    reloads = Reloads()
-    reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
+    reloads: dict[str, Reload] = {"the players": partial(reload_players, accounts, hub, trio.current_time)}
     certificate = ports.preamble.certificate
     if certificate is not None:
-        reloads.add("the certificate", lambda _: certificate.reload())
+        reloads["the certificate"] = lambda _: certificate.reload()
     return reloads
 
 
@@ -260,9 +259,9 @@ def _metrics(
     assert isinstance(turns, TimedTurns)
 
     def restarts() -> dict[str, int]:
-        found = {"house": thinker.lost}
-        found |= {} if archive is None else {"store": archive.restarts()}
-        return found if web is None else found | {"web": web.restarts}
+        counts = {"house": thinker.lost}
+        counts |= {} if archive is None else {"store": archive.process.restarts}
+        return counts if web is None else counts | {"web": web.restarts}
 
     sources = families.Sources(
         hub,
@@ -271,7 +270,7 @@ def _metrics(
         [each.name for each in DIALECTS],
         thinker.waiting,
         restarts,
-        archive,
+        None if archive is None else archive.batcher,
         None if web is None else web.requests,
     )
     texts, allowed = partial(families.texts, sources), options.allow_origin
@@ -346,7 +345,7 @@ def _web(
     sockets: list[Opened] = [*ports.for_web]
     if ports.to_page is not None:
         sockets.append(ports.to_page.passing)
-    queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
+    queue, clear = (None, None) if archive is None else (archive.batcher.open, archive.batcher.clear)
     return WebProcess(orders, sockets, queue, clear, hub)
 
 

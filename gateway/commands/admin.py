@@ -6,7 +6,6 @@ on a terminal. The rule it keeps: the token goes to the server alone, and is nev
 
 import http.client
 import json
-import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from gateway.options.kinds import FILE, Kind, count
 from gateway.options.names import TOKEN_FILE, beside
 from gateway.options.server import HOST, WEB_PORT, ServerOptions, parse, port_with_page
 from gateway.options.table import Command, Parser, argument, flag, option, run
-from gateway.options.terminal import in_one_line, write_out
+from gateway.options.terminal import exit_status, write_out
 from gateway.runtime.addresses import Address
 from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
 
@@ -158,13 +157,7 @@ def _url_of(options: ServerOptions) -> str:
 
 def main(arguments: Sequence[str], dialects: Dialects) -> int:
     """Run one of the commands; return its exit status, 1 where something is not done."""
-    try:
-        return finish(run(Parser("c4gateway"), COMMANDS, arguments, dialects))
-    except OSError as error:
-        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+    return exit_status(lambda: finish(run(Parser("c4gateway"), COMMANDS, arguments, dialects)))
 
 
 def finish(outcome: Outcome) -> int:

@@ -5,7 +5,6 @@ Knows position strings, the solver where it is installed, and else a search. Sco
 rule it keeps: a guess never looks like a score.
 """
 
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from gateway.game.board import COLUMNS, Board, Side, board_at, other
 from gateway.game.text import DISCS, aligned, drawing
 from gateway.options.kinds import Kind, seconds
 from gateway.options.table import Parser, option, read
-from gateway.options.terminal import in_one_line, write_out
+from gateway.options.terminal import exit_status, write_out
 
 FULL = "full"
 _DESCRIPTION = "What each column of a position is worth to the side to move, with best play of both."
@@ -34,14 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     options are wrong, or there is no such position.
     """
     options = read(Parser("c4gateway analyse", _DESCRIPTION, _EPILOG), _Options, arguments)
-    try:
-        write_out(_one_by_one(analysis(options.position, options.seconds)))
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except OSError as error:
-        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
-        return 1
-    return 0
+    return exit_status(lambda: write_out(_one_by_one(analysis(options.position, options.seconds))))
 
 
 def _one_by_one(lines: Iterator[str]) -> Iterator[str]:

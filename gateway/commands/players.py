@@ -5,7 +5,6 @@ Knows their options, and the files that they change. What a line of these means 
 """
 
 import os
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from gateway.game.text import did_you_mean, quoted
 from gateway.options.kinds import FILE, Kind
 from gateway.options.names import AUDIT, DATABASE, PLAYERS_FILE, beside
 from gateway.options.table import Command, Parser, argument, option, run, variable
-from gateway.options.terminal import in_one_line, write_out
+from gateway.options.terminal import exit_status, write_out
 from gateway.server.acts import Outcome
 
 _FILE_HELP = f"the file of protected names ({PLAYERS_FILE} beside the database); bans are in FILE.bans"
@@ -198,14 +197,7 @@ def main(arguments: Sequence[str], dialects: Dialects) -> int:
 
     130 after Ctrl-C.
     """
-    try:
-        if arguments[0] == "player":
-            parser = Parser("c4gateway player", "names that only a player with the right token may bear")
-            write_out(run(parser, PLAYER_COMMANDS, arguments[1:]))
-            return 0
-        return run(Parser("c4gateway"), BAN_COMMANDS, arguments, dialects)
-    except (OSError, ValueError) as error:
-        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+    if arguments[0] == "player":
+        parser = Parser("c4gateway player", "names that only a player with the right token may bear")
+        return exit_status(lambda: write_out(run(parser, PLAYER_COMMANDS, arguments[1:])), ValueError)
+    return exit_status(lambda: run(Parser("c4gateway"), BAN_COMMANDS, arguments, dialects), ValueError)

@@ -4,7 +4,6 @@ Knows their options and standard output. Does not know what is in a store, nor h
 server may go on writing to the database meanwhile; ``import``, ``recount`` and ``void`` keep it waiting.
 """
 
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -17,7 +16,7 @@ from gateway.game.ids import GameId
 from gateway.options.kinds import FILE, Kind, count, one_of
 from gateway.options.names import AUDIT, DATABASE
 from gateway.options.table import Command, Parser, argument, flag, option, run
-from gateway.options.terminal import in_one_line, write_out
+from gateway.options.terminal import exit_status, in_one_line, write_out
 from gateway.options.urls import database, password_of_database
 from gateway.store import StoreError, UnstorableError, commands, corrections, standings
 from gateway.store.database import Database, open_to_read, open_to_write
@@ -34,18 +33,15 @@ def main(arguments: Sequence[str]) -> int:
     That is 0, 1 where the system refused something, and 130 after Ctrl-C.
     """
     try:
-        write_out(run(Parser("c4gateway"), COMMANDS, arguments))
+        return exit_status(lambda: write_out(run(Parser("c4gateway"), COMMANDS, arguments)))
     except commands.RefusedError as error:
-        for line in str(error).splitlines():
-            print(f"c4gateway: error: {line}", file=sys.stderr)
-        return 1
-    except (StoreError, UnstorableError, OSError) as error:
+        words = str(error).splitlines()
+    except (StoreError, UnstorableError) as error:
         hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
-        print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    return 0
+        words = [f"{in_one_line(error)}{hint}"]
+    for line in words:
+        print(f"c4gateway: error: {line}", file=sys.stderr)
+    return 1
 
 
 # Kinds of values. What reads one raises ValueError.
@@ -73,6 +69,7 @@ def _moment(text: str) -> int:
         ) from error
 
 
+_URL = Kind(database, "FILE|URL", fault_if_typed=password_of_database)
 _GAME, _NAME, _TIME = Kind(_game, "GAME"), Kind(_name, "NAME"), Kind(_moment, "TIME")
 
 # What the options of several commands have in common.
@@ -80,12 +77,7 @@ _GAME, _NAME, _TIME = Kind(_game, "GAME"), Kind(_name, "NAME"), Kind(_moment, "T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OnDatabase:
-    db: str = option(
-        "which database",
-        Kind(database, "FILE|URL", fault_if_typed=password_of_database),
-        DATABASE,
-        is_in_environment=True,
-    )
+    db: str = option("which database", _URL, DATABASE, is_in_environment=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

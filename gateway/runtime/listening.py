@@ -173,7 +173,7 @@ _PASSING = 0x01 | 0x08 | 0x20 | 0x40
 """Flags of addresses that are temporary, a duplicate, deprecated or tentative."""
 _VIRTUAL = ("docker", "br-", "veth", "virbr", "cni", "podman", "lxc", "vmnet", "vboxnet")
 """How interfaces begin that lead to containers and virtual machines of this machine."""
-_ELSEWHERE = (socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")
+_ELSEWHERE = "192.0.2.1", "2001:db8::1"
 """Addresses for documentation: the system would send to them by way of the default route."""
 
 
@@ -187,6 +187,14 @@ def reachable(address: str, own: Sequence[str]) -> list[str]:
         return [address]
     alike = [each for each in own if (":" in each) == (":" in host)]
     return [f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in alike] or [address]
+
+
+def address_towards(host: str, port: int) -> str:
+    """Return the address of this machine with which it reaches another one. Raises OSError."""
+    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind) as probe:
+        probe.connect(address)  # of UDP, so that no packet leaves
+        return str(probe.getsockname()[0])
 
 
 def own_addresses() -> list[str]:
@@ -203,10 +211,9 @@ def in_table(table: str) -> Iterator[str]:
 
 
 def _default_route() -> Iterator[str]:
-    for family, address in _ELSEWHERE:
-        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((address, 9))  # of UDP, so that no packet leaves
-            yield probe.getsockname()[0]
+    for address in _ELSEWHERE:
+        with suppress(OSError):
+            yield address_towards(address, 9)
 
 
 def _ipv4() -> Iterator[str]:
