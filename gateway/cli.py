@@ -362,8 +362,8 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: 
     lines = [_line(name, address, tls_only=options.tls_only) for name, address in shown]
     lines.append(f"{'results':9} {place}")
     if options.log_json:
-        about = {"level": "info", "logger": __name__, "event": "announced"}
-        write("".join(json_line(line, about) for line in lines))
+        fields = {"level": "info", "logger": __name__, "event": "announced"}
+        write("".join(json_line(line, fields) for line in lines))
     else:
         text = "".join(f"{line}\n" for line in lines)
         write(text + qr.below(text) if qr.is_shown(options) else text)

@@ -39,12 +39,12 @@ def admin_token(options: ServerOptions) -> str | None:
             )
         token = read_token(file, is_private=True)
     except OSError as error:
-        about = {"event": "admin_token_not_made", "file": file, "error": str(error)}
+        fields = {"event": "admin_token_not_made", "file": file, "error": str(error)}
         logger.warning(
             "there is no token for the operator's commands, so they do not work: %s; give --admin-token, or"
             " make the file one that only this user can read and write",
             in_one_line(error),
-            extra=about,
+            extra=fields,
         )
         return None
     if options.cluster is not None and os.environ.get(WORKER) != ALONE:

@@ -48,9 +48,9 @@ class Server:
     source: str
     """Where the token comes from, for people."""
 
-    def ask(self, path: str, about: Mapping[str, str], method: str = "POST") -> Outcome:
+    def ask(self, path: str, parameters: Mapping[str, str], method: str = "POST") -> Outcome:
         """Have something done; return the answer. Raises OSError, with one line, where it is not done."""
-        query = urlencode({name: value for name, value in about.items() if value})
+        query = urlencode({name: value for name, value in parameters.items() if value})
         status, outcome = self.answer(method, f"{path}?{query}")
         if status == http.HTTPStatus.OK and outcome is not None and {*outcome} & {"not_done", "removed"}:
             return outcome

@@ -58,11 +58,14 @@ def from_sources(
             path, named_by = variables[CONFIG]
         file = {} if path is None else _file(by_key, str(path), named_by)
         line = {name: (value, COMMAND_LINE) for name, value in typed.items()}
-        for given, stronger in ((file, variables | line), (variables, line), (line, {})):
+        for source, stronger in ((file, variables | line), (variables, line), (line, {})):
             # A source may contradict itself in what a stronger one withdraws: C4GATEWAY_NO_WEB=false leaves
             # of a file with web and no-web the first in force.
             _override(
-                values, sources, {name: each for name, each in given.items() if name not in stronger}, options
+                values,
+                sources,
+                {name: each for name, each in source.items() if name not in stronger},
+                options,
             )
     except ValueError as error:
         parser.error(str(error))
@@ -111,12 +114,12 @@ def _masked(value: object) -> object:
     return masked(value) if isinstance(value, str) else value
 
 
-_Given = dict[str, tuple[object, str]]
+_Source = dict[str, tuple[object, str]]
 """What one source says: values and where they stand, by the names of fields."""
 
 
 def _override(
-    values: dict[str, object], sources: dict[str, str], settings: _Given, options: Sequence[Option]
+    values: dict[str, object], sources: dict[str, str], settings: _Source, options: Sequence[Option]
 ) -> None:
     """Let a source override weaker ones. Raises ValueError where it contradicts itself."""
     by_name = {each.name: each for each in options}
@@ -134,9 +137,9 @@ def _override(
 # Reading the environment and the file. All of these raise ValueError.
 
 
-def _variables(by_key: Mapping[str, Option], environment: Mapping[str, str]) -> _Given:
+def _variables(by_key: Mapping[str, Option], environment: Mapping[str, str]) -> _Source:
     options = {each.variable: each for each in by_key.values()}
-    settings: _Given = {}
+    settings: _Source = {}
     for name, text in sorted(environment.items()):
         if name.startswith(PREFIX):
             _require_known(name, options, "in the environment")
@@ -146,8 +149,8 @@ def _variables(by_key: Mapping[str, Option], environment: Mapping[str, str]) -> 
     return settings
 
 
-def _file(by_key: Mapping[str, Option], path: str, named_by: str) -> _Given:
-    settings: _Given = {}
+def _file(by_key: Mapping[str, Option], path: str, named_by: str) -> _Source:
+    settings: _Source = {}
     for key, value in _toml(path, named_by).items():
         _require_known(key, [each for each in by_key if each != CONFIG], f"in {path}")
         settings[by_key[key].name] = _read(by_key[key], value, f"{path}: {key}"), path

@@ -27,8 +27,8 @@ def read_file(path: str, option: str, most: int, *, is_private: bool = False) ->
     """
     try:
         with open(path, "rb", opener=_at_once) as file:
-            about = os.fstat(file.fileno())
-            is_regular = stat.S_ISREG(about.st_mode)
+            status = os.fstat(file.fileno())
+            is_regular = stat.S_ISREG(status.st_mode)
             data = file.read(most + 1) if is_regular else b""
     except OSError as error:
         error.filename = f"{option}: {path}"
@@ -38,7 +38,7 @@ def read_file(path: str, option: str, most: int, *, is_private: bool = False) ->
     if not is_regular:
         raise OSError(f"{option}: {path} is a pipe or a device, not a regular file; give the path of a file")
     if is_private and (
-        about.st_uid not in (os.geteuid(), 0) or about.st_mode & (stat.S_IRWXO | stat.S_IWGRP)
+        status.st_uid not in (os.geteuid(), 0) or status.st_mode & (stat.S_IRWXO | stat.S_IWGRP)
     ):
         raise OSError(f"{path} may be read or written by others; a token there is no secret")
     if len(data) > most:

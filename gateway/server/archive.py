@@ -80,9 +80,9 @@ async def keeping(
     try:
         opened = await process.open(begun)
         if opened.trouble is not None:
-            about = {"event": "journal_unavailable", "error": opened.trouble}
+            fields = {"event": "journal_unavailable", "error": opened.trouble}
             text = "while the database fails results cannot be told: the folder for them cannot be used: %s"
-            logger.warning(text, opened.trouble, extra=about)
+            logger.warning(text, opened.trouble, extra=fields)
         folder, name = opened.journal
         beside = None if opened.file is None else opened.where
         spare = JournalProcess(folder, f"{name}-{run_sign(opened.run)}", beside)

@@ -192,8 +192,8 @@ def log_obstacle(name: str, obstacle: Obstacle) -> None:
             why = f"it is alone at table {quoted(obstacle.name)}"
         case _:
             assert_never(obstacle.cause)
-    about = {"player": name, "cause": obstacle.cause.value, "wanted": obstacle.name, "alike": obstacle.alike}
-    logger.info("%s has no opponent: %s", quoted(name), why, extra={"event": "no_opponent", **about})
+    fields = {"player": name, "cause": obstacle.cause.value, "wanted": obstacle.name, "alike": obstacle.alike}
+    logger.info("%s has no opponent: %s", quoted(name), why, extra={"event": "no_opponent", **fields})
 
 
 def log_game(game: Finished, delay: float = 0.0) -> None:

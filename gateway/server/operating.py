@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 class Others(Protocol):
     """The other nodes of a cluster."""
 
-    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
+    async def act(self, what: str, parameters: Parameters) -> Mapping[str, str]:
         """Have an act carried out on those that have the same token; return what came of it on each."""
 
     def notify(self, notice: Notice) -> None:
@@ -75,13 +75,13 @@ class Operator:
         self._drain = drain
         self._node = node
 
-    async def everywhere(self, what: str, about: Parameters) -> Mapping[str, str]:
+    async def everywhere(self, what: str, parameters: Parameters) -> Mapping[str, str]:
         """Carry out an act on all nodes; return what came of it on each, as JSON. Raises NotDoneError.
 
         This node is the empty text. Where it is not done here it is done nowhere.
         """
-        found = {"": await self.act(what, about)}
-        return found if self.others is None else {**found, **await self.others.act(what, about)}
+        outcomes = {"": await self.act(what, parameters)}
+        return outcomes if self.others is None else {**outcomes, **await self.others.act(what, parameters)}
 
     def stop(self) -> None:
         """Begin the drain that was asked for, on all nodes."""
@@ -108,10 +108,12 @@ class Operator:
             self._noticed.set()
             self._noticed = trio.Event()
 
-    async def act(self, what: str, about: Parameters) -> str:
+    async def act(self, what: str, parameters: Parameters) -> str:
         """Carry out an act here; return what came of it, as JSON. Raises NotDoneError."""
         try:
-            return await self._who(about) if what == WHO else json.dumps(await self._outcome(what, about))
+            if what == WHO:
+                return await self._who(parameters)
+            return json.dumps(await self._outcome(what, parameters))
         except NotDoneError:
             raise
         except (OSError, ValueError) as error:
@@ -121,9 +123,9 @@ class Operator:
             logger.exception("an act of the operator's failed", extra=about_it)
             raise NotDoneError("internal error; the log has it") from error
 
-    async def _who(self, about: Parameters) -> str:
+    async def _who(self, parameters: Parameters) -> str:
         """Return who is here, as JSON: written player by player, since all of it would take milliseconds."""
-        wanted = bans_of(about["who"]) if "who" in about else None
+        wanted = bans_of(parameters["who"]) if "who" in parameters else None
         rows, characters, more = list[str](), 0, 0
         for number, seat in enumerate(self._hub.seats(), 1):
             if number % LOOKED_AT == 0:
@@ -140,26 +142,27 @@ class Operator:
                 more += 1
         return f'{{"players": [{", ".join(rows)}], "more": {more}}}'
 
-    async def _outcome(self, what: str, about: Parameters) -> Outcome:
+    async def _outcome(self, what: str, parameters: Parameters) -> Outcome:
         """Carry out an act that changes something. Raises OSError, ValueError, NotDoneError."""
+        file = self._accounts.bans_file
         match what:
             case "kick":
-                return {"kicked": await trio.to_thread.run_sync(self._hang_up, bans_of(about["who"]))}
+                return {"kicked": await trio.to_thread.run_sync(self._hang_up, bans_of(parameters["who"]))}
             case "ban":
-                change = partial(ban, self._accounts.bans_file, target(about["who"]), about.get("notes", ""))
+                change = partial(ban, file, target(parameters["who"]), parameters.get("notes", ""))
                 return await trio.to_thread.run_sync(self._change, change)
             case "unban":
-                change = partial(unban, self._accounts.bans_file, target(about["who"]))
+                change = partial(unban, file, target(parameters["who"]))
                 outcome = await trio.to_thread.run_sync(self._change, change)
                 return {key: value for key, value in outcome.items() if key != "kicked"}
             case "announce":
-                return self._notify(announcement(about.get("text", "")), is_paused=self.notice.paused)
+                return self._notify(announcement(parameters.get("text", "")), is_paused=self.notice.paused)
             case "pause" | "resume":
                 return self._notify(self.notice.text, is_paused=what == "pause")
             case "drain":
                 if self._hub.is_draining:
                     raise NotDoneError("the server drains already")
-                seconds = seconds_of(about.get("seconds", str(DRAIN)))
+                seconds = seconds_of(parameters.get("seconds", str(DRAIN)))
                 self._drain(seconds)
                 return {"seconds": seconds}
             case _:

@@ -234,15 +234,15 @@ REGISTRY = "redis"
 """What the workers' own one is called in the log."""
 
 
-def main(options: ServerOptions, given: Sequence[str], dialects: Sequence[Description]) -> int:
+def main(options: ServerOptions, words: Sequence[str], dialects: Sequence[Description]) -> int:
     """Run as many servers as the options say; return the exit status, as for one.
 
-    `given` is the command line behind the program's name.
+    `words` is the command line behind the program's name.
     """
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
     try:
-        with _prepared(options, given, dialects) as (supervisor, registry):
+        with _prepared(options, words, dialects) as (supervisor, registry):
             trio.run(_run, options, supervisor, registry)
     except* OSError as refusals:
         complain(in_one_line(refusals), as_json=options.log_json)
@@ -264,7 +264,7 @@ def main(options: ServerOptions, given: Sequence[str], dialects: Sequence[Descri
 
 @contextmanager
 def _prepared(
-    options: ServerOptions, given: Sequence[str], dialects: Sequence[Description]
+    options: ServerOptions, words: Sequence[str], dialects: Sequence[Description]
 ) -> Iterator[tuple[Supervisor, Program | None]]:
     """Reserve the ports; give the supervisor of the workers, and the registry that is their own, if any.
 
@@ -292,22 +292,22 @@ def _prepared(
             inherited.append(sys.stderr.fileno())
             environment[OF_LOG] = str(sys.stderr.fileno())
         workers = [
-            Program(f"worker {index}", [*_COMMAND, *words], environment, sockets=inherited)
+            Program(f"worker {index}", [*_COMMAND, *own], environment, sockets=inherited)
             for index in range(1, options.workers + 1)
-            for words in [arguments(options, given, index, ports, url)]
+            for own in [arguments(options, words, index, ports, url)]
         ]
         yield Supervisor(workers, folder, watchdog() or math.inf), registry
 
 
 def arguments(
-    options: ServerOptions, given: Sequence[str], index: int, ports: Mapping[str, int], registry: str | None
+    options: ServerOptions, words: Sequence[str], index: int, ports: Mapping[str, int], registry: str | None
 ) -> list[str]:
     """Return the command line of a worker, the first having `index` 1, behind the name of the command.
 
-    It is the one `given`, with what a worker has for itself. `registry` is the URL of the registry that the
+    It is the one `words`, with what a worker has for itself. `registry` is the URL of the registry that the
     workers have for themselves, None where another one is named.
     """
-    flags = [] if "--share-ports" in given else ["--share-ports"]
+    flags = [] if "--share-ports" in words else ["--share-ports"]
     own = {"workers": "1", "node": f"{options.node}-{index}", "house-workers": str(options.house_workers)}
     own |= {} if registry is None else {"cluster": registry}
     own |= {name: str(port) for name, port in ports.items()}
@@ -315,12 +315,12 @@ def arguments(
         if address is not None:
             port = address.port + index - 1 if address.port else 0
             own[option] = str(replace(address, port=port))
-    return [*_without(own, given), *flags, *(word for name in own for word in (f"--{name}", own[name]))]
+    return [*_without(own, words), *flags, *(word for name in own for word in (f"--{name}", own[name]))]
 
 
-def _without(names: Iterable[str], given: Sequence[str]) -> Iterator[str]:
+def _without(names: Iterable[str], line: Sequence[str]) -> Iterator[str]:
     """Yield a command line without some options, each of which has a value."""
-    options, words = {f"--{name}" for name in names}, iter(given)
+    options, words = {f"--{name}" for name in names}, iter(line)
     for word in words:
         if word in options:
             next(words, None)
