@@ -61,12 +61,8 @@ def from_sources(
         for source, stronger in ((file, variables | line), (variables, line), (line, {})):
             # A source may contradict itself in what a stronger one withdraws: C4GATEWAY_NO_WEB=false leaves
             # of a file with web and no-web the first in force.
-            _override(
-                values,
-                sources,
-                {name: each for name, each in source.items() if name not in stronger},
-                options,
-            )
+            in_force = {name: setting for name, setting in source.items() if name not in stronger}
+            _override(values, sources, in_force, options)
     except ValueError as error:
         parser.error(str(error))
     return Settings(values, sources)
