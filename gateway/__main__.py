@@ -7,9 +7,9 @@ at the system, because some systems lack modules that the server needs.
 
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from adapters.client.dialect import Dialect
@@ -24,126 +24,108 @@ def main(arguments: Sequence[str] | None = None) -> int:
         supported = " and ".join(SYSTEMS.values())
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
-    from gateway.options.names import COMMANDS, SHOWING  # noqa: PLC0415
+    from gateway.options.names import COMMANDS  # noqa: PLC0415
     from gateway.options.table import spelled_out  # noqa: PLC0415
 
-    given = spelled_out(arguments)
-    if given and given[0] in COMMANDS:
-        return _report(given)
+    words = spelled_out(arguments)
+    if words and words[0] in COMMANDS:
+        return _report(words)
     from adapters.dialects import DIALECTS  # noqa: PLC0415
+
+    if words and not words[0].startswith("-"):
+        return _command(words, DIALECTS)
     from gateway.options.server import parse  # noqa: PLC0415
 
-    if given and given[0] == SHOWING:
-        return _show(given[1:], DIALECTS)
-    if given and (command := _without_a_server(given[0], DIALECTS)) is not None:
-        return command(given)
-    if given and not given[0].startswith("-"):
-        _refuse(given[0])
-    return _serve(parse(given, DIALECTS), given)
+    return _serve(parse(words, DIALECTS), words)
 
 
-def _report(given: Sequence[str]) -> int:
+def _report(words: Sequence[str]) -> int:
     """Run a command on what was kept."""
     gc.disable()
     from gateway.commands import reports  # noqa: PLC0415
 
     gc.freeze()  # what is imported stays: nothing is to be found there, at the end either
     gc.enable()
-    return reports.main(given)
+    return reports.main(words)
 
 
-def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
+def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
+    """Run a command that needs no database; return its exit status.
+
+    Exits with status 2, after a line that says which commands there are, where it is none.
+    """
+    from gateway.options import names  # noqa: PLC0415
+
+    word, rest = words[0], words[1:]
+    if word == names.SHOWING:
+        status = _show(rest, dialects)
+    elif word in names.PLAYERS:
+        from gateway.commands import players  # noqa: PLC0415
+
+        status = players.main(words, dialects)
+    elif word in names.OPERATOR:
+        from gateway.commands import admin  # noqa: PLC0415
+
+        status = admin.main(words, dialects)
+    elif word == names.ANALYSIS:
+        from gateway.commands import analysing  # noqa: PLC0415
+
+        status = analysing.main(rest)
+    elif word == names.HEALTH:
+        from gateway.commands import health  # noqa: PLC0415
+
+        status = health.main(rest, dialects)
+    elif word == names.MATCH:
+        from adapters.match import command as matching  # noqa: PLC0415
+
+        status = matching.main(words)
+    elif word == names.CHECK:
+        from adapters.check import command as checking  # noqa: PLC0415
+
+        status = checking.main(rest, dialects)
+    else:
+        from gateway.game.text import did_you_mean  # noqa: PLC0415
+        from gateway.options.table import Parser  # noqa: PLC0415
+        from gateway.options.terminal import listed  # noqa: PLC0415
+
+        commands = listed((*names.EVERY, "help", "version"), "and")
+        hint = did_you_mean(word, names.EVERY)
+        Parser(prog="c4gateway").error(f"there is no command {word!r}, but {commands}{hint}")
+    return status
+
+
+def _show(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
     """Show the options in force."""
     from gateway.options.server import in_force  # noqa: PLC0415
-    from gateway.options.terminal import in_one_line, write_out  # noqa: PLC0415
+    from gateway.options.terminal import exit_status, write_out  # noqa: PLC0415
 
-    try:
-        write_out(f"{line}\n" for line in in_force(given, dialects))
-    except OSError as error:
-        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
-        return 1
-    return 0
+    return exit_status(lambda: write_out(f"{line}\n" for line in in_force(words, dialects)))
 
 
-def _refuse(word: str) -> NoReturn:
-    """Exit with status 2, after a line that says which commands there are."""
-    from gateway.game.text import did_you_mean  # noqa: PLC0415
-    from gateway.options.names import EVERY  # noqa: PLC0415
-    from gateway.options.table import Parser  # noqa: PLC0415
-    from gateway.options.terminal import listed  # noqa: PLC0415
-
-    commands = listed((*EVERY, "help", "version"), "and")
-    Parser(prog="c4gateway").error(f"there is no command {word!r}, but {commands}{did_you_mean(word, EVERY)}")
-
-
-def _serve(options: "ServerOptions", given: Sequence[str]) -> int:
+def _serve(options: "ServerOptions", words: Sequence[str]) -> int:
     """Run the server, or several of them; return the exit status."""
     from gateway.runtime.json_stderr import complain  # noqa: PLC0415
     from gateway.server import streams  # noqa: PLC0415
 
     try:
         with streams.prepared(as_json=options.log_json):
-            return _serve_on(options, given)
+            if options.workers > 1:
+                from adapters.dialects import DIALECTS  # noqa: PLC0415
+                from gateway.server import supervisor  # noqa: PLC0415
+
+                return supervisor.main(options, words, DIALECTS)
+            from gateway.runtime.processes import start  # noqa: PLC0415
+
+            writer = None
+            if options.db is not None:
+                with suppress(OSError):  # the server tries again, and says why
+                    writer = start("gateway.store.worker")
+            from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
+
+            return cli.main(options, writer)
     except OSError as error:
         complain(str(error), as_json=options.log_json)
         return 1
-
-
-def _serve_on(options: "ServerOptions", given: Sequence[str]) -> int:
-    """Do the same where the standard streams are prepared."""
-    if options.workers > 1:
-        from adapters.dialects import DIALECTS  # noqa: PLC0415
-        from gateway.server import supervisor  # noqa: PLC0415
-
-        return supervisor.main(options, given, DIALECTS)
-    from gateway.runtime.processes import start  # noqa: PLC0415
-
-    writer = None
-    if options.db is not None:
-        with suppress(OSError):  # the server tries again, and says why
-            writer = start("gateway.store.worker")
-    from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
-
-    return cli.main(options, writer)
-
-
-def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Sequence[str]], int] | None:
-    """Return what carries out a command that needs no options of a server; None for other words."""
-    from gateway.options import names  # noqa: PLC0415
-
-    if word in names.PLAYERS:
-        from gateway.commands import players  # noqa: PLC0415
-
-        return lambda given: players.main(given, dialects)
-    if word in names.OPERATOR:
-        from gateway.commands import admin  # noqa: PLC0415
-
-        return lambda given: admin.main(given, dialects)
-    if word == names.ANALYSIS:
-        from gateway.commands import analysing  # noqa: PLC0415
-
-        return lambda given: analysing.main(given[1:])
-    if word == names.HEALTH:
-        from gateway.commands import health  # noqa: PLC0415
-
-        return lambda given: health.main(given[1:], dialects)
-    return _with_a_server_of_its_own(word, dialects)
-
-
-def _with_a_server_of_its_own(
-    word: str, dialects: "Sequence[Dialect]"
-) -> Callable[[Sequence[str]], int] | None:
-    from gateway.options.names import CHECK, MATCH  # noqa: PLC0415
-
-    if word == MATCH:
-        from adapters.match import command as matching  # noqa: PLC0415
-
-        return matching.main
-    if word == CHECK:
-        from adapters.check import command as checking  # noqa: PLC0415
-
-        return lambda given: checking.main(given[1:], dialects)
-    return None
 
 
 if __name__ == "__main__":

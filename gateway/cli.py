@@ -12,7 +12,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -30,8 +30,6 @@ from adapters.entrance.one_port import OnePort, receiving
 from adapters.entrance.ports import (
     OpenSocket,
     Ports,
-    listening_of,
-    open_metrics,
     opened_ports,
     say_that_there_is_no_page,
 )
@@ -51,9 +49,9 @@ from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.options.clustering import ClusterOptions
+from gateway.options.names import WORKER
 from gateway.options.server import PAGE, ServerOptions, cluster_options, shared_rules
 from gateway.options.terminal import in_one_line
-from gateway.options.workers import WORKER
 from gateway.runtime.json_stderr import complain, json_line
 from gateway.runtime.listening import own_addresses, reachable
 from gateway.runtime.notifying import DRAINS, READY, keep_alive, notify
@@ -62,7 +60,6 @@ from gateway.runtime.turns import TimedTurns, Turns
 from gateway.server import qr
 from gateway.server.app import (
     FrontEnd,
-    Listening,
     Patience,
     Service,
     Stop,
@@ -73,7 +70,7 @@ from gateway.server.app import (
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.operating import Operator
-from gateway.server.reloading import Reloads, reload_on_hangup
+from gateway.server.reloading import Reload, reload_on_hangup
 from gateway.server.streams import write
 
 if TYPE_CHECKING:
@@ -141,7 +138,7 @@ async def _serve(options: ServerOptions, writer: StartedProcess | None) -> None:
         together = await trio.to_thread.run_sync(cluster_options, options)
         await trio.to_thread.run_sync(lookalikes.load)
         matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options))
-        results = NoResults() if archive is None else archive.results
+        results = archive or NoResults()
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
         log_games(hub.feed, turns.delay_since)
         async with polling(turns) as poller:
@@ -181,36 +178,34 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
     open_socket = partial(_opened, core.poller, turns, Backlogs())
     limits = admission(options, hub.feed.counts)
     async with opened_ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
-        metrics = await open_metrics(options)
         fronts = [(each, each.front_end(hub, options.dialects[each.name], accounts)) for each in DIALECTS]
         front_ends = _front_ends(options, fronts, open_socket, limits, ports)
-        listening = [await listening_of(front_end, options) for front_end in front_ends]
-        opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(metrics))]
-        opened += [(each.front_end.name, each.addresses()) for each in listening]
+        opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(ports.metrics))]
+        opened += [(each.name, addresses_of(each.listeners)) for each in front_ends]
         opened += ports.opened(DIALECTS)
         services: list[Service] = []
         web, operator, token = None, None, None
         if ports.page_port:
             token = await trio.to_thread.run_sync(admin_token, options)
-            web = _web(options, token, archive, ports, listening, hub)
+            web = _web(options, token, archive, ports, hub)
             name = options.node if options.cluster else None
             web.operator = operator = Operator(hub, accounts, partial(_drain, core.patience), name)
             services.append(web)
         if web is None and not options.no_web:
             say_that_there_is_no_page(options)
-        listening += ports.listening(_one_port(options, fronts, ports, hub).receive, open_socket, limits)
+        front_ends += ports.front_ends(_one_port(options, fronts, ports, hub).receive, open_socket, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         hub.engage(House(hub, nursery, thinker, options.house))
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
         if options.metrics is not None:
-            services.append(_metrics(options, core, metrics, thinker, web))
+            services.append(_metrics(options, core, ports, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(_announce, opened, place, options)
         async with core.node as node:
             if node is not None and operator is not None and token is not None:
                 node.acting.connect(operator, token)
-            await run(hub, listening, started, stop, services, turns)
+            await run(hub, front_ends, started, stop, services, turns)
         nursery.cancel_scope.cancel()
 
 
@@ -224,13 +219,12 @@ def _drain(patience: Patience, seconds: int) -> None:
         signal.raise_signal(signal.SIGTERM)
 
 
-def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:
+def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Mapping[str, Reload]:
     """Return what SIGHUP reads again."""
-    reloads = Reloads()
-    reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
+    reloads: dict[str, Reload] = {"the players": partial(reload_players, accounts, hub, trio.current_time)}
     certificate = ports.preamble.certificate
     if certificate is not None:
-        reloads.add("the certificate", lambda _: certificate.reload())
+        reloads["the certificate"] = lambda _: certificate.reload()
     return reloads
 
 
@@ -254,7 +248,7 @@ async def _kept(
 def _metrics(
     options: ServerOptions,
     core: _Core,
-    listeners: Sequence[trio.SocketListener],
+    ports: Ports,
     thinker: Thinker,
     web: "WebProcess | None",
 ) -> Service:
@@ -265,9 +259,9 @@ def _metrics(
     assert isinstance(turns, TimedTurns)
 
     def restarts() -> dict[str, int]:
-        found = {"house": thinker.lost}
-        found |= {} if archive is None else {"store": archive.restarts()}
-        return found if web is None else found | {"web": web.restarts}
+        counts = {"house": thinker.lost}
+        counts |= {} if archive is None else {"store": archive.process.restarts}
+        return counts if web is None else counts | {"web": web.restarts}
 
     sources = families.Sources(
         hub,
@@ -276,11 +270,11 @@ def _metrics(
         [each.name for each in DIALECTS],
         thinker.waiting,
         restarts,
-        archive,
+        None if archive is None else archive.batcher,
         None if web is None else web.requests,
     )
     texts, allowed = partial(families.texts, sources), options.allow_origin
-    return MetricsService(listeners, texts, families.CONTENT_TYPE, families.process_text, allowed)
+    return MetricsService(ports.metrics, texts, families.CONTENT_TYPE, families.process_text, allowed)
 
 
 def _opened(poller: Poller, turns: Turns, backlogs: Backlogs, stream: trio.SocketStream) -> Socket:
@@ -290,12 +284,11 @@ def _opened(poller: Poller, turns: Turns, backlogs: Backlogs, stream: trio.Socke
 def _front_ends(
     options: ServerOptions, fronts: Fronts, open_socket: OpenSocket, limits: Admission, ports: Ports
 ) -> list[FrontEnd]:
-    """Return the front ends for the given ports."""
-    found = []
+    """Return the front ends of the dialects that have ports of their own."""
+    front_ends = []
     http = HttpPort("", ports.page_port, options.trusted_proxy, ports.websites, has_hsts=options.tls_only)
     for each, serve in fronts:
-        port = options.ports[each.name]
-        if port is not None:
+        if each.name in ports.own:
             entrance = Entrance(
                 each.name,
                 receiving(each, serve, http),
@@ -306,8 +299,8 @@ def _front_ends(
                 limits.limits.request if each.scheme else SILENCE,
             )
             paused = partial(limits.count, "limit_system", each.name)
-            found.append(FrontEnd(each.name, port, entrance.serve, paused))
-    return found
+            front_ends.append(FrontEnd(each.name, ports.own[each.name], entrance.serve, paused))
+    return front_ends
 
 
 def _one_port(options: ServerOptions, fronts: Fronts, ports: Ports, hub: Hub) -> OnePort:
@@ -326,7 +319,6 @@ def _web(
     token: str | None,
     archive: "Archive | None",
     ports: Ports,
-    listening: Sequence[Listening],
     hub: Hub,
 ) -> "WebProcess":
     from adapters.web.link import Orders  # noqa: PLC0415  as above
@@ -340,7 +332,7 @@ def _web(
         log_level=options.log_level,
         log_json=options.log_json,
         origins=options.allow_origin,
-        fronts=ports.fronts(DIALECTS, listening),
+        fronts=ports.fronts(DIALECTS),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
         limits=(options.max_per_address, options.connects_per_second),
         request=options.request_seconds,
@@ -352,7 +344,7 @@ def _web(
     )
     passing = () if ports.to_page is None else (ports.to_page.passing.socket,)
     sockets = [*(each.socket for each in ports.for_web), *passing]
-    games, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
+    games, clear = (None, None) if archive is None else (archive.batcher.open, archive.batcher.clear)
     return WebProcess(orders, sockets, games, clear, hub)
 
 
@@ -369,8 +361,8 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: 
     lines = [_line(name, address, tls_only=options.tls_only) for name, address in shown]
     lines.append(f"{'results':9} {place}")
     if options.log_json:
-        about = {"level": "info", "logger": __name__, "event": "announced"}
-        write("".join(json_line(line, about) for line in lines))
+        fields = {"level": "info", "logger": __name__, "event": "announced"}
+        write("".join(json_line(line, fields) for line in lines))
     else:
         text = "".join(f"{line}\n" for line in lines)
         write(text + qr.below(text) if qr.is_shown(options) else text)

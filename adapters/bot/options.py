@@ -17,8 +17,8 @@ from adapters.dialects import DIALECTS
 from gateway import __version__
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, THINK, engine_named, limits_itself
-from gateway.options.readers import number, whole_number
-from gateway.options.table import Parser, flag, option, read, spelled_out
+from gateway.options.kinds import FILE, WHOLE_NUMBER, Kind, count, one_of, seconds
+from gateway.options.table import Parser, argument, flag, option, read, spelled_out
 from gateway.options.terminal import in_one_line, listed
 from gateway.runtime.files import read_file
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from adapters.bot.choosers import EngineChooser
-    from adapters.client.dial import Address
+    from adapters.client.dial import Endpoint
     from adapters.client.talk import Entry
 
 DESCRIPTION = """\
@@ -43,7 +43,6 @@ wrong options, 130 after Ctrl-C.
 MANUAL = "manual"
 TOKEN_VARIABLE = "C4BOT_TOKEN"
 """The environment variable with the player's token."""
-_MOST_GAMES = 10**9
 _LONGEST_FILE = 1024
 _TOKEN = re.compile(r"[!-~]{1,256}")
 
@@ -86,6 +85,7 @@ def _engine(name: str) -> tuple[str, Engine | None]:
         raise ValueError(str(error)) from None
 
 
+_NAME = Kind(_text, "NAME")
 _NAMES = [each.name for each in DIALECTS]
 _WORDS = [*_NAMES, *(each.option for each in DIALECTS if each.option not in _NAMES)]
 _WITH_URLS = listed([each.name for each in DIALECTS if each.scheme], "and")
@@ -98,69 +98,58 @@ _ENCODINGS = tuple(dict.fromkeys(encoding for each in DIALECTS for encoding in e
 class _Line:
     """The options as they are typed."""
 
-    dialect: str = option(
-        listed(_WORDS, "or"), "DIALECT", choices=tuple(_WORDS), is_positional=True, is_required=True
-    )
-    address: str = option(
+    dialect: str = argument(listed(_WORDS, "or"), Kind(str, "DIALECT", tuple(_WORDS)))
+    address: str = argument(
         f"HOST:PORT, or ws://HOST:PORT for {_WITH_URLS}; with TLS wss://HOST:PORT, tls://HOST:PORT for"
         f" {_WITHOUT}",
-        "ADDRESS",
-        is_positional=True,
-        is_required=True,
+        Kind(str, "ADDRESS"),
     )
     ca: str | None = option(
         "with TLS trust the authorities whose certificates, in PEM, are in this file, and no others",
-        "FILE",
+        FILE,
         default_text="those that the system trusts",
     )
     name: str = option(
         "what the player is called",
-        read=_text,
+        _NAME,
         make_default=lambda: f"c4bot-{os.getpid()}",
         heading="who plays",
         default_text="c4bot-NUMBER, whose games count in no standings of c4gateway's",
     )
     token_file: str | None = option(
         f"the token of a protected name is in this file; otherwise in the environment, as {TOKEN_VARIABLE}",
-        "FILE",
+        FILE,
     )
     engine: tuple[str, Engine | None] = option(
         f"{CATALOGUE}; or {MANUAL}, to play by hand",
-        read=_engine,
+        Kind(_engine),
         make_default=lambda: _engine("aima"),
         default_text="aima",
     )
     seed: int | None = option(
         "seed of the engine's lots: in the same position it plays the same, unless time cuts it short",
-        "N",
-        whole_number,
+        WHOLE_NUMBER,
     )
     think: float | None = option(
         "most time for a move",
-        "SECONDS",
-        number(float, 0.001, 1e6),
+        seconds(0.001),
         default_text=f"what the engine takes, or {THINK}; {_CLOCKED}: a 20th of what the server says is left,"
         " and never more",
     )
     against: str | None = option(
-        "the only opponent wanted (anyone)", "NAME", _text, heading="against whom", exclusive_group="opponent"
+        "the only opponent wanted (anyone)", _NAME, heading="against whom", exclusive_group="opponent"
     )
     table: str | None = option(
         "the table or channel to play at (the lobby)",
-        "NAME",
-        _text,
+        _NAME,
         aliases=("--channel",),
         exclusive_group="opponent",
     )
     encoding: str | None = option(
-        f"how an {_writers()} player writes", choices=_ENCODINGS, default_text=_ENCODINGS[0]
+        f"how an {_writers()} player writes", one_of(*_ENCODINGS), default_text=_ENCODINGS[0]
     )
     games: int = option(
-        "leave after so many games; 0: never",
-        "N",
-        number(int, 0, _MOST_GAMES),
-        1,
-        heading="how long, and what is seen of it",
+        "leave after so many games; 0: never", count(), 1, heading="how long, and what is seen of it"
     )
     reconnect: bool = flag(
         "try again, and again, if the server is not there or has no place now (name in use, table full)"
@@ -172,7 +161,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
     parser = _parser()
     found = read(parser, _Line, spelled_out(arguments))
-    from adapters.client.dial import address_in  # noqa: PLC0415
+    from adapters.client.dial import endpoint_in  # noqa: PLC0415
     from adapters.client.talk import Entry  # noqa: PLC0415
 
     dialect = next(each for each in DIALECTS if found.dialect in (each.name, each.option))
@@ -181,7 +170,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     if not dialect.allows_blanks and len(found.name.split()) > 1:
         parser.error(f"argument --name: {dialect.name} has no names with a blank, such as {found.name!r}")
     try:
-        address = address_in(found.address, dialect.port, has_urls=dialect.scheme != "")
+        address = endpoint_in(found.address, dialect.port, has_urls=dialect.scheme != "")
     except ValueError as error:
         parser.error(f"argument ADDRESS: {error}")
     token, tls = _token(parser, found), _tls(parser, found.ca, address)
@@ -211,7 +200,7 @@ def _token(parser: Parser, found: _Line) -> str | None:
     return token
 
 
-def _tls(parser: Parser, ca: str | None, address: "Address") -> "SSLContext | None":
+def _tls(parser: Parser, ca: str | None, address: "Endpoint") -> "SSLContext | None":
     """Return who is trusted, where the address asks for TLS."""
     if not address.is_tls:
         if ca is not None:

@@ -7,8 +7,8 @@ from typing import Any
 from adapters.check.runs import command
 from adapters.client.dialect import Dialect
 from gateway.options.description import NoOptions
-from gateway.options.readers import number, port_number
-from gateway.options.table import Parser, option, options_of, typed_in
+from gateway.options.kinds import FILE, PORT, TEXT, Kind, count, seconds
+from gateway.options.table import Parser, option, options_of, several, typed_in
 
 _DESCRIPTION = """\
 Listens on a port, plays scripted opponents against whatever bot connects, and says clause by clause of the
@@ -18,7 +18,7 @@ _EPILOG = """\
 The check is over when there is nothing more to see, when no bot comes any more, or on Ctrl-C; start a bot
 again that ends before that, or let --run do so. The exit status is 0 if no bot did anything wrong.
 """
-_SECONDS = number(float, 0.1, 3600)
+_SECONDS = seconds(most=3600, unit="S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,24 +28,21 @@ class CheckOptions:
     own: Any = field(default_factory=NoOptions)
     """Those of the dialect."""
 
-    port: int = option("where to listen", read=port_number)
-    host: str = option("address to listen on", default="127.0.0.1")
-    bots: int = option("how many, told apart by name", "N", number(int, 1, 1000), 1)
-    run: list[str] = option(
+    port: int = option("where to listen", PORT, 0)
+    host: str = option("address to listen on", TEXT, "127.0.0.1")
+    bots: int = option("how many, told apart by name", count(1, 1000), 1)
+    run: list[str] = several(
         "start this bot, and again when it ends; {address}, {host} and {port} say where to connect;"
         " may be given several times",
-        "COMMAND",
-        command,
-        make_default=list,
-        repeats=True,
+        Kind(command, "COMMAND"),
     )
-    patience: float = option("seconds in which a bot has to move", "S", _SECONDS, 5.0, default_text="5")
-    slow: float = option("seconds that a slow opponent takes", "S", _SECONDS, 3.0, default_text="3")
-    wait: float = option("seconds to wait for a bot to come again", "S", _SECONDS, 10.0, default_text="10")
-    json: str | None = option("write the reports as JSON, too", "FILE")
-    junit: str | None = option("write the reports as JUnit's XML, too", "FILE")
-    tls_cert: str | None = option("a certificate, in PEM: the port takes TLS then, too (wss://)", "FILE")
-    tls_key: str | None = option("its key, in PEM, if it is not in the same file", "FILE")
+    patience: float = option("seconds in which a bot has to move", _SECONDS, 5.0, default_text="5")
+    slow: float = option("seconds that a slow opponent takes", _SECONDS, 3.0, default_text="3")
+    wait: float = option("seconds to wait for a bot to come again", _SECONDS, 10.0, default_text="10")
+    json: str | None = option("write the reports as JSON, too", FILE)
+    junit: str | None = option("write the reports as JUnit's XML, too", FILE)
+    tls_cert: str | None = option("a certificate, in PEM: the port takes TLS then, too (wss://)", FILE)
+    tls_key: str | None = option("its key, in PEM, if it is not in the same file", FILE)
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Dialect]) -> tuple[Dialect, CheckOptions]:
@@ -64,8 +61,8 @@ def parse(arguments: Sequence[str], dialects: Sequence[Dialect]) -> tuple[Dialec
         word.add(replace(one, heading="the dialect") for one in options_of(each.options))
     given = typed_in(parser.parse_args(arguments))
     dialect = next(each for each in dialects if each.name == given["dialect"])
-    found = parser.options(CheckOptions, {"port": dialect.port, **given})
+    found = parser.settle(CheckOptions, {"port": dialect.port, **given})
     if found.tls_key is not None and found.tls_cert is None:
         parser.error("--tls-key is of no use without --tls-cert")
-    own: object = parser.options(dialect.options, given)
+    own: object = parser.settle(dialect.options, given)
     return dialect, replace(found, own=own, bots=max(found.bots, len(found.run)))

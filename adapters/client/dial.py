@@ -22,6 +22,7 @@ from adapters.client.contract import SEND_LIMIT, C_contra, Codec, PeerGone, S_co
 from adapters.client.framing import Lines
 from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket, taken
 from adapters.net.tls_client import secure, trusting
+from gateway.runtime.addresses import Address, address_in
 
 _HTTP = b"HTTP/"
 _WEB_PORTS = {"ws": 80, "wss": 443}
@@ -31,11 +32,9 @@ PATIENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """Where a server is."""
+class Endpoint(Address):
+    """Where a server is, and what a client asks for there."""
 
-    host: str
-    port: int
     target: str = "/"
     """Path and query of a URL."""
     is_tls: bool = False
@@ -43,7 +42,7 @@ class Address:
     @property
     def place(self) -> str:
         """Host and port, as they are written."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return str(self)
 
     def asked(self, name: str) -> str | None:
         """Return what the URL itself asks for: `table` or `against`."""
@@ -53,11 +52,11 @@ class Address:
         """Return the URL of a websocket, with what in `query` is not None added to the address's own."""
         more = urlencode({name: value for name, value in query.items() if value is not None})
         separator = "" if not more else "&" if "?" in self.target else "?"
-        return f"{'wss' if self.is_tls else 'ws'}://{self.place}{self.target}{separator}{more}"
+        return f"{'wss' if self.is_tls else 'ws'}://{self}{self.target}{separator}{more}"
 
 
-def address_in(text: str, port: int, *, has_urls: bool) -> Address:
-    """Return the address that `text` is: host and port, `port` by default, or the URL of a websocket.
+def endpoint_in(text: str, port: int, *, has_urls: bool) -> Endpoint:
+    """Return the server that `text` means: host and port, `port` by default, or the URL of a websocket.
 
     With TLS that is ``wss://``, and ``tls://`` before host and port where there are no URLs. Raises
     ValueError with what is wrong in one line.
@@ -70,18 +69,19 @@ def address_in(text: str, port: int, *, has_urls: bool) -> Address:
         raise refusal
     parts = urlsplit(text if scheme else f"//{text}")
     try:
-        given = parts.port
+        has_port = parts.port != 0
     except ValueError:
         raise ValueError(f"{text!r} has no port from 1 to 65535") from None
-    has_more = parts.path or parts.query or parts.fragment
-    is_odd = "@" in parts.netloc or parts.netloc.endswith(":")  # the latter: a scheme twice, or no port
-    if not parts.hostname or given == 0 or is_odd or (has_more and not has_urls):
+    if not has_port or ((parts.path or parts.query or parts.fragment) and not has_urls):
         raise refusal
+    try:
+        address = address_in(parts.netloc.lower(), port=_WEB_PORTS.get(scheme, port))
+    except ValueError:
+        raise refusal from None
     target = quote(parts.path or "/", safe="/%")
     if parts.query:
         target += "?" + quote(parts.query, safe="=&%+")
-    is_tls = scheme == schemes[-1]
-    return Address(parts.hostname, given or _WEB_PORTS.get(scheme, port), target, is_tls)
+    return Endpoint(address.host, address.port, target, is_tls=scheme == schemes[-1])
 
 
 class Line(Protocol):

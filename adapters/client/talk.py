@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import trio
 
 from adapters.client.contract import PeerGone
-from adapters.client.dial import Address, Client
+from adapters.client.dial import Client, Endpoint
 from gateway.game.board import Board, Side
 
 C = TypeVar("C")
@@ -35,7 +35,7 @@ PATIENCE = 10.0
 class Entry:
     """Who wants to play, where, and against whom."""
 
-    address: Address
+    address: Endpoint
     name: str
     against: str | None = None
     table: str | None = None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gateway.options.readers import number
+from gateway.options.kinds import count
 from gateway.options.table import option
 
 
@@ -10,6 +10,4 @@ from gateway.options.table import option
 class DroidconOptions:
     """How its players are served."""
 
-    rounds: int = option(
-        "games in a series with a Droidcon player", "N", number(int, 1, 10**6), 4, is_shared=True
-    )
+    rounds: int = option("games in a series with a Droidcon player", count(1, 10**6), 4, is_shared=True)

@@ -1,4 +1,4 @@
-"""The ports, and above all those that no dialect has for itself: the page's, and the one for everything.
+"""The server's ports, and above all those that no dialect has for itself: the page's, and the one for all.
 
 Knows what serves their clients, and which process accepts them. The web's process accepts on the page's port,
 unless clients may come by TLS or by way of a proxy: then this process does, and passes them on, as it does
@@ -7,8 +7,8 @@ with those who ask for the page on the one port.
 
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -27,14 +27,7 @@ from adapters.net.socket import Socket
 from gateway.access.certificates import Certificate
 from gateway.options.server import PAGE, ServerOptions, page_port
 from gateway.runtime.listening import PortInUseError
-from gateway.server.app import (
-    FrontEnd,
-    Listening,
-    addresses_of,
-    adopt,
-    listen,
-    open_port,
-)
+from gateway.server.app import FrontEnd, addresses_of, adopt, open_port
 
 Listeners: TypeAlias = Sequence[trio.SocketListener]
 OpenSocket: TypeAlias = Callable[[trio.SocketStream], Socket]
@@ -54,6 +47,9 @@ class Ports:
     shared: Listeners
     """The one port's."""
     preamble: Preamble
+    metrics: Listeners
+    own: Mapping[str, Listeners]
+    """Those of the dialects that have ports of their own, by name."""
     to_page: WebHandoff | None
     """The way to the page, for clients that this process accepts; None without a page, or without them."""
     websites: Websites
@@ -82,42 +78,37 @@ class Ports:
         found = [(name, [f"{each}{path}" for each in addresses]) for name, path in paths.items()]
         return [(PAGE, addresses), *found] if self.to_page else found
 
-    def fronts(
-        self, dialects: Sequence[Dialect], own: Sequence[Listening]
-    ) -> list[tuple[str, str, str, str, int | None, bool]]:
-        """Return the dialects for the page, as the fields of its `Front`; `own` are their own ports."""
-        ports = {each.front_end.name: port_of(each.listeners) for each in own}
-        shared = port_of(self.shared)
+    def fronts(self, dialects: Sequence[Dialect]) -> list[tuple[str, str, str, str, int | None, bool]]:
+        """Return the dialects for the page, as the fields of its `Front`."""
         return [
-            (each.name, each.short, each.mark, each.scheme, ports.get(each.name, shared), is_shared)
+            (each.name, each.short, each.mark, each.scheme, port_of(own or self.shared), own is None)
             for each in dialects
-            for is_shared in [each.name not in ports]
+            for own in [self.own.get(each.name)]
         ]
 
-    def listening(
+    def front_ends(
         self, receive_all: Receive, open_socket: OpenSocket, admission: Admission
-    ) -> list[Listening]:
-        """Return what this process accepts clients for; `receive_all` serves those of the one port."""
+    ) -> list[FrontEnd]:
+        """Return what serves these ports in this process; `receive_all` is for clients of the one port."""
 
-        def found(
+        def front_end(
             name: str, receive: Receive, silence: float, listeners: Listeners, *, stays: bool = False
-        ) -> Listening:
+        ) -> FrontEnd:
             entrance = Entrance(name, receive, open_socket, admission, self.preamble, silence=silence)
             paused = partial(admission.count, "limit_system", name)
-            front_end = FrontEnd(name, port_of(listeners) or 0, entrance.serve, paused, stays)
-            return Listening(front_end, [*listeners])
+            return FrontEnd(name, listeners, entrance.serve, paused, stays)
 
         shares = bool(self.shared and self.to_page)
-        shared = [found(ONE_PORT, receive_all, SILENCE, self.shared, stays=shares)] if self.shared else []
+        shared = [front_end(ONE_PORT, receive_all, SILENCE, self.shared, stays=shares)] if self.shared else []
         if self.to_page is None or not self.page or self.for_web:
             return shared
-        page = found(PAGE, self.to_page.serve, admission.limits.request, self.page, stays=True)
+        page = front_end(PAGE, self.to_page.serve, admission.limits.request, self.page, stays=True)
         return [*shared, page]
 
 
 @asynccontextmanager
 async def opened_ports(options: ServerOptions, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
-    """Open the page's port and the one port, if they are wanted. Raises OSError."""
+    """Open all ports that are wanted; all are closed at the end. Raises OSError if the system refuses one."""
     certificate = None
     if options.tls_cert is not None:
         certificate = await trio.to_thread.run_sync(Certificate, options.tls_cert, options.tls_key)
@@ -129,14 +120,29 @@ async def opened_ports(options: ServerOptions, counts: Counter[tuple[str, str]])
         trusted=options.trusted_proxy,
     )
     websites = Websites(options.allow_origin, counts)
-    page = await _open_page(options)
-    shared = [] if options.port is None else await _open(options.port, options)
-    if not (page and not preamble.is_plain) and not (shared and not options.no_web):
-        yield Ports(page, shared, preamble, None, websites)
-        return
-    with closing(FdPassing()) as passing:
-        to_page = WebHandoff(passing, counts, options.trusted_proxy, has_hsts=options.tls_only)
-        yield Ports(page, shared, preamble, to_page, websites)
+    with ExitStack() as opened:
+
+        def closed_at_the_end(listeners: Listeners) -> Listeners:
+            for each in listeners:
+                opened.callback(each.socket.close)
+            return listeners
+
+        page = closed_at_the_end(await _open_page(options))
+        shared = closed_at_the_end([] if options.port is None else await _open(options.port, options))
+        metrics: Listeners = []
+        if options.metrics is not None:
+            metrics = closed_at_the_end(await open_port(options.metrics.port, [options.metrics.host]))
+        own = {}
+        for name, port in options.ports.items():
+            if name in options.sockets:
+                own[name] = closed_at_the_end(adopt(options.sockets[name]))
+            elif port is not None:
+                own[name] = closed_at_the_end(await _open(port, options))
+        to_page = None
+        if (page and not preamble.is_plain) or (shared and not options.no_web):
+            passing = opened.enter_context(closing(FdPassing()))
+            to_page = WebHandoff(passing, counts, options.trusted_proxy, has_hsts=options.tls_only)
+        yield Ports(page, shared, preamble, metrics, own, to_page, websites)
 
 
 async def _open_page(options: ServerOptions) -> Listeners:
@@ -167,18 +173,6 @@ def say_that_there_is_no_page(options: ServerOptions) -> None:
         port,
         extra={"event": "page_left_out", "port": port},
     )
-
-
-async def open_metrics(options: ServerOptions) -> Listeners:
-    """Open the port for metrics if they are wanted. Raises OSError if the system refuses it."""
-    return [] if options.metrics is None else await open_port(options.metrics.port, [options.metrics.host])
-
-
-async def listening_of(front_end: FrontEnd, options: ServerOptions) -> Listening:
-    """Open the port of a front end, unless sockets for it were handed over. Raises OSError."""
-    if front_end.name in options.sockets:
-        return Listening(front_end, adopt(options.sockets[front_end.name]))
-    return await listen(front_end, options.host, shared=options.share_ports)
 
 
 def port_of(listeners: Listeners) -> int | None:

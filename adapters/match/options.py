@@ -13,8 +13,8 @@ from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, check_engine
 from gateway.match import openings
 from gateway.match.sprt import LOGISTIC, MODELS, Sprt
-from gateway.options.readers import number
-from gateway.options.table import Parser, flag, option, read
+from gateway.options.kinds import Kind, count, seconds
+from gateway.options.table import Parser, flag, option, read, several
 from gateway.options.terminal import in_one_line
 
 DESCRIPTION = """\
@@ -67,60 +67,60 @@ def _player(text: str) -> tuple[str, str]:
     return name, who
 
 
-_SECONDS = number(float, 0.001, 1e6)
+_PATH = Kind(Path, "FILE")
+_SECONDS = seconds(0.001)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
     """The options as they are typed; None for those in the file of a match that are not."""
 
-    player: list[tuple[str, str]] | None = option(
+    player: list[tuple[str, str]] | None = several(
         "a player; two of them or more",
-        "NAME=WHO",
-        _player,
-        repeats=True,
+        Kind(_player, "NAME=WHO"),
+        None,
         heading="who plays, and how often",
     )
     games: int | None = option(
         "games of each two players, an even number",
-        "N",
-        number(int, 2, _MOST),
+        count(2, _MOST),
         default_text=f"{_GAMES}; with --sprt at most {_MOST_WITH_TEST}",
     )
     gauntlet: bool | None = flag("only the first player meets all others", default=None)
-    sprt: list[str] | None = option(
+    sprt: list[str] | None = several(
         "stop when it is decided whether the first player is better by elo1 rather than elo0",
-        "KEY=VALUE",
+        Kind(str, "KEY=VALUE"),
+        None,
+        repeats=False,
         takes_many=True,
         default_text=f"elo0=0 elo1=10 alpha=.05 beta=.05 model={LOGISTIC}; or {' or '.join(MODELS[1:])}",
     )
     openings: str | None = option(
         "engines start from balanced positions of N discs, or those of a file with one a line, as 4455",
-        "N|FILE",
+        Kind(str, "N|FILE"),
     )
-    concurrency: int = option("games at once", "N", number(int, 1, 256), 1, heading="how")
-    think: float | None = option(
-        "most time of an engine for a move", "SECONDS", _SECONDS, default_text="what it takes"
-    )
+    concurrency: int = option("games at once", count(1, 256), 1, heading="how")
+    think: float | None = option("most time of an engine for a move", _SECONDS, default_text="what it takes")
     strict: bool | None = flag("an engine that thinks for longer than --think loses the game", default=None)
     recover: bool = flag(
         "count games that a player left, as by a crash, as lost even where these are half of its games"
     )
-    clock: float | None = option("as of the server, where it has one", "SECONDS", _SECONDS, default_text="42")
-    idle: float | None = option("most time for a move in other games", "SECONDS", _SECONDS, default_text="60")
-    seed: str | None = option("for the same openings once more", "WORD")
+    clock: float | None = option("as of the server, where it has one", _SECONDS, default_text="42")
+    idle: float | None = option("most time for a move in other games", _SECONDS, default_text="60")
+    seed: str | None = option("for the same openings once more", Kind(str, "WORD"))
     state: Path | None = option(
         "each game is kept here",
-        "FILE",
-        Path,
+        _PATH,
         heading="what is left of it",
         default_text=f"{STATE}, or match-2.jsonl and so on where there is one",
     )
     resume: bool = flag("go on with the match in that file (the latest of these)")
-    logs: Path | None = option("what bots say on stderr, a file each", "DIR", Path, default_text="FILE.logs")
-    pgn: Path | None = option("write the games here at the end", "FILE", Path)
-    jsonl: Path | None = option("write the games here at the end", "FILE", Path)
-    json: Path | None = option("write the figures here at the end", "FILE", Path)
+    logs: Path | None = option(
+        "what bots say on stderr, a file each", Kind(Path, "DIR"), default_text="FILE.logs"
+    )
+    pgn: Path | None = option("write the games here at the end", _PATH)
+    jsonl: Path | None = option("write the games here at the end", _PATH)
+    json: Path | None = option("write the figures here at the end", _PATH)
 
 
 @dataclass(frozen=True, slots=True)

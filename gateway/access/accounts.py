@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import TYPE_CHECKING, TypeVar
 
-from gateway.access.bans import Bans, HubForBans, bans_file, hang_up, read_bans
+from gateway.access.bans import Bans, bans_file, hang_up, read_bans
 from gateway.access.lookalikes import Lookalikes
 from gateway.access.tablefile import TableFile
 from gateway.access.tokens import FIRST_PAUSE, Pauses
@@ -36,6 +36,7 @@ from gateway.runtime.listening import hosts_of
 from gateway.runtime.throttle import Throttle
 
 if TYPE_CHECKING:
+    from gateway.hub.hub import Hub
     from gateway.runtime.files import InLoop
 
 T = TypeVar("T")
@@ -227,7 +228,7 @@ class Accounts:
             )
 
 
-def reload_players(accounts: Accounts, hub: HubForBans, clock: Callable[[], float], in_loop: "InLoop") -> int:
+def reload_players(accounts: Accounts, hub: "Hub", clock: Callable[[], float], in_loop: "InLoop") -> int:
     """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now.
 
     Return on how many.
@@ -274,27 +275,27 @@ def names_file(path: str, *, is_optional: bool = False) -> TableFile[Account]:
 def _parse(line: str) -> Account:
     name, _, rest = line.partition("\t")
     digits, _, notes = rest.partition("\t")
-    found = _HASH.fullmatch(digits)
-    if found is None:
+    stored = _HASH.fullmatch(digits)
+    if stored is None:
         raise ValueError("not NAME, a tab, and sha256:HASH; c4gateway player add writes such lines")
     if fault := fault_of(name):
         raise ValueError(fault)
-    return Account(name, bytes.fromhex(found[1]), notes)
+    return Account(name, bytes.fromhex(stored[1]), notes)
 
 
 def read_accounts(table: TableFile[Account]) -> dict[str, Account]:
     """Return the accounts in a file by their folded names, in its order. Raises OSError, ValueError."""
-    found: dict[str, Account] = {}
-    table.read(lambda account: _put(found, account, account))
-    return found
+    accounts: dict[str, Account] = {}
+    table.read(lambda account: _put(accounts, account, account))
+    return accounts
 
 
-def _put(found: dict[str, T], account: Account, kept: T) -> None:
+def _put(by_name: dict[str, T], account: Account, kept: T) -> None:
     """Keep something of an account by its folded name. Raises ValueError where that is there already."""
     key = folded(account.name)
-    if key in found:
+    if key in by_name:
         raise ValueError(f"{quoted(account.name)} is there twice; letters of another case are the same name")
-    found[key] = kept
+    by_name[key] = kept
 
 
 def open_accounts(options: ServerOptions, counts: Counter[tuple[str, str]]) -> Accounts:

@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.access.tablefile import TableFile
-from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
+from gateway.game.commands import LONGEST_NAME, Leave, folded
 from gateway.game.text import is_visible
 from gateway.runtime.addresses import PREFIX, Network
 
 if TYPE_CHECKING:
+    from gateway.hub.hub import Hub
     from gateway.hub.seats import Seat
     from gateway.runtime.files import InLoop
 
@@ -32,16 +33,6 @@ _NAME, _ADDRESS = "name", "address"
 
 Target: TypeAlias = str | Network
 """Who is banned: a name, folded, or the network of some addresses, which may be a single one."""
-
-
-class HubForBans(Protocol):
-    """What is needed to hang up on players who are here."""
-
-    def seats(self) -> "tuple[Seat, ...]":
-        """Return the seats of all players who are here."""
-
-    def submit(self, seat: "Seat", command: Command, now: float) -> bool:
-        """Carry out a command that arrived at `now`."""
 
 
 @dataclass(slots=True)
@@ -64,9 +55,9 @@ class Bans:
     def let_go(self) -> None:
         """Ban nobody any more. A thread that does it lets others run between any two entries."""
         every: list[set[Any]] = [self.names, *self.networks.values()]
-        for found in every:
-            while found:
-                found.pop()
+        for entries in every:
+            while entries:
+                entries.pop()
 
     def hold(self, name: str, origin: str) -> bool:
         """Whether a client is banned: its folded name, empty if it has none, or its address."""
@@ -77,8 +68,8 @@ class Bans:
         return any(
             version == origin.version
             and length <= origin.prefixlen
-            and address >> (origin.max_prefixlen - length) in found
-            for (version, length), found in self.networks.items()
+            and address >> (origin.max_prefixlen - length) in prefixes
+            for (version, length), prefixes in self.networks.items()
         )
 
 
@@ -130,10 +121,10 @@ def bans_file(players: str) -> TableFile[Target]:
 
 def _parse(line: str) -> Target:
     kind, who = [*line.split("\t"), ""][:2]
-    found = network_in(who) if kind == _ADDRESS else folded(who[:LONGEST_NAME]) if kind == _NAME else None
-    if not found:
+    banned = network_in(who) if kind == _ADDRESS else folded(who[:LONGEST_NAME]) if kind == _NAME else None
+    if not banned:
         raise ValueError("not `name` or `address`, a tab, and which")
-    return found
+    return banned
 
 
 def read_bans(table: TableFile[Target], old: Bans | None = None) -> Bans:
@@ -173,7 +164,7 @@ def unban(table: TableFile[Target], who: Target) -> bool:
     return was_there
 
 
-def hang_up(hub: HubForBans, bans: Bans, clock: Callable[[], float], in_loop: "InLoop") -> int:
+def hang_up(hub: "Hub", bans: Bans, clock: Callable[[], float], in_loop: "InLoop") -> int:
     """Hang up on all who are here and banned; they leave their games. Return how many. For a thread.
 
     A player of another node who is here for a series counts there.
@@ -189,8 +180,8 @@ def is_meant(bans: Bans, seat: "Seat") -> bool:
     return any(bans.hold(folded(name), seat.origin) for name in seat.names)
 
 
-def _hang_up(hub: HubForBans, bans: Bans, seats: "Sequence[Seat]", clock: Callable[[], float]) -> int:
-    found = [seat for seat in seats if not seat.manners.house and not seat.is_gone and is_meant(bans, seat)]
-    for seat in found:
+def _hang_up(hub: "Hub", bans: Bans, seats: "Sequence[Seat]", clock: Callable[[], float]) -> int:
+    meant = [seat for seat in seats if not seat.manners.house and not seat.is_gone and is_meant(bans, seat)]
+    for seat in meant:
         hub.submit(seat, Leave(), clock())
-    return sum(not seat.is_remote for seat in found)
+    return sum(not seat.is_remote for seat in meant)

@@ -16,7 +16,7 @@ from ipaddress import ip_address
 import h11
 
 from gateway.options.names import ALL_ORIGINS
-from gateway.runtime.addresses import address_in
+from gateway.runtime.addresses import ip_address_in
 
 LONGEST_HEAD = 16_384
 """Bytes that the head of a request may have."""
@@ -24,6 +24,8 @@ HSTS = (b"strict-transport-security", b"max-age=15552000")
 """Lets a browser come by TLS alone for the next 180 days (RFC 6797). It holds for all ports of the host."""
 NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
 """The answer to a request that names a foreign host."""
+TOO_LONG = "the head of the request is too long"
+"""The answer to a request with such a one, status 431."""
 TWO_LENGTHS = "a request has Content-Length or Transfer-Encoding, not both"
 """The answer to a request with two lengths, status 400."""
 
@@ -71,6 +73,9 @@ async def read_request(http: h11.Connection, receive: Callable[[], Awaitable[byt
         return None
     if has_two_lengths(event.headers):
         raise h11.RemoteProtocolError(TWO_LENGTHS, error_status_hint=400)
+    length = len(event.target) + sum(len(name) + len(value) for name, value in event.headers)
+    if length > LONGEST_HEAD:  # h11 bounds only what it has to keep until a head is complete
+        raise h11.RemoteProtocolError(TOO_LONG, error_status_hint=431)
     return event
 
 
@@ -92,19 +97,19 @@ def answer(
 
     A bare one, to the method HEAD, has the length of its body, but no body.
     """
-    given = dict(headers or {})
+    own = dict(headers or {})
     usual = {
         "Content-Type": "text/plain; charset=utf-8",
         "Content-Length": str(len(body)),
         "Connection": "close",
     }
-    return head(status, given | usual | given) + (b"" if is_bare else body)  # in this order, by these values
+    return head(status, own | usual | own) + (b"" if is_bare else body)  # in this order, by these values
 
 
 def try_later(status: int, text: str, *, hsts: bool = False) -> bytes:
     """Return an answer, short as many may get it, that says a sentence and when to come again."""
-    found = answer(status, f"{text}\n".encode(), {"Retry-After": "5"})
-    return with_hsts(found) if hsts else found
+    refusal = answer(status, f"{text}\n".encode(), {"Retry-After": "5"})
+    return with_hsts(refusal) if hsts else refusal
 
 
 def with_hsts(text: bytes) -> bytes:
@@ -135,7 +140,7 @@ def may_play(origin: str, hosts: Iterable[str], allowed: Collection[str]) -> boo
     if origin.lower() in allowed and origin != ALL_ORIGINS:
         return True
     host = _host_of(origin)
-    named = {_plain(found) for each in hosts if (found := host_in(each)) is not None}
+    named = {_plain(name) for each in hosts if (name := host_in(each)) is not None}
     return host is not None and _plain(host) in named
 
 
@@ -146,14 +151,14 @@ def has_two_lengths(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 def host_in(header: str) -> str | None:
     """Return the host without its port, an IPv6 address in brackets; None if it is not a host."""
-    found = _HOST.fullmatch(header)
-    return found[1] if found else None
+    match = _HOST.fullmatch(header)
+    return match[1] if match else None
 
 
 def port_in(header: str) -> int | None:
     """Return the port; None if there is none, or it is not a host."""
-    found = _HOST.fullmatch(header)
-    return int(found[2][1:]) if found and found[2] else None
+    match = _HOST.fullmatch(header)
+    return int(match[2][1:]) if match and match[2] else None
 
 
 def is_domain(host: str) -> bool:
@@ -178,7 +183,7 @@ def _plain(host: str) -> str:
     """Return a host in one spelling, the same for all that always lead to this machine."""
     name = host.lower().rstrip(".")
     try:
-        address = address_in(name.strip("[]"))
+        address = ip_address_in(name.strip("[]"))
     except ValueError:
         return name
     return _THIS_MACHINE if address.is_loopback else str(address)

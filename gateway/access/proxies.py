@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from gateway.runtime.addresses import Network, address_in, plain
+from gateway.runtime.addresses import Network, ip_address_in, plain
 
 LONGEST = 4096
 """Bytes that a PROXY header may have."""
@@ -58,20 +58,20 @@ def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
 
     `forwarded` is the value of X-Forwarded-For. A hop that is not an address is where trust ends.
     """
-    found, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
-    while is_trusted(found, trusted) and hops:
+    client, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
+    while is_trusted(client, trusted) and hops:
         try:
-            found = str(address_in(_without_port(hops.pop().strip())))
+            client = str(ip_address_in(_without_port(hops.pop().strip())))
         except ValueError:
             break
-    return found
+    return client
 
 
 def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:
     """Whether `peer`, an address or nothing, is in one of these networks."""
     if not peer or not trusted:
         return False
-    address = address_in(peer)
+    address = ip_address_in(peer)
     return any(address in network for network in trusted)
 
 
@@ -81,7 +81,7 @@ def _version_1(line: bytes, rest: bytes) -> Proxied:
             return Proxied(None, rest)
         case ["PROXY", "TCP4" | "TCP6" as family, source, _, _, _]:
             if ip_address(source).version == int(family[-1]):
-                return Proxied(str(address_in(source)), rest)
+                return Proxied(str(ip_address_in(source)), rest)
     raise ValueError("the PROXY header is not one of version 1")
 
 

@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from gateway.game.text import printable
+from gateway.runtime.disk import sync_folder
 from gateway.runtime.files import read_file
 
 OPTION = "--players"
@@ -64,9 +66,9 @@ class TableFile(Generic[Row]):
 
     def rows(self) -> list[Row]:
         """Return all rows. Raises as `read`."""
-        found: list[Row] = []
-        self.read(found.append)
-        return found
+        rows: list[Row] = []
+        self.read(rows.append)
+        return rows
 
     @contextmanager
     def locked(self) -> Iterator["TableFile[Row]"]:
@@ -103,9 +105,9 @@ class TableFile(Generic[Row]):
         try:
             with open(descriptor, "w", encoding="utf-8", newline="") as new:
                 if known is not None:
-                    os.fchmod(new.fileno(), known.st_mode & 0o777)
                     with suppress(PermissionError):
                         os.fchown(new.fileno(), known.st_uid, known.st_gid)
+                    os.fchmod(new.fileno(), known.st_mode & 0o777)  # now, as the mode is for that group
                 elif os.stat(folder).st_mode & stat.S_ISGID:
                     os.fchmod(new.fileno(), 0o640)
                 new.writelines(change(lines))
@@ -115,6 +117,7 @@ class TableFile(Generic[Row]):
         except BaseException:
             os.unlink(path)
             raise
+        sync_folder(Path(folder))
 
     def _row(self, line: str) -> Row | None:
         """Return the row in a line with its end; None where there is none. Raises ValueError."""

@@ -9,13 +9,12 @@ log and on no command line, and a file that others could have written or could r
 import logging
 import os
 import secrets
-import stat
+import tempfile
 from contextlib import suppress
 
-from gateway.options.names import TOKEN_FILE, beside
+from gateway.options.names import ALONE, TOKEN_FILE, WORKER, beside
 from gateway.options.server import ServerOptions, is_token
 from gateway.options.terminal import in_one_line
-from gateway.options.workers import ALONE, WORKER
 from gateway.runtime.files import read_file
 
 OPTION = "--token-file"
@@ -38,15 +37,14 @@ def admin_token(options: ServerOptions) -> str | None:
                 file,
                 extra={"event": "admin_token_made", "file": file},
             )
-        _check(file)
-        token = read_token(file)
+        token = read_token(file, is_private=True)
     except OSError as error:
-        about = {"event": "admin_token_not_made", "file": file, "error": str(error)}
+        fields = {"event": "admin_token_not_made", "file": file, "error": str(error)}
         logger.warning(
             "there is no token for the operator's commands, so they do not work: %s; give --admin-token, or"
             " make the file one that only this user can read and write",
             in_one_line(error),
-            extra=about,
+            extra=fields,
         )
         return None
     if options.cluster is not None and os.environ.get(WORKER) != ALONE:
@@ -58,27 +56,23 @@ def admin_token(options: ServerOptions) -> str | None:
     return token
 
 
-def read_token(file: str) -> str:
-    """Return the token in a file. Raises OSError, which says in one line what is wrong."""
-    token = read_file(file, OPTION, _LONGEST).decode("ascii", "replace").strip()
+def read_token(file: str, *, is_private: bool = False) -> str:
+    """Return the token in a file, which others may not read if it `is_private`.
+
+    Raises OSError, which says in one line what is wrong.
+    """
+    token = read_file(file, OPTION, _LONGEST, is_private=is_private).decode("ascii", "replace").strip()
     if not is_token(token):
         raise OSError(f"{file} is not one line with a token")
     return token
-
-
-def _check(file: str) -> None:
-    """Raise OSError for a file that somebody else may have written, or may read."""
-    about = os.stat(file)
-    if about.st_uid not in (os.geteuid(), 0) or about.st_mode & (stat.S_IRWXO | stat.S_IWGRP):
-        raise OSError(f"{file} may be read or written by others; a token there is no secret")
 
 
 def _make(file: str) -> None:
     """Make a file with a new token. Raises OSError; FileExistsError where there is one."""
     if os.path.lexists(file):
         raise FileExistsError
-    own = f"{file}.{os.getpid()}"
-    descriptor = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    folder, name = os.path.split(file)
+    descriptor, own = tempfile.mkstemp(prefix=f"{name}.", dir=folder)  # this user's alone
     try:
         with open(descriptor, "w", encoding="ascii") as new:
             new.write(f"{secrets.token_urlsafe(_BYTES)}\n")

@@ -6,22 +6,22 @@ on a terminal. The rule it keeps: the token goes to the server alone, and is nev
 
 import http.client
 import json
-import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from gateway.access.tokens import read_token
 from gateway.game.text import aligned, printable, quoted
 from gateway.options.description import Description
+from gateway.options.kinds import FILE, Kind, count
 from gateway.options.names import TOKEN_FILE, beside
-from gateway.options.readers import number
 from gateway.options.server import HOST, WEB_PORT, ServerOptions, parse, port_with_page
-from gateway.options.table import Command, Parser, flag, option, run
-from gateway.options.terminal import in_one_line, write_out
+from gateway.options.table import Command, Parser, argument, flag, option, run
+from gateway.options.terminal import exit_status, write_out
+from gateway.runtime.addresses import Address
 from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
 
 PATIENCE = 15.0
@@ -30,7 +30,7 @@ _LONGEST = 64 << 20
 """Bytes of an answer."""
 _ANY = {"0.0.0.0": HOST, "::": "::1"}
 _DAY = 86_400
-
+_PLAYER = Kind(str, "NAME|ADDRESS|CIDR")
 
 Dialects: TypeAlias = Sequence[Description]
 
@@ -48,13 +48,13 @@ class Server:
     source: str
     """Where the token comes from, for people."""
 
-    def ask(self, path: str, about: Mapping[str, str], method: str = "POST") -> Outcome:
+    def ask(self, path: str, parameters: Mapping[str, str], method: str = "POST") -> Outcome:
         """Have something done; return the answer. Raises OSError, with one line, where it is not done."""
-        query = urlencode({name: value for name, value in about.items() if value})
-        status, found = self.answer(method, f"{path}?{query}")
-        if status == http.HTTPStatus.OK and found is not None and {*found} & {"not_done", "removed"}:
-            return found
-        raise OSError(self._fault(status, found))
+        query = urlencode({name: value for name, value in parameters.items() if value})
+        status, outcome = self.answer(method, f"{path}?{query}")
+        if status == http.HTTPStatus.OK and outcome is not None and {*outcome} & {"not_done", "removed"}:
+            return outcome
+        raise OSError(self._fault(status, outcome))
 
     def answer(self, method: str, target: str) -> tuple[int, Outcome | None]:
         """Return the status of an answer, and what it has if that is an object of JSON's."""
@@ -67,7 +67,7 @@ class Server:
                 method, parts.path.rstrip("/") + target, headers={"Authorization": f"Bearer {self.token}"}
             )
             answer = connection.getresponse()
-            found = json.loads(answer.read(_LONGEST))
+            body = json.loads(answer.read(_LONGEST))
         except ConnectionRefusedError as error:
             raise NoServerError(f"no server answers at {self.url}; --url URL says where it is") from error
         except OSError as error:
@@ -76,17 +76,17 @@ class Server:
             raise OSError(f"what answers at {self.url} is no c4gateway") from error
         finally:
             connection.close()
-        return answer.status, found if isinstance(found, dict) else None
+        return answer.status, body if isinstance(body, dict) else None
 
-    def _fault(self, status: int, found: Outcome | None) -> str:
+    def _fault(self, status: int, body: Outcome | None) -> str:
         """Return what is wrong, in one line."""
-        text = printable(str((found or {}).get("error", "")))
+        text = printable(str((body or {}).get("error", "")))
         if status == http.HTTPStatus.FORBIDDEN:
             return f"the server at {self.url} has another admin token than {self.source}"
         if status != http.HTTPStatus.NOT_FOUND:
             return text or f"what answers at {self.url} is no c4gateway: it says {status}"
-        status, found = self.answer("GET", "/api/openapi.json")
-        match found:
+        status, body = self.answer("GET", "/api/openapi.json")
+        match body:
             case {"info": {"title": "c4gateway"}, "paths": dict(paths)}:
                 is_known = "/api/admin/who" in paths
             case _:
@@ -107,44 +107,17 @@ def _url(text: str) -> str:
     return text.rstrip("/")
 
 
+_URL = Kind(_url, "URL")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnServer:
     """Where the server and its token are."""
 
-    url: str | None = option("the server's page", "URL", _url, default_text=f"http://{HOST}:{WEB_PORT}")
+    url: str | None = option("the server's page", _URL, default_text=f"http://{HOST}:{WEB_PORT}")
     token_file: str | None = option(
-        "the file with the server's admin token", "FILE", default_text=f"{TOKEN_FILE} beside the database"
+        "the file with the server's admin token", FILE, default_text=f"{TOKEN_FILE} beside the database"
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Who(OnServer):
-    who: str = option("only these", "NAME|ADDRESS|CIDR", default="", is_positional=True)
-    json: bool = flag("print JSON, as the API has it")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kick(OnServer):
-    who: str = option(
-        "case makes no difference in a name", "NAME|ADDRESS|CIDR", is_positional=True, is_required=True
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Announce(OnServer):
-    text: str = option(f"up to {LONGEST_TEXT} characters", "TEXT", default="", is_positional=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Drain(OnServer):
-    seconds: int = option(
-        "cut off the games that are not over by then", "N", number(int, 1, LONGEST_DRAIN), DRAIN
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Clear(OnServer):
-    yes: bool = flag("has to be given: there is no way back", is_required=True)
 
 
 def server_of(options: OnServer, dialects: Dialects) -> Server:
@@ -168,10 +141,10 @@ def serving_url(options: OnServer, dialects: Dialects) -> str | None:
     """Return where a c4gateway answers that `server_of` finds no token for; None where none does."""
     server = Server(options.url or _url_of(parse([], dialects)), "", "")
     try:
-        _, found = server.answer("GET", "/api/notice")
+        _, body = server.answer("GET", "/api/notice")
     except OSError:
         return None
-    return server.url if found is not None and "announcement" in found else None
+    return server.url if body is not None and "announcement" in body else None
 
 
 def _url_of(options: ServerOptions) -> str:
@@ -179,110 +152,82 @@ def _url_of(options: ServerOptions) -> str:
     host = _ANY.get(options.host[0], options.host[0])
     port = port_with_page(options)
     scheme = "https" if options.tls_only else "http"
-    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+    return f"{scheme}://{Address(host, port)}"
 
 
 def main(arguments: Sequence[str], dialects: Dialects) -> int:
     """Run one of the commands; return its exit status, 1 where something is not done."""
-    try:
-        return finish(run(Parser("c4gateway"), COMMANDS, arguments, dialects))
-    except OSError as error:
-        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+    return exit_status(lambda: finish(run(Parser("c4gateway"), COMMANDS, arguments, dialects)))
 
 
-def finish(found: Outcome) -> int:
+def finish(outcome: Outcome) -> int:
     """Say which nodes have not done it; return the exit status."""
-    for node, why in found.get("not_done", {}).items():
+    for node, why in outcome.get("not_done", {}).items():
         print(f"c4gateway: error: not done on node {printable(node)}: {printable(why)}", file=sys.stderr)
-    if fault := found.get("fault"):
+    if fault := outcome.get("fault"):
         print(
             f"c4gateway: error: the file is written, but the server says: {printable(fault)}", file=sys.stderr
         )
-    return 1 if found.get("not_done") or fault else 0
+    return 1 if outcome.get("not_done") or fault else 0
 
 
-def _announce(options: _Announce, dialects: Dialects) -> Outcome:
-    found = server_of(options, dialects).ask("/api/admin/announce", {"text": options.text})
-    shown = found["announcement"]
-    write_out([f"the page shows: {printable(shown)}\n" if shown else "the page shows no announcement\n"])
-    return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Who(OnServer):
+    help: ClassVar = "list who is connected to a running server, and what each does"
 
+    who: str = option("only these", _PLAYER, "", is_positional=True)
+    json: bool = flag("print JSON, as the API has it")
 
-def _pause(options: OnServer, dialects: Dialects) -> Outcome:
-    found = server_of(options, dialects).ask("/api/admin/pause", {})
-    write_out(["pairing is paused; c4gateway resume ends that\n"])
-    return found
-
-
-def _resume(options: OnServer, dialects: Dialects) -> Outcome:
-    found = server_of(options, dialects).ask("/api/admin/resume", {})
-    write_out(["players are paired again\n"])
-    return found
-
-
-def _drain(options: _Drain, dialects: Dialects) -> Outcome:
-    found = server_of(options, dialects).ask("/api/admin/drain", {"seconds": str(options.seconds)})
-    write_out([f"no further game begins; the server stops within {found['seconds']} s\n"])
-    return found
-
-
-def _clear(options: _Clear, dialects: Dialects) -> Outcome:
-    removed = server_of(options, dialects).ask("/api/clear", {})["removed"]
-    write_out([f"removed: {removed['games']} games, {removed['players']} players\n"])
-    return {}
-
-
-def _who(options: _Who, dialects: Dialects) -> Outcome:
-    found = server_of(options, dialects).ask("/api/admin/who", {"who": options.who}, "GET")
-    if options.json:
-        write_out([json.dumps(found), "\n"])
-        return found
-    players, more = found["players"], found["more"]
-    if not players:
-        nobody = f"{quoted(options.who)} is not" if options.who else "Nobody is"
-        write_out([f"{nobody} connected.\n"])
-    else:
-        has_nodes = any(each["node"] for each in players)
-        head = ["name", "dialect", "address", "since", "does", *(["node"] if has_nodes else [])]
-        rows = [_row(each, has_nodes=has_nodes) for each in players]
-        write_out([aligned([head, *rows], left=range(len(head)))])
-    if more:
-        write_out([f"and {more} more; name one, or an address\n"])
-    return found
+    def run(self, dialects: Dialects) -> Outcome:
+        outcome = server_of(self, dialects).ask("/api/admin/who", {"who": self.who}, "GET")
+        if self.json:
+            write_out([json.dumps(outcome), "\n"])
+            return outcome
+        players, more = outcome["players"], outcome["more"]
+        if players:
+            has_nodes = any(each["node"] for each in players)
+            head = ["name", "dialect", "address", "since", "does", *(["node"] if has_nodes else [])]
+            rows = [_row(each, has_nodes=has_nodes) for each in players]
+            write_out([aligned([head, *rows], left=range(len(head)))])
+        else:
+            nobody = f"{quoted(self.who)} is not" if self.who else "Nobody is"
+            write_out([f"{nobody} connected.\n"])
+        if more:
+            write_out([f"and {more} more; name one, or an address\n"])
+        return outcome
 
 
 def _row(player: Mapping[str, Any], *, has_nodes: bool) -> list[str]:
     began = time.localtime(time.time() - player["seconds"])
     since = time.strftime("%H:%M:%S" if player["seconds"] < _DAY else "%Y-%m-%d %H:%M", began)
     name = "-" if player["name"] is None else printable(player["name"])
-    row = [name, player["kind"], player["address"] or "-", since, " ".join(_doing(player))]
+    match player["doing"]:
+        case "plays":
+            doing = f"plays {printable(player['against'])}"
+        case "between games":
+            doing = f"between two games with {printable(player['against'])}"
+        case "waits":
+            doing = "waits"
+        case _:
+            doing = "has not asked for a game"
+    if player["table"] is not None:
+        doing += f" at table {printable(player['table'])}"
+    row = [name, player["kind"], player["address"] or "-", since, doing]
     return [*row, player["node"] or "-"] if has_nodes else row
 
 
-def _doing(player: Mapping[str, Any]) -> Iterator[str]:
-    against, table = player["against"], player["table"]
-    match player["doing"]:
-        case "plays":
-            yield f"plays {printable(against)}"
-        case "between games":
-            yield f"between two games with {printable(against)}"
-        case "waits":
-            yield "waits"
-        case _:
-            yield "has not asked for a game"
-    if table is not None:
-        yield f"at table {printable(table)}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kick(OnServer):
+    help: ClassVar = "hang up on a player; a game that it plays is lost, as when it leaves"
 
+    who: str = argument("case makes no difference in a name", _PLAYER)
 
-def _kick(options: _Kick, dialects: Dialects) -> Outcome:
-    found = server_of(options, dialects).ask("/api/admin/kick", {"who": options.who})
-    if not found["kicked"]:
-        raise OSError(f"{quoted(options.who)} is not connected; c4gateway who lists who is")
-    write_out([f"{players(found['kicked'])} hung up on\n"])
-    return found
+    def run(self, dialects: Dialects) -> Outcome:
+        outcome = server_of(self, dialects).ask("/api/admin/kick", {"who": self.who})
+        if not outcome["kicked"]:
+            raise OSError(f"{quoted(self.who)} is not connected; c4gateway who lists who is")
+        write_out([f"{players(outcome['kicked'])} hung up on\n"])
+        return outcome
 
 
 def players(count: int) -> str:
@@ -290,19 +235,67 @@ def players(count: int) -> str:
     return "1 player was" if count == 1 else f"{count} players were"
 
 
-COMMANDS: Sequence[Command[Any, [Dialects], Outcome]] = (
-    Command("who", "list who is connected to a running server, and what each does", _Who, _who),
-    Command("kick", "hang up on a player; a game that it plays is lost, as when it leaves", _Kick, _kick),
-    Command(
-        "announce",
-        "show a line on all views of the page, until another comes; without TEXT, none any more",
-        _Announce,
-        _announce,
-    ),
-    Command(
-        "pause", "pair nobody any more; the games that are on go on, and the page says so", OnServer, _pause
-    ),
-    Command("resume", "pair again", OnServer, _resume),
-    Command("drain", "begin no further game, let those that are on be finished, and stop", _Drain, _drain),
-    Command("clear", "remove all results, for good", _Clear, _clear),
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Announce(OnServer):
+    help: ClassVar = "show a line on all views of the page, until another comes; without TEXT, none any more"
+
+    text: str = option(f"up to {LONGEST_TEXT} characters", Kind(str, "TEXT"), "", is_positional=True)
+
+    def run(self, dialects: Dialects) -> Outcome:
+        outcome = server_of(self, dialects).ask("/api/admin/announce", {"text": self.text})
+        shown = outcome["announcement"]
+        write_out([f"the page shows: {printable(shown)}\n" if shown else "the page shows no announcement\n"])
+        return outcome
+
+
+class _Pause(OnServer):
+    help: ClassVar = "pair nobody any more; the games that are on go on, and the page says so"
+
+    def run(self, dialects: Dialects) -> Outcome:
+        outcome = server_of(self, dialects).ask("/api/admin/pause", {})
+        write_out(["pairing is paused; c4gateway resume ends that\n"])
+        return outcome
+
+
+class _Resume(OnServer):
+    help: ClassVar = "pair again"
+
+    def run(self, dialects: Dialects) -> Outcome:
+        outcome = server_of(self, dialects).ask("/api/admin/resume", {})
+        write_out(["players are paired again\n"])
+        return outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drain(OnServer):
+    help: ClassVar = "begin no further game, let those that are on be finished, and stop"
+
+    seconds: int = option("cut off the games that are not over by then", count(1, LONGEST_DRAIN), DRAIN)
+
+    def run(self, dialects: Dialects) -> Outcome:
+        outcome = server_of(self, dialects).ask("/api/admin/drain", {"seconds": str(self.seconds)})
+        write_out([f"no further game begins; the server stops within {outcome['seconds']} s\n"])
+        return outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clear(OnServer):
+    help: ClassVar = "remove all results, for good"
+
+    yes: bool = flag("has to be given: there is no way back", is_required=True)
+
+    def run(self, dialects: Dialects) -> Outcome:
+        removed = server_of(self, dialects).ask("/api/clear", {})["removed"]
+        write_out([f"removed: {removed['games']} games, {removed['players']} players\n"])
+        return {}
+
+
+COMMANDS: Mapping[str, type[Command[[Dialects], Outcome]]] = {
+    "who": _Who,
+    "kick": _Kick,
+    "announce": _Announce,
+    "pause": _Pause,
+    "resume": _Resume,
+    "drain": _Drain,
+    "clear": _Clear,
+}

@@ -5,19 +5,18 @@ Knows position strings, the solver where it is installed, and else a search. Sco
 rule it keeps: a guess never looks like a score.
 """
 
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.engines import EngineUnavailable
 from gateway.engines.perfect import last_move, require, score_columns
 from gateway.engines.search import Estimate, estimate_columns
 from gateway.game.board import COLUMNS, Board, Side, board_at, other
-from gateway.game.text import DISCS, drawing
-from gateway.options.readers import number
+from gateway.game.text import DISCS, aligned, drawing
+from gateway.options.kinds import Kind, seconds
 from gateway.options.table import Parser, option, read
-from gateway.options.terminal import in_one_line, write_out
+from gateway.options.terminal import exit_status, write_out
 
 FULL = "full"
 _DESCRIPTION = "What each column of a position is worth to the side to move, with best play of both."
@@ -34,14 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     options are wrong, or there is no such position.
     """
     options = read(Parser("c4gateway analyse", _DESCRIPTION, _EPILOG), _Options, arguments)
-    try:
-        write_out(_one_by_one(analysis(options.position, options.seconds)))
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except OSError as error:
-        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
-        return 1
-    return 0
+    return exit_status(lambda: write_out(_one_by_one(analysis(options.position, options.seconds))))
 
 
 def _one_by_one(lines: Iterator[str]) -> Iterator[str]:
@@ -62,18 +54,13 @@ def _board(text: str) -> Board:
 class _Options:
     position: Board = option(
         "the columns played, 1 to 7, in their order, such as 4455",
-        "POSITION",
-        _board,
+        Kind(_board, "POSITION"),
         make_default=Board,
         default_text="none: the empty board",
         is_positional=True,
     )
     seconds: float = option(
-        "most time for a column, where a search estimates",
-        "SECONDS",
-        number(float, 0.001, 1e6),
-        1.0,
-        default_text="1",
+        "most time for a column, where a search estimates", seconds(0.001), 1.0, default_text="1"
     )
 
 
@@ -88,23 +75,23 @@ def analysis(board: Board, seconds: float) -> Iterator[str]:
         require()
     except EngineUnavailable as missing:
         yield f"estimates of a search, {seconds:g} s for a column ({missing})\n"
-        yield from _estimated(board, estimate_columns(board, seconds))
+        guesses = {
+            column: _guess(estimate, board.turn)
+            for column, estimate in estimate_columns(board, seconds).items()
+        }
+        yield _table(["column", ""], {column: [guess] for column, guess in guesses.items()}, [f" {FULL}"])
         return
     scores = score_columns(board)
     best = max(scores.values())
     yield f"score {best}: {_end(best, board)}\n"
-    yield "column  score"
-    yield from _rows(lambda column: f"{scores[column]:>5}  {_end(scores[column], board)}", board)
+    cells = {column: [str(score), _end(score, board)] for column, score in scores.items()}
+    yield _table(["column", "score", ""], cells, [FULL, ""])
 
 
-def _estimated(board: Board, found: dict[int, Estimate]) -> Iterator[str]:
-    yield "column"
-    yield from _rows(lambda column: _guess(found[column], board.turn), board)
-
-
-def _rows(worth: Callable[[int], str], board: Board) -> Iterator[str]:
-    for column in range(COLUMNS):
-        yield f"{column + 1:>6}  {worth(column) if board.has_room(column) else f'{FULL:>5}'}"
+def _table(head: list[str], cells: Mapping[int, list[str]], full: list[str]) -> str:
+    """Return a line for each column, without the end of the last one; `full` is for those without room."""
+    rows = [[str(column + 1), *cells.get(column, full)] for column in range(COLUMNS)]
+    return aligned([head, *rows], left=(len(head) - 1,)).removesuffix("\n")
 
 
 def _end(score: int, board: Board) -> str:
@@ -117,7 +104,7 @@ def _winner(value: int, turn: Side) -> str:
     return DISCS[turn if value > 0 else other(turn)]
 
 
-def _guess(found: Estimate, turn: Side) -> str:
-    if not found.is_certain:
-        return f"not certain; guessed at {found.value:+}"
-    return f"{_winner(found.value, turn)} wins" if found.value else "a draw"
+def _guess(estimate: Estimate, turn: Side) -> str:
+    if not estimate.is_certain:
+        return f"not certain; guessed at {estimate.value:+}"
+    return f"{_winner(estimate.value, turn)} wins" if estimate.value else "a draw"

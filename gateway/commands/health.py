@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.options.description import Description
-from gateway.options.readers import number
+from gateway.options.kinds import count
 from gateway.options.server import ServerOptions, parse, port_with_page
 from gateway.options.table import Parser, option, read_some
 from gateway.options.terminal import in_one_line
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
     pid: int | None = option(
-        "take the options with which this process was started (on Linux)", "PID", number(int, 1, 2**31)
+        "take the options with which this process was started (on Linux)", count(1, 2**31, "PID")
     )
 
 

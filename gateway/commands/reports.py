@@ -4,20 +4,19 @@ Knows their options and standard output. Does not know what is in a store, nor h
 server may go on writing to the database meanwhile; ``import``, ``recount`` and ``void`` keep it waiting.
 """
 
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import ClassVar
 
 from gateway.access.tablefile import audited
 from gateway.game.ids import GameId
+from gateway.options.kinds import FILE, Kind, count, one_of
 from gateway.options.names import AUDIT, DATABASE
-from gateway.options.readers import number
-from gateway.options.table import Command, Parser, flag, option, run
-from gateway.options.terminal import in_one_line, write_out
+from gateway.options.table import Command, Parser, argument, flag, option, run
+from gateway.options.terminal import exit_status, in_one_line, write_out
 from gateway.options.urls import database, password_of_database
 from gateway.store import StoreError, UnstorableError, commands, corrections, standings
 from gateway.store.database import Database, open_to_read, open_to_write
@@ -34,21 +33,18 @@ def main(arguments: Sequence[str]) -> int:
     That is 0, 1 where the system refused something, and 130 after Ctrl-C.
     """
     try:
-        write_out(run(Parser("c4gateway"), COMMANDS, arguments))
+        return exit_status(lambda: write_out(run(Parser("c4gateway"), COMMANDS, arguments)))
     except commands.RefusedError as error:
-        for line in str(error).splitlines():
-            print(f"c4gateway: error: {line}", file=sys.stderr)
-        return 1
-    except (StoreError, UnstorableError, OSError) as error:
+        words = str(error).splitlines()
+    except (StoreError, UnstorableError) as error:
         hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
-        print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    return 0
+        words = [f"{in_one_line(error)}{hint}"]
+    for line in words:
+        print(f"c4gateway: error: {line}", file=sys.stderr)
+    return 1
 
 
-# What reads a value. All of these raise ValueError.
+# Kinds of values. What reads one raises ValueError.
 
 
 def _name(text: str) -> str:
@@ -73,56 +69,39 @@ def _moment(text: str) -> int:
         ) from error
 
 
-# The options of each command.
+_URL = Kind(database, "FILE|URL", fault_if_typed=password_of_database)
+_GAME, _NAME, _TIME = Kind(_game, "GAME"), Kind(_name, "NAME"), Kind(_moment, "TIME")
+
+# What the options of several commands have in common.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OnDatabase:
-    db: str = option(
-        "which database",
-        "FILE|URL",
-        database,
-        DATABASE,
-        is_in_environment=True,
-        fault_if_typed=password_of_database,
-    )
+    db: str = option("which database", _URL, DATABASE, is_in_environment=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ranked(_OnDatabase):
     """Which games and players are counted, and in which order."""
 
-    sort: str = option("the order", default="rating", choices=tuple(ORDERS))
-    since: int | None = option(f"in games that ended {_SINCE}", "TIME", _moment)
-    table: str | None = option(f"in games at this table, or in the {LOBBY}", "NAME", _name)
-    least: int = option("players with N games or more", "N", number(int, 1, 10**9), 1)
+    sort: str = option("the order", one_of(*ORDERS), "rating")
+    since: int | None = option(f"in games that ended {_SINCE}", _TIME)
+    table: str | None = option(f"in games at this table, or in the {LOBBY}", _NAME)
+    least: int = option("players with N games or more", count(1), 1)
 
     def wanted(self, form: standings.Form) -> standings.Wanted:
         return standings.Wanted(Choice(self.since, self.table), self.least, self.sort, form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Standings(_Ranked):
-    json: bool = flag("as JSON", exclusive_group="form")
-    csv: bool = flag("as CSV", exclusive_group="form")
-    cross: bool = flag("and what each scored against each; not as CSV")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Grades(_Ranked):
-    sort: str = option("the order", default="points", choices=tuple(ORDERS))
-    csv: bool = flag("as CSV")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Filtered(_OnDatabase):
     """Which games are asked for."""
 
-    player: str | None = option("games of this player", "NAME", _name)
-    opponent: str | None = option("of these, games against this one", "NAME", _name)
-    since: int | None = option(f"that ended {_SINCE}", "TIME", _moment)
-    until: int | None = option("that ended before this time", "TIME", _moment)
-    reason: str | None = option("that ended in this way", choices=tuple(sorted(REASONS)))
+    player: str | None = option("games of this player", _NAME)
+    opponent: str | None = option("of these, games against this one", _NAME)
+    since: int | None = option(f"that ended {_SINCE}", _TIME)
+    until: int | None = option("that ended before this time", _TIME)
+    reason: str | None = option("that ended in this way", one_of(*sorted(REASONS)))
 
     def filter(self, *, lost: bool) -> Filter:
         """Return the same as the store has it. Raises StoreError where options contradict each other."""
@@ -139,159 +118,168 @@ class _Filtered(_OnDatabase):
             raise StoreError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Games(_Filtered):
-    lost: bool = flag("of these, games that the player lost")
-    limit: int = option("the newest N of them", "N", number(int, 1, 10**6), 20)
-    json: bool = flag("as JSON, one game a line")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Show(_OnDatabase):
-    game: GameId | None = option("its id", "GAME", _game, is_positional=True)
-    last: bool = flag("the newest game, instead of an id")
-    player: str | None = option("with --last: of this player", "NAME", _name)
-    lost: bool = flag("with --last: that the player lost")
-    moves: bool = flag("draw the board move by move, too")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Export(_Filtered):
-    format: str = option(
-        "which format (jsonl). Moves are columns 0 to 6, a digit each; only what is called position has"
-        " columns from 1",
-        default="jsonl",
-        default_text="",
-        choices=tuple(sorted(commands.FORMATS)),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Import(_OnDatabase):
-    file: str = option(
-        "what export --format jsonl wrote, or a journal", "FILE", is_positional=True, is_required=True
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Backup(_OnDatabase):
-    file: str = option(
-        "where the copy is to be; no such file may be there yet", "FILE", is_positional=True, is_required=True
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Correction(_OnDatabase):
-    audit: str = option("where to log the change", "FILE", default=AUDIT)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Void(_Correction):
-    game: GameId = option("its id", "GAME", _game, is_positional=True, is_required=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rename(_Correction):
-    old: str = option(
-        "the name in stored games, letter by letter", "OLD", _name, is_positional=True, is_required=True
-    )
-    new: str = option("a name that no stored game has", "NEW", is_positional=True, is_required=True)
-
-
-# What each command does.
-
-_O = TypeVar("_O", bound=_OnDatabase)
-
-
 def _of_player(player: str | None, *, lost: bool) -> Filter:
     if lost and player is None:
         raise StoreError("--lost needs --player NAME")
     return Filter(player=player, lost=lost)
 
 
-def _reading(text: Callable[[Database, _O], Iterator[str]]) -> Callable[[_O], Iterator[str]]:
-    def printed(given: _O) -> Iterator[str]:
-        with closing(open_to_read(given.db)) as database:
-            yield from text(database, given)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Correction(_OnDatabase):
+    audit: str = option("where to log the change", FILE, AUDIT)
 
-    return printed
-
-
-def _standings(database: Database, given: _Standings) -> Iterator[str]:
-    if given.cross and given.csv:
-        raise StoreError("--cross is a second table, which CSV has no room for; leave out one of the two")
-    form: standings.Form = "json" if given.json else "csv" if given.csv else "text"
-    return standings.standings(database, given.wanted(form), cross=given.cross)
+    def corrected(self, *words: str, correct: Callable[[Database], str]) -> Iterator[str]:
+        """Correct stored games, and log that with the words."""
+        with closing(open_to_write(self.db, create=False)) as database, audited(self.audit, *words):
+            text = correct(database)
+        yield text
 
 
-def _grades(database: Database, given: _Grades) -> Iterator[str]:
-    return standings.grades(database, given.wanted("csv" if given.csv else "text"))
+# The commands.
 
 
-def _games(database: Database, given: _Games) -> Iterator[str]:
-    return commands.list_games(database, given.filter(lost=given.lost), given.limit, as_json=given.json)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standings(_Ranked):
+    help: ClassVar = "who stands where"
+
+    json: bool = flag("as JSON", exclusive_group="form")
+    csv: bool = flag("as CSV", exclusive_group="form")
+    cross: bool = flag("and what each scored against each; not as CSV")
+
+    def run(self) -> Iterator[str]:
+        form: standings.Form = "json" if self.json else "csv" if self.csv else "text"
+        with closing(open_to_read(self.db)) as database:
+            if self.cross and self.csv:
+                raise StoreError(
+                    "--cross is a second table, which CSV has no room for; leave out one of the two"
+                )
+            yield from standings.standings(database, self.wanted(form), cross=self.cross)
 
 
-def _show(database: Database, given: _Show) -> Iterator[str]:
-    if (given.game is None) != given.last or (given.game and (given.player or given.lost)):
-        raise StoreError("give the id of a game; or --last, perhaps with --player NAME")
-    game = given.game or commands.latest(database, _of_player(given.player, lost=given.lost))
-    yield from commands.show(database, game)
-    if given.moves:
-        yield from commands.move_by_move(database, game)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grades(_Ranked):
+    help: ClassVar = "ranks, points, and how many games each player lost in which way"
+
+    sort: str = option("the order", one_of(*ORDERS), "points")
+    csv: bool = flag("as CSV")
+
+    def run(self) -> Iterator[str]:
+        with closing(open_to_read(self.db)) as database:
+            yield from standings.grades(database, self.wanted("csv" if self.csv else "text"))
 
 
-def _export(given: _Export) -> Iterator[str]:
-    wanted = given.filter(lost=False)  # before the database is opened, which may be missing
-    with closing(open_to_read(given.db)) as database:
-        yield from commands.export(database, given.format, wanted)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Games(_Filtered):
+    help: ClassVar = "the newest games, of all players or of one"
+
+    lost: bool = flag("of these, games that the player lost")
+    limit: int = option("the newest N of them", count(1, 10**6), 20)
+    json: bool = flag("as JSON, one game a line")
+
+    def run(self) -> Iterator[str]:
+        with closing(open_to_read(self.db)) as database:
+            wanted = self.filter(lost=self.lost)
+            yield from commands.list_games(database, wanted, self.limit, as_json=self.json)
 
 
-def _import(given: _Import) -> Iterator[str]:
-    with open(given.file, "rb") as lines, closing(open_to_write(given.db)) as database:
-        yield from commands.add(database, lines)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Show(_OnDatabase):
+    help: ClassVar = "one game, and what was said in it"
+
+    game: GameId | None = option("its id", _GAME, is_positional=True)
+    last: bool = flag("the newest game, instead of an id")
+    player: str | None = option("with --last: of this player", _NAME)
+    lost: bool = flag("with --last: that the player lost")
+    moves: bool = flag("draw the board move by move, too")
+
+    def run(self) -> Iterator[str]:
+        with closing(open_to_read(self.db)) as database:
+            if (self.game is None) != self.last or (self.game and (self.player or self.lost)):
+                raise StoreError("give the id of a game; or --last, perhaps with --player NAME")
+            game = self.game or commands.latest(database, _of_player(self.player, lost=self.lost))
+            yield from commands.show(database, game)
+            if self.moves:
+                yield from commands.move_by_move(database, game)
 
 
-def _recount(given: _OnDatabase) -> Iterator[str]:
-    with closing(open_to_write(given.db, create=False)) as database:
-        yield from commands.recount(database)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Export(_Filtered):
+    help: ClassVar = "games, for other programs"
+
+    format: str = option(
+        "which format (jsonl). Moves are columns 0 to 6, a digit each; only what is called position has"
+        " columns from 1",
+        one_of(*sorted(commands.FORMATS)),
+        "jsonl",
+        default_text="",
+    )
+
+    def run(self) -> Iterator[str]:
+        wanted = self.filter(lost=False)  # before the database is opened, which may be missing
+        with closing(open_to_read(self.db)) as database:
+            yield from commands.export(database, self.format, wanted)
 
 
-def _corrected(given: _Correction, *words: str, correct: Callable[[Database], str]) -> Iterator[str]:
-    """Correct stored games, and log that with the words."""
-    with closing(open_to_write(given.db, create=False)) as database, audited(given.audit, *words):
-        text = correct(database)
-    yield text
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Import(_OnDatabase):
+    help: ClassVar = "store the games of an export here too"
+
+    file: str = argument("what export --format jsonl wrote, or a journal", FILE)
+
+    def run(self) -> Iterator[str]:
+        with open(self.file, "rb") as lines, closing(open_to_write(self.db)) as database:
+            yield from commands.add(database, lines)
 
 
-def _void(given: _Void) -> Iterator[str]:
-    return _corrected(given, "void", given.game, correct=partial(corrections.void, game=given.game))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Backup(_OnDatabase):
+    help: ClassVar = "copy an SQLite database to a new file, also while a server writes to it"
+
+    file: str = argument("where the copy is to be; no such file may be there yet", FILE)
+
+    def run(self) -> Iterator[str]:
+        return commands.backup(self.db, self.file)
 
 
-def _rename(given: _Rename) -> Iterator[str]:
-    rename = partial(corrections.rename, old=given.old, new=given.new)
-    return _corrected(given, "rename", given.old, given.new, correct=rename)
+class _Recount(_OnDatabase):
+    help: ClassVar = "compute all totals and ratings again from the games"
+
+    def run(self) -> Iterator[str]:
+        with closing(open_to_write(self.db, create=False)) as database:
+            yield from commands.recount(database)
 
 
-COMMANDS: Sequence[Command[Any, [], Iterator[str]]] = (
-    Command("standings", "who stands where", _Standings, _reading(_standings)),
-    Command(
-        "grades",
-        "ranks, points, and how many games each player lost in which way",
-        _Grades,
-        _reading(_grades),
-    ),
-    Command("games", "the newest games, of all players or of one", _Games, _reading(_games)),
-    Command("show", "one game, and what was said in it", _Show, _reading(_show)),
-    Command("export", "games, for other programs", _Export, _export),
-    Command("import", "store the games of an export here too", _Import, _import),
-    Command(
-        "backup",
-        "copy an SQLite database to a new file, also while a server writes to it",
-        _Backup,
-        lambda given: commands.backup(given.db, given.file),
-    ),
-    Command("recount", "compute all totals and ratings again from the games", _OnDatabase, _recount),
-    Command("void", "let a game count no more; it is kept", _Void, _void),
-    Command("rename", "give a player another name in all stored games", _Rename, _rename),
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Void(_Correction):
+    help: ClassVar = "let a game count no more; it is kept"
+
+    game: GameId = argument("its id", _GAME)
+
+    def run(self) -> Iterator[str]:
+        return self.corrected("void", self.game, correct=partial(corrections.void, game=self.game))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rename(_Correction):
+    help: ClassVar = "give a player another name in all stored games"
+
+    old: str = argument("the name in stored games, letter by letter", Kind(_name, "OLD"))
+    new: str = argument("a name that no stored game has", Kind(str, "NEW"))
+
+    def run(self) -> Iterator[str]:
+        rename = partial(corrections.rename, old=self.old, new=self.new)
+        return self.corrected("rename", self.old, self.new, correct=rename)
+
+
+COMMANDS: Mapping[str, type[Command[[], Iterator[str]]]] = {
+    "standings": _Standings,
+    "grades": _Grades,
+    "games": _Games,
+    "show": _Show,
+    "export": _Export,
+    "import": _Import,
+    "backup": _Backup,
+    "recount": _Recount,
+    "void": _Void,
+    "rename": _Rename,
+}

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
-from gateway.options.readers import Address
-from gateway.options.readers import address as read_address
+from gateway.options.kinds import Kind
 from gateway.options.table import variable
-from gateway.options.urls import typed_password
+from gateway.options.urls import no_password
+from gateway.runtime.addresses import Address, address_in
 from gateway.runtime.files import read_file
+from gateway.runtime.listening import address_towards
 
 PREFIX = "c4gateway"
 """What the keys of a cluster begin with where nothing is said."""
@@ -50,22 +51,6 @@ class ClusterOptions:
     prefix: str
     node: str
     address: Address
-
-
-def password_of_registry(url: str) -> str | None:
-    """Return what is wrong with a registry's URL on the command line."""
-    if not has_password(url):
-        return None
-    return typed_password(
-        "--cluster",
-        f"in the environment, as {variable('cluster')}, or in the file of --config, or the password as"
-        " --cluster-password-file FILE",
-    )
-
-
-def has_password(url: str) -> bool:
-    """Whether there is a password in a registry's URL."""
-    return urlsplit(url).password is not None
 
 
 def resolved(
@@ -141,11 +126,7 @@ def _host_towards(url: SplitResult) -> str:
     if url.scheme == "unix":
         return _HERE
     try:
-        found = socket.getaddrinfo(url.hostname, url.port or _REGISTRY_PORT, type=socket.SOCK_DGRAM)
-        family, kind, _, _, address = found[0]
-        with socket.socket(family, kind) as probe:
-            probe.connect(address)  # sends nothing: the system looks for a way
-            return str(probe.getsockname()[0])
+        return address_towards(str(url.hostname), url.port or _REGISTRY_PORT)
     except OSError as error:
         raise OSError(f"--cluster: {url.hostname}: {error.strerror}; is that the registry's host?") from error
 
@@ -178,16 +159,28 @@ def key_prefix(text: str) -> str:
 
 def node_address(text: str) -> Address:
     """Return where other nodes reach one; without a port that is any free one. Raises ValueError."""
-    found = read_address(text, port=0)
-    if _is_any(found.host):
-        raise ValueError(f"nobody reaches {found.host}: give an address of this machine's own")
-    return found
+    address = address_in(text, port=0)
+    if _is_any(address.host):
+        raise ValueError(f"nobody reaches {address.host}: give an address of this machine's own")
+    return address
 
 
 def _is_any(host: str) -> bool:
     """Return whether that is where one listens to be reached at all addresses, as the system reads it."""
     try:
-        found = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
+        addresses = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):
         return False
-    return any(ip_address(address[0]).is_unspecified for *_, address in found)
+    return any(ip_address(address[0]).is_unspecified for *_, address in addresses)
+
+
+REGISTRY = Kind(
+    registry_url,
+    "URL",
+    fault_if_typed=no_password(
+        "--cluster",
+        f"in the environment, as {variable('cluster')}, or in the file of --config, or the password as"
+        " --cluster-password-file FILE",
+    ),
+)
+"""The kind of --cluster."""

@@ -1,4 +1,4 @@
-"""The names of commands and files, and defaults that others than the server need to know.
+"""The names of commands, files and variables, and defaults that others than the server need to know.
 
 Apart from the table of the server's options, so that a command does not load all of these.
 """
@@ -21,6 +21,10 @@ CONNECTS = 200
 """Connections a second that one address may open."""
 ALL_ORIGINS = "*"
 """Stands for all websites among those that may read the API. It opens no websocket."""
+WORKER = "C4_WORKER"
+"""What the environment of one of several workers has, and that of other servers has not."""
+ALONE = "alone"
+"""Its value where the workers are a cluster of their own."""
 COMMANDS = ("standings", "grades", "games", "show", "export", "import", "backup", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
 ANALYSIS = "analyse"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 from typing import TypeVar, cast
 
 from gateway import __version__
@@ -17,6 +17,7 @@ from gateway.game.commands import HOUSE_PLAYERS
 from gateway.options import clustering, sources
 from gateway.options.clustering import LONGEST_NODE, ClusterOptions, host_name
 from gateway.options.description import Description
+from gateway.options.kinds import FILE, PORT, TEXT, WHOLE_NUMBER, Kind, count, one_of, seconds
 from gateway.options.names import (
     ALL_ORIGINS,
     AUDIT,
@@ -26,11 +27,11 @@ from gateway.options.names import (
     PLAYERS_FILE,
     TOKEN_FILE,
 )
-from gateway.options.readers import Address, address, number, port_number, whole_number
 from gateway.options.sources import COMMAND_LINE, DEFAULT
-from gateway.options.table import PREFIX, Option, Parser, flag, option, options_of, variable
+from gateway.options.table import PREFIX, Option, Parser, flag, option, options_of, several, variable
 from gateway.options.terminal import listed
-from gateway.options.urls import database, is_postgresql, password_of_database
+from gateway.options.urls import database, is_postgresql, masked, password_of_database
+from gateway.runtime.addresses import Address, Network, address_in
 from gateway.runtime.listening import Sockets, handed_over
 from gateway.store import VERSION
 
@@ -51,9 +52,6 @@ _ANY_PORT = "env"
 """What stands for the port that the environment names, as hosting services do it."""
 _NO_DATABASE = "none"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
-_SECONDS = number(float, 0.1, 1e6)
-_SECONDS_OR_NONE = number(float, 0, 1e6)
-_LIMIT = number(int, 0, 10**9)
 
 
 _DESCRIPTION = """\
@@ -111,15 +109,14 @@ Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level)
 """
 
 
-# What reads a value. All of these raise ValueError.
+# Kinds of values. What reads one raises ValueError.
 
 
-def metrics_address(text: str) -> Address:
-    """Return where to listen for those who read the metrics."""
-    found = address(text, host=HOST)
+def _metrics_address(text: str) -> Address:
+    where = address_in(text, host=HOST)
     if find_spec("prometheus_client") is None:
         raise ValueError("it needs another package: pip install prometheus-client")
-    return found
+    return where
 
 
 def _house_players(text: str) -> list[str]:
@@ -135,8 +132,7 @@ def _house_players(text: str) -> list[str]:
     return names
 
 
-def _network(text: str) -> IPv4Network | IPv6Network:
-    """Return a network of proxies."""
+def _network(text: str) -> Network:
     try:
         return ip_network(text)
     except ValueError as error:
@@ -145,26 +141,26 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 def _origin(text: str) -> str:
     """Return a website as browsers name it."""
-    found = text.lower()
-    if found != ALL_ORIGINS and not _ORIGIN.fullmatch(found):
+    origin = text.lower()
+    if origin != ALL_ORIGINS and not _ORIGIN.fullmatch(origin):
         raise ValueError(
             f"{text!r} is not an origin; give scheme://host or scheme://host:port, or {ALL_ORIGINS} for all"
         )
-    return found
+    return origin
 
 
 def _database_or_none(text: str) -> str | None:
     return None if text == _NO_DATABASE else database(text)
 
 
-def _one_port(text: str) -> float:
+def _one_port(text: str) -> int:
     """Return a port, or the one that the environment names."""
     if text != _ANY_PORT:
-        return port_number(text)
+        return PORT.read(text)
     named = os.environ.get("PORT")
     if named is None:
         raise ValueError("the environment variable PORT is not set")
-    return port_number(named)
+    return PORT.read(named)
 
 
 def is_token(text: str) -> bool:
@@ -173,6 +169,7 @@ def is_token(text: str) -> bool:
 
 
 _SPARE_CORES = max(1, (os.cpu_count() or 1) - 1)
+_HOUSE = ", ".join(sorted(HOUSE_PLAYERS))
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)  # a repr would show the admin token
@@ -189,25 +186,24 @@ class ServerOptions:
     port: int | None = option(
         "one port for all bots and the page; others open only if they are given, too;"
         f" {_ANY_PORT}: the one that the environment variable PORT names",
-        f"PORT|{_ANY_PORT}",
-        _one_port,
+        Kind(_one_port, f"PORT|{_ANY_PORT}"),
         heading="where to listen",
         documents="[below](#one-port)",
     )
-    host: list[str] = option(
+    host: list[str] = several(
         "address to listen on; may be given several times",
-        make_default=lambda: [HOST],
-        repeats=True,
+        TEXT,
+        [HOST],
         default_text=f"{HOST}; 0.0.0.0 and :: for all",
         documents="the lines at the start then name those by which other machines reach this one",
     )
     tls_cert: str | None = option(
         "a certificate with its chain, in PEM: all ports take TLS then, too (wss, https, TCP over TLS)",
-        "FILE",
+        FILE,
         heading="TLS",
         documents="[below](#tls)",
     )
-    tls_key: str | None = option("its key, in PEM, if it is not in the same file", "FILE")
+    tls_key: str | None = option("its key, in PEM, if it is not in the same file", FILE)
     tls_only: bool = flag("refuse clients without TLS")
     proxy_protocol: bool = flag(
         "every connection begins with the PROXY header (version 1 or 2) of a proxy, which says where the"
@@ -215,58 +211,42 @@ class ServerOptions:
         heading="behind a proxy",
         documents="[below](#behind-a-proxy)",
     )
-    trusted_proxy: list[IPv4Network | IPv6Network] = option(
+    trusted_proxy: list[Network] = several(
         "take a websocket client's address from the X-Forwarded-For of proxies in this network;"
         " may be given several times",
-        "CIDR",
-        _network,
-        make_default=list,
-        repeats=True,
+        Kind(_network, "CIDR"),
     )
     clock: float = option(
         "a player's time for a game, where a {players} player takes part",
-        "SECONDS",
-        _SECONDS,
+        seconds(),
         42.0,
         heading="how to play",
         is_shared=True,
     )
-    penalty: float = option(
-        "what an illegal move costs a {players} player", "SECONDS", _SECONDS_OR_NONE, 1.0, is_shared=True
-    )
+    penalty: float = option("what an illegal move costs a {players} player", seconds(0), 1.0, is_shared=True)
     idle: float = option(
-        "a player's time for a move in games without a clock", "SECONDS", _SECONDS, 300.0, is_shared=True
+        "a player's time for a move in games without a clock", seconds(), 300.0, is_shared=True
     )
     games_per_pair: int = option(
-        "games that two {players} players get, each way round; 0: no limit",
-        "N",
-        number(int, 0, 10**9),
-        10,
-        is_shared=True,
+        "games that two {players} players get, each way round; 0: no limit", count(), 10, is_shared=True
     )
     rejoin: float = option(
-        "how long the seat of an {players} player is kept between two games",
-        "SECONDS",
-        _SECONDS,
-        10.0,
-        is_shared=True,
+        "how long the seat of an {players} player is kept between two games", seconds(), 10.0, is_shared=True
     )
-    seed: int | None = option("seed of the lot that draws who moves first", "N", whole_number)
+    seed: int | None = option("seed of the lot that draws who moves first", WHOLE_NUMBER)
     house: list[str] = option(
-        f"who of {', '.join(sorted(HOUSE_PLAYERS))} plays those whom nobody else in the lobby plays",
-        "NAMES",
-        _house_players,
+        f"who of {_HOUSE} plays those whom nobody else in the lobby plays",
+        Kind(_house_players, "NAMES"),
         make_default=list,
         heading="players of the server's own",
         documents="separated by commas ([below](#the-servers-own-players))",
     )
     house_after: float = option(
-        "how long these wait for another opponent first", "SECONDS", _SECONDS, 5.0, is_shared=True
+        "how long these wait for another opponent first", seconds(), 5.0, is_shared=True
     )
     house_workers: int = option(
         "moves of a kind that all of them think about at once",
-        "N",
-        number(int, 1, 1024),
+        count(1, 1024),
         _SPARE_CORES,
         default_text=f"{_SPARE_CORES} on this machine",
         default_in_documents="cores less 1",
@@ -274,59 +254,50 @@ class ServerOptions:
     )
     db: str | None = option(
         f"a file of SQLite's, postgresql://..., or {_NO_DATABASE}",
-        "FILE|URL|none",
-        _database_or_none,
+        Kind(_database_or_none, "FILE|URL|none", fault_if_typed=password_of_database),
         DATABASE,
         heading="where to keep results",
-        fault_if_typed=password_of_database,
         documents="any other URL is refused, and a file whose name looks like one is given as `./NAME`; a URL"
         " with a password belongs in the environment or the file of `--config`; the command line refuses it",
     )
     journal: str | None = option(
         "where results are kept on disk while the database does not take them",
-        "DIR",
+        Kind(str, "DIR"),
         default_text="beside a FILE: FILE-unstored; else c4gateway-unstored",
         documents="[results.md](results.md#while-the-database-fails)",
     )
     keep_wire: float = option(
         "how long to keep what was said and heard on either side of a game; 0: not at all",
-        "DAYS",
-        _SECONDS_OR_NONE,
+        seconds(0, unit="DAYS"),
         30.0,
     )
     cluster: str | None = option(
         f"be one of several servers with one lobby, which find each other in this Redis: {clustering.FORMS}",
-        "URL",
-        clustering.registry_url,
+        clustering.REGISTRY,
         heading="several servers with one lobby",
-        fault_if_typed=clustering.password_of_registry,
         documents="[cluster.md](cluster.md)",
     )
-    cluster_password_file: str | None = option("the password for it, in a file", "FILE")
+    cluster_password_file: str | None = option("the password for it, in a file", FILE)
     cluster_prefix: str = option(
         "what the names of its keys begin with; another one is another cluster",
-        "PREFIX",
-        clustering.key_prefix,
+        Kind(clustering.key_prefix, "PREFIX"),
         clustering.PREFIX,
     )
     node: str | None = option(
         "what this server is called among them: letters, digits, dots, dashes, underscores",
-        "NAME",
-        clustering.node_name,
+        Kind(clustering.node_name, "NAME"),
         default_text="the host's",
         documents=f"{clustering.LONGEST_NODE} characters at most",
     )
     node_address: Address | None = option(
         "where the others reach this server",
-        "HOST[:PORT]",
-        clustering.node_address,
+        Kind(clustering.node_address, "HOST[:PORT]"),
         default_text="a free port of the address with which it reaches Redis",
     )
     workers: int = option(
         "start N such servers here, which share the ports, and a Redis server of their own if --cluster"
         " names none (on Linux)",
-        "N",
-        number(int, 1, MOST_WORKERS),
+        count(1, MOST_WORKERS),
         1,
         default_text="",
         default_in_documents="1",
@@ -336,7 +307,7 @@ class ServerOptions:
     players: str | None = option(
         "protect the names in this file, to which c4gateway player add adds one: a player who bears one"
         " has to send its token; bans are in FILE.bans",
-        "FILE",
+        FILE,
         heading="players",
         default_text=f"{PLAYERS_FILE} beside the database, if it is there",
         documents="[below](#protected-names)",
@@ -344,8 +315,7 @@ class ServerOptions:
     registered_only: bool = flag("let in only players whose names are in that file", is_shared=True)
     web: int | None = option(
         "games live, standings, play, and all of it as JSON, by HTTP",
-        "PORT",
-        port_number,
+        PORT,
         heading="the page",
         withdraws="no_web",
         default_text=f"{WEB_PORT}; not at all if that is in use",
@@ -356,28 +326,24 @@ class ServerOptions:
         "show the page's address as a QR code at the start, if standard output is a terminal",
         documents="not with `--log-json`; needs the extra `qr` (`.venv/bin/pip install '.[qr]'`)",
     )
-    allow_origin: list[str] = option(
+    allow_origin: list[str] = several(
         "let pages of this website, such as https://example.org, read the JSON in a browser and play;"
         f" may be given several times; {ALL_ORIGINS}: pages of all may read, but not play",
-        "ORIGIN",
-        _origin,
-        make_default=list,
-        repeats=True,
+        Kind(_origin, "ORIGIN"),
         documents="[web.md](web.md#from-other-websites)",
     )
     admin_token: str | None = option(
         "who has it may run c4gateway who, kick, ban and the operator's other commands on this server"
         f" ({TOKEN_FILE} beside the database has one, made at the first start); better given in the"
         f" environment, as {variable('admin-token')}: the list of processes does not show it",
-        "TOKEN",
+        Kind(str, "TOKEN"),
         is_secret=True,
         documents="[operation.md](operation.md#the-operators-commands)",
     )
-    audit: str = option("where to log what is done with that token", "FILE", default=AUDIT)
+    audit: str = option("where to log what is done with that token", FILE, AUDIT)
     max_connections: int = option(
         "bots connected at once",
-        "N",
-        _LIMIT,
+        count(),
         0,
         heading="what a client may take",
         default_text="0: as many as the system allows",
@@ -385,30 +351,26 @@ class ServerOptions:
     )
     max_per_address: int | None = option(
         "of these, and of the page's clients, from one address",
-        "N",
-        _LIMIT,
+        count(),
         default_text=f"{PER_ADDRESS}, this machine's own without a limit; 0: no limit",
     )
     connects_per_second: int | None = option(
         "connections that one address may open; more have to wait",
-        "N",
-        _LIMIT,
+        count(),
         default_text=f"{CONNECTS}, this machine's own without a limit; 0: no limit",
     )
     messages_per_second: int = option(
-        "messages read of one bot; more have to wait", "N", _LIMIT, 5_000, default_text="5000; 0: no limit"
+        "messages read of one bot; more have to wait", count(), 5_000, default_text="5000; 0: no limit"
     )
-    message_burst: int = option("of these, how many at once", "N", number(int, 1, 10**9), 10_000)
+    message_burst: int = option("of these, how many at once", count(1), 10_000)
     request_seconds: float | None = option(
         "how long a client has for the head of an HTTP request, and the page's for its body",
-        "SECONDS",
-        number(float, 0.1, 3600),
+        seconds(most=3600),
         default_text="60; on the page 15",
     )
     drain: float = option(
         "on SIGTERM let the games that are on be finished first, for so long at most",
-        "SECONDS",
-        _SECONDS_OR_NONE,
+        seconds(0),
         0.0,
         heading="how to stop",
         default_text="0",
@@ -416,23 +378,22 @@ class ServerOptions:
     )
     log_level: str = option(
         "least level to log",
-        default="info",
-        choices=LEVELS,
+        one_of(*LEVELS),
+        "info",
         heading="what to say on stderr",
         documents="`debug`, `info`, `warning` or `error` ([below](#the-log))",
     )
     log_json: bool = flag("write one JSON object a line", documents="on stdout, too")
     metrics: Address | None = option(
         f"counts and durations for Prometheus, by HTTP under /metrics (on {HOST}, without HOST)",
-        "[HOST:]PORT",
-        metrics_address,
+        Kind(_metrics_address, "[HOST:]PORT"),
         heading="what can be measured",
         documents="[operation.md](operation.md#metrics)",
     )
     config: str | None = option(
         "take options from this file, in TOML: log-level = 'debug'; any may be in the environment, too,"
         f" as {PREFIX}LOG_LEVEL; the command line comes first, then the environment",
-        "FILE",
+        FILE,
         heading="",
         documents="[below](#environment-and-file)",
     )
@@ -440,21 +401,18 @@ class ServerOptions:
 
 def all_options(dialects: Sequence[Description]) -> list[Option]:
     """Return all options of a server that can speak `dialects`, theirs among its own."""
-    found = list[Option]()
+    options = list[Option]()
     for each in options_of(ServerOptions):
         if each.name == "port":  # before the one port, those of the dialects
             for one in dialects:
-                port_of_one = Option(
-                    name=one.option, help=one.bots, unit="PORT", read=port_number, heading=each.heading
-                )
-                found.append(port_of_one)
+                options.append(Option(name=one.option, help=one.bots, kind=PORT, heading=each.heading))
         players = listed([one.name for one in dialects if each.name in one.rules], "or")
-        found.append(replace(each, help=each.help.replace("{players}", players)))
+        options.append(replace(each, help=each.help.replace("{players}", players)))
         if each.name == "seed":  # behind the rules of all players, those of one dialect's alone
-            found += [
+            options += [
                 replace(own, heading=each.heading) for one in dialects for own in options_of(one.options)
             ]
-    return found
+    return options
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> ServerOptions:
@@ -473,12 +431,12 @@ def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Itera
 
 def values(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, object]:
     """Return all options by their names in the table."""
-    found = {each.name: getattr(options, each.name) for each in options_of(ServerOptions)}
+    known = {each.name: getattr(options, each.name) for each in options_of(ServerOptions)}
     for each in dialects:
-        found[each.option] = options.ports[each.name]
+        known[each.option] = options.ports[each.name]
         own = options.dialects[each.name]
-        found |= {one.name: getattr(own, one.name) for one in options_of(each.options)}
-    return found
+        known |= {one.name: getattr(own, one.name) for one in options_of(each.options)}
+    return known
 
 
 def cluster_options(options: ServerOptions) -> ClusterOptions | None:
@@ -542,16 +500,16 @@ def _parsed(
         "-V", "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"
     )
     parser.as_json = "--log-json" in arguments or sources.asks_for("log-json", arguments, os.environ)
-    found = sources.from_sources(parser, known, arguments, os.environ)
-    parser.as_json = bool(found.values["log_json"])
-    options = _made(ServerOptions, found.values)
-    options.dialects = {each.name: _made(each.options, found.values) for each in dialects}
-    options.ports = {each.name: cast("int | None", found.values[each.option]) for each in dialects}
+    settings = sources.from_sources(parser, known, arguments, os.environ)
+    parser.as_json = bool(settings.values["log_json"])
+    options = _made(ServerOptions, settings.values)
+    options.dialects = {each.name: _made(each.options, settings.values) for each in dialects}
+    options.ports = {each.name: cast("int | None", settings.values[each.option]) for each in dialects}
     try:
-        _complete(options, found.sources, dialects)
+        _complete(options, settings.sources, dialects)
     except ValueError as error:
         parser.error(str(error))
-    return options, found.sources
+    return options, settings.sources
 
 
 def _made(kind: type[T], known: Mapping[str, object]) -> T:
@@ -590,10 +548,10 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
 def _complete_ports(options: ServerOptions, dialects: Sequence[Description]) -> None:
     """Use sockets that were handed over; where no port is asked for, let each dialect have its usual one."""
     options.sockets = handed_over([*(each.name for each in dialects), PAGE])
-    given = {each.name: (each.option, options.ports[each.name]) for each in dialects}
-    given[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)
+    asked = {each.name: (each.option, options.ports[each.name]) for each in dialects}
+    asked[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)
     for name in options.sockets:
-        key, asked_for = given[name]
+        key, asked_for = asked[name]
         if asked_for is not None:
             raise ValueError(f"a socket for {name} is handed over; give no --{key}, or no socket")
         if name == PAGE:
@@ -633,7 +591,7 @@ def _complete_cluster(options: ServerOptions, source: Mapping[str, str]) -> None
                 raise ValueError(f"--{name.replace('_', '-')} is of no use without --cluster")
         if options.workers == 1:
             return
-    elif options.cluster_password_file is not None and clustering.has_password(options.cluster):
+    elif options.cluster_password_file is not None and masked(options.cluster) != options.cluster:
         raise ValueError(
             "the URL of --cluster has a password; give no --cluster-password-file, or no password"
         )
@@ -660,6 +618,6 @@ def as_markdown(dialects: Sequence[Description]) -> Iterator[str]:
         more = each.documents
         if more:
             more = f" ({more})" if more.startswith("[") else f"; {more}"
-        unit = each.unit or each.key.rpartition("-")[2].upper()
+        unit = each.kind.unit or each.key.rpartition("-")[2].upper()
         written = f"--{each.key}" if each.is_flag else f"--{each.key} {unit}".replace("|", "\\|")
         yield f"| `{written}` | {usual} | {each.help}{more} |"

@@ -43,10 +43,10 @@ def from_sources(
 
     Exits with status 2, after a line on stderr, where an option or its source is wrong.
     """
-    found, unknown = parser.parse_known_args(arguments)
+    parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         parser.error(_unknown(unknown))
-    typed = typed_in(found)
+    typed = typed_in(parsed)
     parser.refuse_typed(options, typed)
     values = {each.name: each.default_value for each in options}
     sources = dict.fromkeys(values, DEFAULT)
@@ -58,12 +58,11 @@ def from_sources(
             path, named_by = variables[CONFIG]
         file = {} if path is None else _file(by_key, str(path), named_by)
         line = {name: (value, COMMAND_LINE) for name, value in typed.items()}
-        for given, stronger in ((file, variables | line), (variables, line), (line, {})):
+        for source, stronger in ((file, variables | line), (variables, line), (line, {})):
             # A source may contradict itself in what a stronger one withdraws: C4GATEWAY_NO_WEB=false leaves
             # of a file with web and no-web the first in force.
-            _override(
-                values, sources, {name: each for name, each in given.items() if name not in stronger}, options
-            )
+            in_force = {name: setting for name, setting in source.items() if name not in stronger}
+            _override(values, sources, in_force, options)
     except ValueError as error:
         parser.error(str(error))
     return Settings(values, sources)
@@ -111,47 +110,47 @@ def _masked(value: object) -> object:
     return masked(value) if isinstance(value, str) else value
 
 
-_Given = dict[str, tuple[object, str]]
+_Source = dict[str, tuple[object, str]]
 """What one source says: values and where they stand, by the names of fields."""
 
 
 def _override(
-    values: dict[str, object], sources: dict[str, str], given: _Given, options: Sequence[Option]
+    values: dict[str, object], sources: dict[str, str], settings: _Source, options: Sequence[Option]
 ) -> None:
     """Let a source override weaker ones. Raises ValueError where it contradicts itself."""
     by_name = {each.name: each for each in options}
-    for name, (value, source) in given.items():
+    for name, (value, source) in settings.items():
         values[name], sources[name] = value, source
         other = by_name.get(by_name[name].withdraws)
         if other is not None and value is not False:
-            if given.get(other.name, (False, ""))[0] is not False:
+            if settings.get(other.name, (False, ""))[0] is not False:
                 keys = sorted((by_name[name].key, other.key), reverse=True)
                 raise ValueError(f"{source}: give one of {listed(keys, 'and')}")
-            if other.name not in given:
+            if other.name not in settings:
                 values[other.name], sources[other.name] = other.default_value, DEFAULT
 
 
 # Reading the environment and the file. All of these raise ValueError.
 
 
-def _variables(by_key: Mapping[str, Option], environment: Mapping[str, str]) -> _Given:
+def _variables(by_key: Mapping[str, Option], environment: Mapping[str, str]) -> _Source:
     options = {each.variable: each for each in by_key.values()}
-    found: _Given = {}
+    settings: _Source = {}
     for name, text in sorted(environment.items()):
         if name.startswith(PREFIX):
             _require_known(name, options, "in the environment")
             option = options[name]
             raw = [each.strip() for each in text.split(",")] if option.repeats else text
-            found[option.name] = _read(option, raw, name), name
-    return found
+            settings[option.name] = _read(option, raw, name), name
+    return settings
 
 
-def _file(by_key: Mapping[str, Option], path: str, named_by: str) -> _Given:
-    found: _Given = {}
+def _file(by_key: Mapping[str, Option], path: str, named_by: str) -> _Source:
+    settings: _Source = {}
     for key, value in _toml(path, named_by).items():
         _require_known(key, [each for each in by_key if each != CONFIG], f"in {path}")
-        found[by_key[key].name] = _read(by_key[key], value, f"{path}: {key}"), path
-    return found
+        settings[by_key[key].name] = _read(by_key[key], value, f"{path}: {key}"), path
+    return settings
 
 
 def _toml(path: str, named_by: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Options as a table of typed fields.
 
-The options of a command are a dataclass: each field made by `option` or `flag` has all that is known of one.
-The command line is read here, the environment and the file of ``--config`` in `sources`; help texts and the
-table in docs/options.md come from the same fields.
+The options of a command are a dataclass: each field made by `option`, `argument`, `several` or `flag` has
+all that is known of one. The command line is read here, the environment and the file of ``--config`` in
+`sources`; help texts and the table in docs/options.md come from the same fields.
 """
 
 import argparse
@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar
+from typing import Any, ClassVar, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
+from gateway.options.kinds import TEXT, Kind
 from gateway.options.urls import masked
 
 T = TypeVar("T")
@@ -21,8 +22,8 @@ R_co = TypeVar("R_co", covariant=True)
 
 PREFIX = "C4GATEWAY_"
 """What the environment's variables with options begin with."""
-_UNSAID = object()
-"""Stands in what argparse has found for a positional option that is not there."""
+_ABSENT = object()
+"""Stands in what argparse returns for a positional option that is not there."""
 _COMMAND = "command"
 
 
@@ -34,13 +35,10 @@ class Option:
     """The name of its field; with dashes for underscores that of the option."""
     help: str
     """What it is for: with ``{players}`` in it for the dialects that have such a rule."""
-    read: Callable[[str], object] = str
-    """Returns the value that a text stands for. Raises ValueError."""
-    unit: str = ""
-    """What stands for the value in help texts, such as ``SECONDS``."""
+    kind: Kind[Any] = TEXT
     default: object = None
     make_default: Callable[[], object] | None = None
-    """Returns the default where it is a list, or depends on the machine."""
+    """Returns the default where it is a list, or takes work that not every command line needs."""
     default_text: str | None = None
     """The default as people read it, empty where nothing is to be said of it; None for its value."""
     default_in_documents: str | None = None
@@ -49,7 +47,6 @@ class Option:
     """What docs/options.md adds to the help text, in Markdown."""
     heading: str | None = None
     """The heading of the help text under which it stands; None for that of the option before."""
-    choices: tuple[str, ...] = ()
     is_flag: bool = False
     repeats: bool = False
     """Whether it may be given several times; its value is a list."""
@@ -70,8 +67,6 @@ class Option:
     """Further names, with their dashes."""
     is_in_environment: bool = False
     """Whether a command other than the server's reads it from the environment, too."""
-    fault_if_typed: Callable[[Any], str | None] | None = None
-    """Returns what is wrong with a value on the command line, which the list of processes shows."""
 
     @property
     def key(self) -> str:
@@ -102,40 +97,61 @@ class Option:
 
     def value(self, text: str) -> object:
         """Return the value that a text stands for. Raises ValueError."""
-        value = self.read(text)
-        if self.choices and value not in self.choices:
-            raise ValueError(f"{text!r} is none of {', '.join(self.choices)}")
+        value = self.kind.read(text)
+        if self.kind.choices and value not in self.kind.choices:
+            raise ValueError(f"{text!r} is none of {', '.join(self.kind.choices)}")
         return value
 
 
-def option(
-    help: str,
-    unit: str = "",
-    read: Callable[[str], object] = str,
-    default: Any = None,
-    **known: Any,
-) -> Any:
-    """Return a field of a dataclass that is an option; `known` are further fields of `Option`."""
-    found = Option(help=help, unit=unit, read=read, default=default, **known)
-    if found.make_default is not None:
-        return field(default_factory=found.make_default, metadata={"option": found})
-    return field(default=default, metadata={"option": found})
+@overload
+def option(help: str, kind: Kind[T], default: T, **more: Any) -> T: ...
+@overload
+def option(help: str, kind: Kind[T], *, make_default: Callable[[], T], **more: Any) -> T: ...
+@overload
+def option(help: str, kind: Kind[T], **more: Any) -> T | None: ...
+def option(help: str, kind: Kind[Any], default: Any = None, **more: Any) -> Any:
+    """Return a field for an option; `more` are further fields of `Option`.
+
+    To the type checker it is the option's value, which without a default may be None.
+    """
+    return _field(help, kind, default=default, **more)
 
 
-def flag(help: str, **known: Any) -> Any:
+def argument(help: str, kind: Kind[T], **more: Any) -> T:
+    """Return a field for an option that has no name on the command line, and has to be there."""
+    value: T = _field(help, kind, is_positional=True, is_required=True, **more)
+    return value
+
+
+def several(help: str, kind: Kind[T], default: Sequence[T] | None = (), **more: Any) -> list[T]:
+    """Return a field for an option that has several values; the default may be None."""
+    make_default: Any = None if default is None else partial(list, default)
+    values: list[T] = _field(help, kind, **{"make_default": make_default, "repeats": True, **more})
+    return values
+
+
+def flag(help: str, **more: Any) -> bool:
     """Return a field that is true where the option is given."""
-    return option(help, **({"default": False, "is_flag": True} | known))
+    value: bool = _field(help, TEXT, **{"default": False, "is_flag": True, **more})
+    return value
 
 
-def options_of(kind: type) -> list[Option]:
+def _field(help: str, kind: Kind[Any], **more: Any) -> Any:
+    known = Option(help=help, kind=kind, **more)
+    if known.make_default is not None:
+        return field(default_factory=known.make_default, metadata={"option": known})
+    return field(default=known.default, metadata={"option": known})
+
+
+def options_of(table: type) -> list[Option]:
     """Return the options of a dataclass in the order of its fields."""
-    found, heading = [], ""
-    for each in fields(kind):
+    options, heading = [], ""
+    for each in fields(table):
         if "option" in each.metadata:
             known: Option = each.metadata["option"]
             heading = heading if known.heading is None else known.heading
-            found.append(replace(known, name=each.name, heading=heading))
-    return found
+            options.append(replace(known, name=each.name, heading=heading))
+    return options
 
 
 def variable(key: str) -> str:
@@ -175,42 +191,40 @@ class Parser(argparse.ArgumentParser):
     def add(self, options: Iterable[Option]) -> None:
         """Add options, each under its heading."""
         groups: dict[str, Any] = {"": self}  # argparse has no public name for the type of a group
-        exclusive = dict[str, Any]()
         for each in options:
             heading = each.heading or ""
             if heading not in groups:
                 groups[heading] = self.add_argument_group(heading)
-            place = groups[heading]
-            if name := each.exclusive_group:
-                if name not in exclusive:
-                    exclusive[name] = place.add_mutually_exclusive_group()
-                place = exclusive[name]
+            group = groups[heading]
+            if each.exclusive_group:
+                if each.exclusive_group not in groups:
+                    groups[each.exclusive_group] = group.add_mutually_exclusive_group()
+                group = groups[each.exclusive_group]
             names = [each.name] if each.is_positional else [f"--{each.key}", *each.aliases]
-            place.add_argument(*names, **_as_argument(each))
+            group.add_argument(*names, **_as_argument(each))
 
-    def options(self, kind: type[T], typed: Mapping[str, object]) -> T:
-        """Return options: those that are typed, and of the others those that are read from the environment.
+    def settle(self, table: type[T], typed: Mapping[str, object]) -> T:
+        """Return the options of a command: those that are typed, else those read from the environment.
 
         Exits with status 2 where one is wrong.
         """
-        values = dict[str, object]()
-        self.refuse_typed(options_of(kind), typed)
-        for each in options_of(kind):
-            if each.name in typed:
-                values[each.name] = typed[each.name]
-            elif each.is_in_environment and (text := os.environ.get(each.variable)) is not None:
+        options = options_of(table)
+        self.refuse_typed(options, typed)
+        values = {each.name: typed[each.name] for each in options if each.name in typed}
+        for each in options:
+            in_environment = os.environ.get(each.variable) if each.is_in_environment else None
+            if each.name not in values and in_environment is not None:
                 try:
-                    values[each.name] = each.value(text)
+                    values[each.name] = each.value(in_environment)
                 except ValueError as error:
                     self.error(f"{each.variable}: {error}")
-        return kind(**values)
+        return table(**values)
 
     def refuse_typed(self, options: Iterable[Option], typed: Mapping[str, object]) -> None:
         """Exit with status 2 where an option may not be on the command line, as one with a password."""
         for each in options:
-            if each.fault_if_typed is None or each.name not in typed:
-                continue
-            if fault := each.fault_if_typed(typed[each.name]):
+            check = each.kind.fault_if_typed
+            if check is not None and each.name in typed and (fault := check(typed[each.name])):
                 self.error(fault)
 
 
@@ -221,8 +235,8 @@ def spelled_out(arguments: Sequence[str] | None) -> Sequence[str]:
             return ["--version", *others]
         case ["help", *command]:
             return [*command, "--help"]
-        case given:
-            return given
+        case words:
+            return words
 
 
 class _Withdrawing(argparse.Action):
@@ -233,10 +247,10 @@ class _Withdrawing(argparse.Action):
         self._other = other
 
     def __call__(
-        self, _: object, found: argparse.Namespace, values: object, _name: str | None = None
+        self, _: object, parsed: argparse.Namespace, values: object, _name: str | None = None
     ) -> None:
-        setattr(found, self.dest, self.const if self.nargs == 0 else values)
-        vars(found).pop(self._other, None)
+        setattr(parsed, self.dest, self.const if self.nargs == 0 else values)
+        vars(parsed).pop(self._other, None)
 
 
 def _as_argument(option: Option) -> dict[str, object]:
@@ -251,65 +265,63 @@ def _as_argument(option: Option) -> dict[str, object]:
 
     def read(text: str) -> object:
         try:
-            return option.read(text)
+            return option.kind.read(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
-    known |= {"type": read, "metavar": option.unit or None, "choices": option.choices or None}
+    known |= {"type": read, "metavar": option.kind.unit or None, "choices": option.kind.choices or None}
     if option.is_positional:
-        return known if option.is_required else known | {"nargs": "?", "default": _UNSAID}
+        return known if option.is_required else known | {"nargs": "?", "default": _ABSENT}
     if option.repeats:
         known["action"] = "append"
     return known | {"nargs": "*"} if option.takes_many else known
 
 
-def typed_in(found: argparse.Namespace) -> dict[str, object]:
+def typed_in(parsed: argparse.Namespace) -> dict[str, object]:
     """Return the options that are on a command line, by name."""
-    return {name: value for name, value in vars(found).items() if value is not _UNSAID}
+    return {name: value for name, value in vars(parsed).items() if value is not _ABSENT}
 
 
-def read(parser: Parser, kind: type[T], arguments: Sequence[str]) -> T:
+def read(parser: Parser, table: type[T], arguments: Sequence[str]) -> T:
     """Return a command's options. Exits with status 2, after a line on stderr, where they are wrong."""
-    parser.add(options_of(kind))
-    return parser.options(kind, typed_in(parser.parse_args(arguments)))
+    parser.add(options_of(table))
+    return parser.settle(table, typed_in(parser.parse_args(arguments)))
 
 
-def read_some(parser: Parser, kind: type[T], arguments: Sequence[str]) -> tuple[T, list[str]]:
+def read_some(parser: Parser, table: type[T], arguments: Sequence[str]) -> tuple[T, list[str]]:
     """Return a command's options, and the words that are none of them. Exits as `read` does."""
-    parser.add(options_of(kind))
-    found, others = parser.parse_known_args(arguments)
-    return parser.options(kind, typed_in(found)), others
+    parser.add(options_of(table))
+    parsed, others = parser.parse_known_args(arguments)
+    return parser.settle(table, typed_in(parsed)), others
 
 
-@dataclass(frozen=True, slots=True)
-class Command(Generic[T, P, R_co]):
-    """One of several commands."""
+class Command(Protocol[P, R_co]):
+    """One of several commands: a table of options, as a dataclass, and what is done with them."""
 
-    name: str
-    help: str
-    options: type[T]
-    run: Callable[Concatenate[T, P], R_co]
+    help: ClassVar[str]
+    """What it does, for people."""
+
+    def run(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Carry it out."""
 
 
 def run(
     parser: Parser,
-    commands: Sequence[Command[Any, P, R_co]],
+    commands: Mapping[str, type[Command[P, R_co]]],
     arguments: Sequence[str],
-    *more: P.args,
-    **named: P.kwargs,
+    *args: P.args,
+    **kwargs: P.kwargs,
 ) -> R_co:
     """Run the command that the first of the arguments names, and return what it returns.
 
-    It gets its options, and what else is given. Exits with status 2, after a line on stderr, where its
-    options are wrong.
+    Exits with status 2, after a line on stderr, where its options are wrong.
     """
     words = parser.add_subparsers(dest=_COMMAND, required=True, metavar="COMMAND")
     parsers = dict[str, Parser]()
-    for each in commands:
-        prog = f"{parser.prog} {each.name}"
-        parsers[each.name] = words.add_parser(each.name, help=each.help, prog=prog, description=each.help)
-        parsers[each.name].add(options_of(each.options))
-    given = typed_in(parser.parse_args(arguments))
-    name = given.pop(_COMMAND)
-    command = next(each for each in commands if each.name == name)
-    return command.run(parsers[command.name].options(command.options, given), *more, **named)
+    for name, command in commands.items():
+        prog = f"{parser.prog} {name}"
+        parsers[name] = words.add_parser(name, help=command.help, prog=prog, description=command.help)
+        parsers[name].add(options_of(command))
+    typed = typed_in(parser.parse_args(arguments))
+    name = str(typed.pop(_COMMAND))
+    return parsers[name].settle(commands[name], typed).run(*args, **kwargs)

@@ -2,8 +2,9 @@
 
 import io
 import os
+import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 
 def listed(words: Sequence[str], conjunction: str) -> str:
@@ -56,3 +57,18 @@ def in_one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     return " ".join(text.split())
+
+
+def exit_status(carry_out: Callable[[], int | None], refusal: type[Exception] = OSError) -> int:
+    """Carry out a command; return its exit status.
+
+    That is what `carry_out` returns, by default 0; 1 after a line on stderr where it raises OSError or a
+    `refusal`, and 130 after Ctrl-C.
+    """
+    try:
+        return carry_out() or 0
+    except (OSError, refusal) as error:
+        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT

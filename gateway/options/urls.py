@@ -1,6 +1,7 @@
 """URLs in options: which databases there are, and no password on the command line or in what is shown."""
 
 import re
+from collections.abc import Callable
 from urllib.parse import unquote
 
 MASK = "***"
@@ -24,25 +25,22 @@ def _masked_value(part: re.Match[str]) -> str:
     return f"{part[1]}{part[2]}={MASK}" if is_secret else part[0]
 
 
-def typed_password(option: str, instead: str) -> str:
-    """Return what is wrong with a URL on the command line that has a password, and what to do instead."""
-    return f"the URL of {option} has a password, which the list of processes shows; give the URL {instead}"
+def no_password(option: str, instead: str) -> Callable[[str | None], str | None]:
+    """Return what says what is wrong with an option's URL on the command line, and what to do instead."""
+
+    def fault(url: str | None) -> str | None:
+        if url is None or masked(url) == url:
+            return None
+        return (
+            f"the URL of {option} has a password, which the list of processes shows; give the URL {instead}"
+        )
+
+    return fault
 
 
 def is_postgresql(where: str) -> bool:
     """Whether a database is PostgreSQL's, by its URL; any other is a file of SQLite's."""
     return where.partition(":")[0].partition("+")[0].casefold() in _POSTGRESQL
-
-
-def password_of_database(where: str | None) -> str | None:
-    """Return what is wrong with a database on the command line."""
-    if where is None or masked(where) == where:
-        return None
-    return typed_password(
-        "--db",
-        "in the environment, as C4GATEWAY_DB (the server's own may also be in the file of --config), or the"
-        " password in ~/.pgpass",
-    )
 
 
 def database(text: str) -> str:
@@ -57,3 +55,10 @@ def database(text: str) -> str:
         what = f"{scheme}: cannot be used" if text else "nothing is given"
         raise ValueError(f"{what}; give the path of a file (SQLite) or postgresql://...")
     return text
+
+
+password_of_database = no_password(
+    "--db",
+    "in the environment, as C4GATEWAY_DB (the server's own may also be in the file of --config), or the"
+    " password in ~/.pgpass",
+)

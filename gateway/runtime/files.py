@@ -19,14 +19,16 @@ class InLoop(Protocol):
         """Return what it returns, once it is done."""
 
 
-def read_file(path: str, option: str, most: int) -> bytes:
+def read_file(path: str, option: str, most: int, *, is_private: bool = False) -> bytes:
     """Return what is in a regular file of up to `most` bytes, which `option` names, such as ``--config``.
 
-    Raises OSError, which says in one line which option's file it is and what is wrong.
+    A private one has to be this user's or root's, and others may neither read nor write it, nor its group
+    write it. Raises OSError, which says in one line which option's file it is and what is wrong.
     """
     try:
         with open(path, "rb", opener=_at_once) as file:
-            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            status = os.fstat(file.fileno())
+            is_regular = stat.S_ISREG(status.st_mode)
             data = file.read(most + 1) if is_regular else b""
     except OSError as error:
         error.filename = f"{option}: {path}"
@@ -35,6 +37,10 @@ def read_file(path: str, option: str, most: int) -> bytes:
         raise OSError(f"{option}: {path!r} is not a path: {error}") from error
     if not is_regular:
         raise OSError(f"{option}: {path} is a pipe or a device, not a regular file; give the path of a file")
+    if is_private and (
+        status.st_uid not in (os.geteuid(), 0) or status.st_mode & (stat.S_IRWXO | stat.S_IWGRP)
+    ):
+        raise OSError(f"{path} may be read or written by others; a token there is no secret")
     if len(data) > most:
         raise OSError(f"{option}: {path} is larger than {most} bytes; is it the right file?")
     return data

@@ -38,21 +38,21 @@ def handed_over(names: Sequence[str], environment: Mapping[str, str] = os.enviro
     if environment.get("LISTEN_PID") != str(os.getpid()) or not count.isdecimal():
         return {}
     sockets = range(FIRST, FIRST + int(count))
-    given = environment.get("LISTEN_FDNAMES", "").split(":")
-    known = [name for name in given if name in names]
+    given_names = environment.get("LISTEN_FDNAMES", "").split(":")
+    known = [name for name in given_names if name in names]
     if not known:
         if len(sockets) > len(names):
             raise ValueError(f"{len(sockets)} sockets are handed over; without names {len(names)} at most")
         return {name: [number] for name, number in zip(names, sockets, strict=False)}
-    if len(given) != len(sockets):
-        raise ValueError(f"{len(sockets)} sockets are handed over, with {len(given)} names")
-    if known != given:
-        wrong = next(name for name in given if name not in names)
+    if len(given_names) != len(sockets):
+        raise ValueError(f"{len(sockets)} sockets are handed over, with {len(given_names)} names")
+    if known != given_names:
+        wrong = next(name for name in given_names if name not in names)
         raise ValueError(f"a socket that is handed over is called {wrong!r}, none of {', '.join(names)}")
-    found: dict[str, list[int]] = {}
-    for name, number in zip(given, sockets, strict=True):
-        found.setdefault(name, []).append(number)
-    return found
+    sockets_of: dict[str, list[int]] = {}
+    for name, number in zip(given_names, sockets, strict=True):
+        sockets_of.setdefault(name, []).append(number)
+    return sockets_of
 
 
 def adopted(number: int) -> socket.socket:
@@ -95,24 +95,32 @@ def _listens(adoptive: socket.socket) -> bool:
 class PortInUseError(OSError):
     """Another program listens on a port."""
 
+    def __init__(self, text: str, port: int = 0) -> None:
+        super().__init__(text)
+        self.port = port
+
 
 def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> OSError:
     """Return what to raise where the system refuses a port: a PortInUseError where it is in use."""
-    in_use = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-    return (PortInUseError if in_use else OSError)(f"cannot listen on {host}, port {port}: {_cause(error)}")
+    if isinstance(error, UnicodeError):
+        return OSError(f"cannot listen on {host}, port {port}: not a host name")
+    cause = (error.strerror or str(error)).rpartition(": ")[2]
+    text = f"cannot listen on {host}, port {port}: {cause}"
+    return PortInUseError(text, port) if error.errno == errno.EADDRINUSE else OSError(text)
 
 
-def bound(port: int, host: str, *, shared: bool) -> list[socket.socket]:
-    """Return sockets at all addresses of a host, bound to a port, 0 for any free one. They do not listen.
+def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> list[socket.socket]:
+    """Return sockets at all addresses of a host, bound to a port, 0 for any free one.
 
-    Those that are `shared` may have others beside them. Raises OSError, UnicodeError.
+    They listen only with a `backlog`. Those that are `shared` may have others beside them. Raises OSError,
+    UnicodeError.
     """
     if not host:
         raise OSError(errno.EADDRNOTAVAIL, "not a host name")
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     with ExitStack() as opened:
         sockets = []
-        for family, kind, protocol, _, address in found:
+        for family, kind, protocol, _, address in places:
             sock = opened.enter_context(socket.socket(family, kind, protocol))
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if shared:
@@ -120,6 +128,8 @@ def bound(port: int, host: str, *, shared: bool) -> list[socket.socket]:
             if family == socket.AF_INET6:
                 sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             sock.bind((address[0], port, *address[2:]))
+            if backlog is not None:
+                sock.listen(backlog)
             port = sock.getsockname()[1]
             sockets.append(sock)
         opened.pop_all()
@@ -149,12 +159,6 @@ def reserved(wanted: Mapping[str, int], hosts: Sequence[str]) -> Iterator[dict[s
         yield numbers
 
 
-def _cause(error: OSError | UnicodeError) -> str:
-    if isinstance(error, UnicodeError):
-        return "not a host name"
-    return (error.strerror or str(error)).rpartition(": ")[2]
-
-
 # The addresses by which other machines reach this one, for what listens at all of its addresses.
 #
 # Asks the system and sends nothing. Of IPv4 it finds one address of each interface, of IPv6, on Linux only,
@@ -169,7 +173,7 @@ _PASSING = 0x01 | 0x08 | 0x20 | 0x40
 """Flags of addresses that are temporary, a duplicate, deprecated or tentative."""
 _VIRTUAL = ("docker", "br-", "veth", "virbr", "cni", "podman", "lxc", "vmnet", "vboxnet")
 """How interfaces begin that lead to containers and virtual machines of this machine."""
-_ELSEWHERE = (socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")
+_ELSEWHERE = "192.0.2.1", "2001:db8::1"
 """Addresses for documentation: the system would send to them by way of the default route."""
 
 
@@ -181,14 +185,21 @@ def reachable(address: str, own: Sequence[str]) -> list[str]:
     host, port = address.partition("]:" if address.startswith("[") else ":")[::2]
     if host not in ("0.0.0.0", "[::"):
         return [address]
-    found = [f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in own]
-    return [each for each in found if each.startswith("[") == address.startswith("[")] or [address]
+    alike = [each for each in own if (":" in each) == (":" in host)]
+    return [f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in alike] or [address]
+
+
+def address_towards(host: str, port: int) -> str:
+    """Return the address of this machine with which it reaches another one. Raises OSError."""
+    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind) as probe:
+        probe.connect(address)  # of UDP, so that no packet leaves
+        return str(probe.getsockname()[0])
 
 
 def own_addresses() -> list[str]:
     """Return the addresses of this machine, those of the default route first."""
-    found = [*_default_route(), *_ipv4(), *_ipv6()]
-    return [*dict.fromkeys(filter(_is_for_others, found))]
+    return [*dict.fromkeys(filter(_is_for_others, [*_default_route(), *_ipv4(), *_ipv6()]))]
 
 
 def in_table(table: str) -> Iterator[str]:
@@ -200,10 +211,9 @@ def in_table(table: str) -> Iterator[str]:
 
 
 def _default_route() -> Iterator[str]:
-    for family, address in _ELSEWHERE:
-        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((address, 9))  # of UDP, so that no packet leaves
-            yield probe.getsockname()[0]
+    for address in _ELSEWHERE:
+        with suppress(OSError):
+            yield address_towards(address, 9)
 
 
 def _ipv4() -> Iterator[str]:
@@ -223,5 +233,5 @@ def _ipv6() -> Iterable[str]:
 
 
 def _is_for_others(address: str) -> bool:
-    found = ipaddress.ip_address(address)
-    return not (found.is_loopback or found.is_link_local or found.is_unspecified)
+    ip = ipaddress.ip_address(address)
+    return not (ip.is_loopback or ip.is_link_local or ip.is_unspecified)

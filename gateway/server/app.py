@@ -11,7 +11,7 @@ import math
 import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from logging import INFO, WARNING
@@ -22,6 +22,7 @@ import trio
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Seat
 from gateway.runtime.accepting import accept, room_for_connections
+from gateway.runtime.addresses import Address
 from gateway.runtime.listening import adopted, bound, cannot_listen
 from gateway.runtime.notifying import notify, stopping
 from gateway.runtime.turns import Turns
@@ -93,11 +94,10 @@ async def _until_nobody_is_here(hub: Hub) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FrontEnd:
-    """One dialect's port."""
+    """A port that is open, and what serves its clients."""
 
     name: str
-    port: int
-    """0 for any free one."""
+    listeners: Sequence[trio.SocketListener]
     serve: Callable[[trio.SocketStream], Awaitable[None]]
     """Serves one connection. Returns when it is over and raises nothing."""
     paused: Callable[[], None] = lambda: None
@@ -116,23 +116,6 @@ class Service(Protocol):
         """Let `run` return soon."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """A front end and its open sockets."""
-
-    front_end: FrontEnd
-    listeners: list[trio.SocketListener]
-
-    def addresses(self) -> list[str]:
-        """Return where it listens, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
-        return addresses_of(self.listeners)
-
-
-async def listen(front_end: FrontEnd, hosts: Sequence[str], *, shared: bool = False) -> Listening:
-    """Open the front end's port on all `hosts`. Raises OSError where the system refuses one."""
-    return Listening(front_end, await open_port(front_end.port, hosts, shared=shared))
-
-
 async def open_port(port: int, hosts: Sequence[str], *, shared: bool = False) -> list[trio.SocketListener]:
     """Open a port, 0 for any free one, on all `hosts`; if `shared`, beside others that share it.
 
@@ -141,33 +124,33 @@ async def open_port(port: int, hosts: Sequence[str], *, shared: bool = False) ->
     listeners: list[trio.SocketListener] = []
     for host in hosts:
         try:
-            listeners += await (_beside_others if shared else _alone)(port, host)
+            if shared:
+                sockets = partial(bound, port, host, shared=True, backlog=BACKLOG)
+                listeners += map(_listener, await trio.to_thread.run_sync(sockets))
+            else:
+                listeners += await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
         except (OSError, UnicodeError) as error:
             for listener in listeners:
-                await listener.aclose()
+                listener.socket.close()
             raise cannot_listen(host, port, error) from error
     return listeners
 
 
-async def _alone(port: int, host: str) -> list[trio.SocketListener]:
-    return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
-
-
-async def _beside_others(port: int, host: str) -> list[trio.SocketListener]:
-    sockets = await trio.to_thread.run_sync(partial(bound, port, host, shared=True))
-    for each in sockets:
-        each.listen(BACKLOG)
-    return [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
-
-
 def adopt(numbers: Sequence[int]) -> list[trio.SocketListener]:
     """Return the listeners of sockets that were handed over. Raises OSError if one does not listen."""
-    return [trio.SocketListener(trio.socket.from_stdlib_socket(adopted(number))) for number in numbers]
+    with ExitStack() as opened:
+        sockets = [opened.enter_context(adopted(number)) for number in numbers]
+        opened.pop_all()
+    return [*map(_listener, sockets)]
+
+
+def _listener(listening: socket.socket) -> trio.SocketListener:
+    return trio.SocketListener(trio.socket.from_stdlib_socket(listening))
 
 
 def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
     """Return where they listen, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
-    return [_address(listener.socket) for listener in listeners]
+    return [str(Address(*listener.socket.getsockname()[:2])) for listener in listeners]
 
 
 @asynccontextmanager
@@ -223,7 +206,7 @@ def _say_that_it_stops(number: int, limit: float, *, by_operator: bool = False) 
 
 async def run(
     hub: Hub,
-    listening: Sequence[Listening],
+    front_ends: Sequence[FrontEnd],
     started: Callable[[], None],
     stop: Stop,
     services: Sequence[Service] = (),
@@ -240,9 +223,10 @@ async def run(
             for service in services:
                 nursery.start_soon(service.run)
             async with trio.open_nursery() as accepting:
-                for each in listening:
-                    tasks = until_stopped if each.front_end.stays else accepting
-                    tasks.start_soon(_accept, each, nursery, room, turns)
+                for each in front_ends:
+                    tasks = until_stopped if each.stays else accepting
+                    for listener in each.listeners:
+                        tasks.start_soon(accept, listener, each.serve, nursery, room, each.paused, turns)
                 started()
                 seconds = await stop()
                 accepting.cancel_scope.cancel()
@@ -275,18 +259,3 @@ async def _let_flag_fall(hub: Hub, seat: Seat) -> None:
         hub.fail(seat, trio.current_time())
     else:
         hub.flag(seat, trio.current_time())
-
-
-async def _accept(
-    listening: Listening, nursery: trio.Nursery, room: trio.Semaphore, turns: Turns | None
-) -> None:
-    """Accept connections, and serve each in `nursery`."""
-    front_end = listening.front_end
-    async with trio.open_nursery() as listeners:
-        for listener in listening.listeners:
-            listeners.start_soon(accept, listener, front_end.serve, nursery, room, front_end.paused, turns)
-
-
-def _address(sock: trio.socket.SocketType) -> str:
-    host, port, *_ = sock.getsockname()
-    return f"[{host}]:{port}" if sock.family == socket.AF_INET6 else f"{host}:{port}"

@@ -5,76 +5,57 @@ Knows both, and the wall clock. Does not know options, nor what else is done wit
 
 import logging
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import trio
 
 from gateway.game.board import Side
 from gateway.game.events import Ended, Spoken
 from gateway.game.ids import GameId, run_sign
-from gateway.game.results import Finished, Results
-from gateway.runtime.histogram import Histogram
+from gateway.game.results import Finished
 from gateway.runtime.processes import StartedProcess
 from gateway.runtime.turns import Turns
 from gateway.store.batcher import SHARED, Batcher
-from gateway.store.clearing import Request
 from gateway.store.evidence import recorded
-from gateway.store.open_games import OpenGames
 from gateway.store.process import JournalProcess, Opened, StoreProcess
 from gateway.store.records import Enclosure, ended_as, record_of
 
 logger = logging.getLogger("gateway.store")
 
 
-@dataclass(frozen=True, slots=True)
 class Archive:
-    """An open store, in use."""
+    """An open store in use: keeps results, as `gateway.game.results.Results`, with a batcher."""
 
-    results: Results
-    opened: Opened
-    open_games: OpenGames
-    """Games that are not stored yet."""
-    commits: Histogram
-    """How long it took to store some."""
-    errors: Counter[str]
-    """How often the database failed, by kind, as `gateway.store.batcher.Batcher.errors`."""
-    restarts: Callable[[], int]
-    """Returns how often the process that writes was started again."""
-    clear: Callable[[], Request]
-    """Asks for all games and players to be removed. Raises StoreError, as its request does."""
-
-
-class StoredResults:
-    """Keeps results with a batcher."""
-
-    def __init__(self, batcher: Batcher, *, takes_evidence: bool) -> None:
+    def __init__(
+        self, opened: Opened, process: StoreProcess, batcher: Batcher, *, takes_evidence: bool
+    ) -> None:
+        self.opened = opened
+        self.process = process
+        self.batcher = batcher
         self.takes_evidence = takes_evidence
-        self._batcher = batcher
 
     def keep(self, finished: Finished) -> None:
         """Take in a game that is over; never blocks."""
         epoch = time.time() - trio.current_time()  # anew: the wall clock may have been set
-        self._batcher.put(record_of(finished, epoch))
+        self.batcher.put(record_of(finished, epoch))
 
     def is_open(self, game: GameId) -> bool:
         """Whether the game is not stored yet, and it is worth waiting until it is."""
-        return self._batcher.open.is_open(game)
+        return self.batcher.open.is_open(game)
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
         """Call `then` once the game is stored, or it is not worth waiting any more."""
-        self._batcher.open.when_stored(game, then)
+        self.batcher.open.when_stored(game, then)
 
     def as_stored(self, ended: Ended) -> Ended:
         """Return the end of a game that is not open any more, as it is stored."""
-        record = self._batcher.open.take_otherwise(ended.game)
+        record = self.batcher.open.take_otherwise(ended.game)
         return ended if record is None else ended_as(record)
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Take in what was said and heard on one side; never blocks."""
-        self._batcher.add(Enclosure(game, side, recorded(said)))
+        self.batcher.add(Enclosure(game, side, recorded(said)))
 
 
 @asynccontextmanager
@@ -99,26 +80,17 @@ async def keeping(
     try:
         opened = await process.open(begun)
         if opened.trouble is not None:
-            about = {"event": "journal_unavailable", "error": opened.trouble}
+            fields = {"event": "journal_unavailable", "error": opened.trouble}
             text = "while the database fails results cannot be told: the folder for them cannot be used: %s"
-            logger.warning(text, opened.trouble, extra=about)
+            logger.warning(text, opened.trouble, extra=fields)
         folder, name = opened.journal
         beside = None if opened.file is None else opened.where
         spare = JournalProcess(folder, f"{name}-{run_sign(opened.run)}", beside)
         batcher = Batcher(process, spare, pace=SHARED if opened.file is None else None, turns=turns)
-        results = StoredResults(batcher, takes_evidence=keep_wire > 0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)
             try:
-                yield Archive(
-                    results,
-                    opened,
-                    batcher.open,
-                    batcher.commits,
-                    batcher.errors,
-                    lambda: process.restarts,
-                    batcher.clear,
-                )
+                yield Archive(opened, process, batcher, takes_evidence=keep_wire > 0)
             finally:
                 await batcher.close()
     finally:

@@ -26,13 +26,13 @@ _OPTIONS = ("--port", "0", "--save", "", "--appendonly", "no", "--daemonize", "n
 
 def command(folder: Path) -> list[str]:
     """Return the command line of a registry in a folder. Raises OSError where none is installed."""
-    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if found is None:
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
         raise OSError(
             "--workers needs a Redis server, and none is installed: apt install redis-server"
             " (or valkey-server), or name one with --cluster URL"
         )
-    return [found, *_OPTIONS, "--dir", str(folder), "--unixsocket", str(_socket(folder))]
+    return [program, *_OPTIONS, "--dir", str(folder), "--unixsocket", str(_socket(folder))]
 
 
 def url(folder: Path) -> str:

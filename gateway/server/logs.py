@@ -180,20 +180,20 @@ def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
     heard = feed.subscribe(wake, (Finished, Hindered))
 
 
-def log_obstacle(name: str, found: Obstacle) -> None:
+def log_obstacle(name: str, obstacle: Obstacle) -> None:
     """Log why a player has no opponent."""
-    match found.cause:
+    match obstacle.cause:
         case Cause.ABSENT:
-            is_alike = "" if found.alike is None else f"; {quoted(found.alike)} is"
-            why = f"it wishes for {quoted(found.name)}, who is not here{is_alike}"
+            is_alike = "" if obstacle.alike is None else f"; {quoted(obstacle.alike)} is"
+            why = f"it wishes for {quoted(obstacle.name)}, who is not here{is_alike}"
         case Cause.NAMESAKE:
-            why = f"two players called {quoted(found.name)} never meet"
+            why = f"two players called {quoted(obstacle.name)} never meet"
         case Cause.ALONE:
-            why = f"it is alone at table {quoted(found.name)}"
+            why = f"it is alone at table {quoted(obstacle.name)}"
         case _:
-            assert_never(found.cause)
-    about = {"player": name, "cause": found.cause.value, "wanted": found.name, "alike": found.alike}
-    logger.info("%s has no opponent: %s", quoted(name), why, extra={"event": "no_opponent", **about})
+            assert_never(obstacle.cause)
+    fields = {"player": name, "cause": obstacle.cause.value, "wanted": obstacle.name, "alike": obstacle.alike}
+    logger.info("%s has no opponent: %s", quoted(name), why, extra={"event": "no_opponent", **fields})
 
 
 def log_game(game: Finished, delay: float = 0.0) -> None:

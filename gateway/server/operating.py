@@ -8,14 +8,16 @@ step that looks at players is short, however many there are.
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 import trio
 
 from gateway.access.accounts import Accounts, reload_players
-from gateway.access.bans import Bans, HubForBans, ban, bans_of, hang_up, is_meant, target, unban
+from gateway.access.bans import Bans, ban, bans_of, hang_up, is_meant, target, unban
 from gateway.game.commands import AtTable
+from gateway.hub.hub import Hub
 from gateway.hub.seats import PlayingElsewhere, Seat, Seated, Waiting
 from gateway.options.terminal import in_one_line
 from gateway.server.acts import (
@@ -41,21 +43,10 @@ LATER = 1e-3
 logger = logging.getLogger(__name__)
 
 
-class HubForOperator(HubForBans, Protocol):
-    """What is needed of the hub."""
-
-    @property
-    def is_draining(self) -> bool:
-        """Whether the games that are on are finished, and no other begins: the server stops."""
-
-    def pause(self, *, is_paused: bool) -> None:
-        """Pair nobody from now on, or pair again."""
-
-
 class Others(Protocol):
     """The other nodes of a cluster."""
 
-    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
+    async def act(self, what: str, parameters: Parameters) -> Mapping[str, str]:
         """Have an act carried out on those that have the same token; return what came of it on each."""
 
     def notify(self, notice: Notice) -> None:
@@ -69,7 +60,7 @@ class Operator:
     """Carries out what the operator of this server asks for."""
 
     def __init__(
-        self, hub: HubForOperator, accounts: Accounts, drain: Callable[[int], None], node: str | None = None
+        self, hub: Hub, accounts: Accounts, drain: Callable[[int], None], node: str | None = None
     ) -> None:
         """`drain` sets for how many seconds games may go on at the stop; 0 begins it.
 
@@ -83,23 +74,14 @@ class Operator:
         self._accounts = accounts
         self._drain = drain
         self._node = node
-        self._acts: Mapping[str, Callable[[Parameters], Awaitable[Outcome]]] = {
-            "kick": self._kick,
-            "ban": self._ban,
-            "unban": self._unban,
-            "announce": self._announce,
-            "pause": self._pause,
-            "resume": self._resume,
-            "drain": self._begin_to_drain,
-        }
 
-    async def everywhere(self, what: str, about: Parameters) -> Mapping[str, str]:
+    async def everywhere(self, what: str, parameters: Parameters) -> Mapping[str, str]:
         """Carry out an act on all nodes; return what came of it on each, as JSON. Raises NotDoneError.
 
         This node is the empty text. Where it is not done here it is done nowhere.
         """
-        found = {"": await self.act(what, about)}
-        return found if self.others is None else {**found, **await self.others.act(what, about)}
+        outcomes = {"": await self.act(what, parameters)}
+        return outcomes if self.others is None else {**outcomes, **await self.others.act(what, parameters)}
 
     def stop(self) -> None:
         """Begin the drain that was asked for, on all nodes."""
@@ -126,12 +108,12 @@ class Operator:
             self._noticed.set()
             self._noticed = trio.Event()
 
-    async def act(self, what: str, about: Parameters) -> str:
+    async def act(self, what: str, parameters: Parameters) -> str:
         """Carry out an act here; return what came of it, as JSON. Raises NotDoneError."""
         try:
             if what == WHO:
-                return await self._who(about)
-            return json.dumps(await self._acts[what](about))
+                return await self._who(parameters)
+            return json.dumps(await self._outcome(what, parameters))
         except NotDoneError:
             raise
         except (OSError, ValueError) as error:
@@ -141,9 +123,9 @@ class Operator:
             logger.exception("an act of the operator's failed", extra=about_it)
             raise NotDoneError("internal error; the log has it") from error
 
-    async def _who(self, about: Parameters) -> str:
+    async def _who(self, parameters: Parameters) -> str:
         """Return who is here, as JSON: written player by player, since all of it would take milliseconds."""
-        wanted = bans_of(about["who"]) if "who" in about else None
+        wanted = bans_of(parameters["who"]) if "who" in parameters else None
         rows, characters, more = list[str](), 0, 0
         for number, seat in enumerate(self._hub.seats(), 1):
             if number % LOOKED_AT == 0:
@@ -160,32 +142,31 @@ class Operator:
                 more += 1
         return f'{{"players": [{", ".join(rows)}], "more": {more}}}'
 
-    async def _kick(self, about: Parameters) -> Outcome:
-        return {"kicked": await trio.to_thread.run_sync(self._hang_up, bans_of(about["who"]))}
-
-    async def _ban(self, about: Parameters) -> Outcome:
-        def change() -> Outcome:
-            is_new = ban(self._accounts.bans_file, target(about["who"]), about.get("notes", ""))
-            return {"changed": is_new, **self._reload()}
-
-        return await trio.to_thread.run_sync(change)
-
-    async def _unban(self, about: Parameters) -> Outcome:
-        def change() -> Outcome:
-            was = unban(self._accounts.bans_file, target(about["who"]))
-            fault = self._reload().get("fault")
-            return {"changed": was} if fault is None else {"changed": was, "fault": fault}
-
-        return await trio.to_thread.run_sync(change)
-
-    async def _announce(self, about: Parameters) -> Outcome:
-        return self._notify(announcement(about.get("text", "")), is_paused=self.notice.paused)
-
-    async def _pause(self, _: Parameters) -> Outcome:
-        return self._notify(self.notice.text, is_paused=True)
-
-    async def _resume(self, _: Parameters) -> Outcome:
-        return self._notify(self.notice.text, is_paused=False)
+    async def _outcome(self, what: str, parameters: Parameters) -> Outcome:
+        """Carry out an act that changes something. Raises OSError, ValueError, NotDoneError."""
+        file = self._accounts.bans_file
+        match what:
+            case "kick":
+                return {"kicked": await trio.to_thread.run_sync(self._hang_up, bans_of(parameters["who"]))}
+            case "ban":
+                change = partial(ban, file, target(parameters["who"]), parameters.get("notes", ""))
+                return await trio.to_thread.run_sync(self._change, change)
+            case "unban":
+                change = partial(unban, file, target(parameters["who"]))
+                outcome = await trio.to_thread.run_sync(self._change, change)
+                return {key: value for key, value in outcome.items() if key != "kicked"}
+            case "announce":
+                return self._notify(announcement(parameters.get("text", "")), is_paused=self.notice.paused)
+            case "pause" | "resume":
+                return self._notify(self.notice.text, is_paused=what == "pause")
+            case "drain":
+                if self._hub.is_draining:
+                    raise NotDoneError("the server drains already")
+                seconds = seconds_of(parameters.get("seconds", str(DRAIN)))
+                self._drain(seconds)
+                return {"seconds": seconds}
+            case _:
+                raise NotDoneError(f"there is no act {what!r}")
 
     def _notify(self, text: str, *, is_paused: bool) -> Outcome:
         if (text, is_paused) != (self.notice.text, self.notice.paused):
@@ -194,23 +175,18 @@ class Operator:
                 self.others.notify(self.notice)  # also where another node has asked: it may know an older one
         return {"announcement": text or None, "paused": is_paused}
 
-    async def _begin_to_drain(self, about: Parameters) -> Outcome:
-        if self._hub.is_draining:
-            raise NotDoneError("the server drains already")
-        seconds = seconds_of(about.get("seconds", str(DRAIN)))
-        self._drain(seconds)
-        return {"seconds": seconds}
+    def _change(self, change: Callable[[], bool]) -> Outcome:
+        """Change the file of bans and read it; say on how many this hung up, and what went wrong then.
 
-    def _reload(self) -> Outcome:
-        """Read the files that were changed; return on how many this hung up, and what went wrong.
-
-        It raises nothing: the file is changed, and the audit log is to say so.
+        What goes wrong once the file is changed raises nothing: the audit log is to say that it is changed.
         """
+        outcome = {"changed": change()}
         try:
             in_loop = trio.from_thread.run_sync
-            return {"kicked": reload_players(self._accounts, self._hub, trio.current_time, in_loop)}
+            kicked = reload_players(self._accounts, self._hub, trio.current_time, in_loop)
+            return {**outcome, "kicked": kicked}
         except (OSError, ValueError) as error:
-            return {"kicked": 0, "fault": in_one_line(error)}
+            return {**outcome, "kicked": 0, "fault": in_one_line(error)}
 
     def _hang_up(self, wanted: Bans) -> int:
         return hang_up(self._hub, wanted, trio.current_time, trio.from_thread.run_sync)

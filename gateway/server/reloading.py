@@ -1,6 +1,6 @@
 """Reading files again while the server runs, when SIGHUP asks for it.
 
-Knows a list of things that can be reloaded, each a name and a function, and the signal. Does not know what is
+Knows what can be reloaded, each a name and a function, and the signal. Does not know what is
 in a file. The rules it keeps: a file that cannot be used costs one line of the log; what was read before
 stays in force, and all others are reloaded. A thread does the work, so that no move waits for it.
 
@@ -10,7 +10,7 @@ SIGHUP comes, too, when the terminal is closed in which the server was started. 
 import logging
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import trio
@@ -24,40 +24,31 @@ Reload: TypeAlias = Callable[[InLoop], object]
 logger = logging.getLogger(__name__)
 
 
-class Reloads:
-    """All that can be reloaded."""
+async def reload_all(reloads: Mapping[str, Reload]) -> None:
+    """Reload everything, in order, and log what was reloaded and what was not.
 
-    def __init__(self) -> None:
-        self._all: list[tuple[str, Reload]] = []
-
-    def add(self, name: str, reload: Reload) -> None:
-        """Reload what people call `name`, as `the players`, by `reload`, in a thread.
-
-        That raises OSError or ValueError, with one line, where it keeps what was before.
-        """
-        self._all.append((name, reload))
-
-    async def run(self) -> None:
-        """Reload everything, in order, and log what was reloaded and what was not."""
-        done = []
-        for name, reload in self._all:
-            try:
-                await trio.to_thread.run_sync(reload, trio.from_thread.run_sync, abandon_on_cancel=True)
-                done.append(name)
-            except (OSError, ValueError) as error:
-                words = in_one_line(error)
-                logger.error(
-                    "%s: not reloaded, what was read before stays: %s",
-                    *(name, words),
-                    extra={"event": "not_reloaded", "what": name, "error": words},
-                )
-            except Exception:  # a mistake of ours; it costs no game
-                logger.exception("%s: not reloaded", name, extra={"event": "reload_failed", "what": name})
-        logger.info("reloaded: %s", ", ".join(done) or "nothing", extra={"event": "reloaded", "what": done})
+    `reloads` has what people call a thing, as `the players`, and what reloads it, in a thread: that raises
+    OSError or ValueError, with one line, where it keeps what was before.
+    """
+    done = []
+    for name, reload in reloads.items():
+        try:
+            await trio.to_thread.run_sync(reload, trio.from_thread.run_sync, abandon_on_cancel=True)
+            done.append(name)
+        except (OSError, ValueError) as error:
+            words = in_one_line(error)
+            logger.error(
+                "%s: not reloaded, what was read before stays: %s",
+                *(name, words),
+                extra={"event": "not_reloaded", "what": name, "error": words},
+            )
+        except Exception:  # a mistake of ours; it costs no game
+            logger.exception("%s: not reloaded", name, extra={"event": "reload_failed", "what": name})
+    logger.info("reloaded: %s", ", ".join(done) or "nothing", extra={"event": "reloaded", "what": done})
 
 
 async def reload_on_hangup(
-    reloads: Reloads, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    reloads: Mapping[str, Reload], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
     """Reload at each SIGHUP, until cancelled; once the terminal is gone ask the server to stop."""
     had_terminal = has_terminal()
@@ -70,7 +61,7 @@ async def reload_on_hangup(
                 signal.raise_signal(signal.SIGTERM)
                 return
             notify(reloading())
-            await reloads.run()
+            await reload_all(reloads)
             notify(READY)
 
 

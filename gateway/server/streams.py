@@ -119,8 +119,8 @@ def _log_end(kind: type[BaseException], error: BaseException, traceback: Traceba
 def _log_error(
     text: str, kind: type[BaseException], error: BaseException | None, traceback: TracebackType | None
 ) -> None:
-    about = (kind, error or kind(), traceback)
-    logger.critical("%s", text, exc_info=about, extra={"event": "python_error"})
+    exc_info = (kind, error or kind(), traceback)
+    logger.critical("%s", text, exc_info=exc_info, extra={"event": "python_error"})
 
 
 if __name__ == "__main__":

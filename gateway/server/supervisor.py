@@ -1,7 +1,7 @@
 """The supervisor of several servers on one machine, which share its ports: they look like one server.
 
 Knows the options, ports and signals. Does not know how a game is played: a worker is the same command with
-other options (`workers`), and this process loads nothing that serves. The rules it keeps:
+other options, and this process loads nothing that serves. The rules it keeps:
 
 - The first worker starts alone, so that a start that fails says so once; the others follow together.
 - Nothing is announced, to people or to a manager such as systemd, before all of them are ready.
@@ -15,17 +15,17 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import trio
 
 from gateway.options.description import Description
+from gateway.options.names import ALONE, WORKER
 from gateway.options.server import WEB_PORT, ServerOptions, ports_of
 from gateway.options.terminal import in_one_line
-from gateway.options.workers import ALONE, WORKER, arguments
 from gateway.runtime.child import Backoff
 from gateway.runtime.json_stderr import complain
 from gateway.runtime.listening import FIRST, PortInUseError, reserved
@@ -64,9 +64,9 @@ class EndedError(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """How a program is started."""
+@dataclass(eq=False)
+class Program:
+    """A program that is kept running."""
 
     name: str
     command: Sequence[str]
@@ -75,13 +75,8 @@ class Order:
     """What it gets when this process has ended."""
     sockets: Sequence[int] = ()
     """Descriptors that it inherits."""
-
-
-@dataclass(eq=False)
-class Member:
-    """A program that is kept running."""
-
-    order: Order
+    is_silent: bool = False
+    """Whether it does not say when it is ready: somebody else calls `now_ready`."""
     output: int | None = None
     """Where its first run writes to; all others write nowhere."""
     process: "subprocess.Popen[bytes] | None" = None
@@ -96,126 +91,128 @@ class Member:
         self.is_up = self.has_been_ready = True
         self.ready.set()
 
-    def send(self, number: int) -> None:
-        """Send it a signal, if it runs."""
-        if self.process is not None:
-            self.process.send_signal(number)
-
 
 class Supervisor:
     """Keeps programs running."""
 
-    def __init__(self, members: Sequence[Member], folder: Path, period: float = math.inf) -> None:
+    def __init__(self, programs: Sequence[Program], folder: Path, period: float = math.inf) -> None:
         """Keep files in `folder`; kill a program that says nothing for `period` seconds."""
-        self.members = members
-        self._folder = folder
+        self.programs = programs
+        self.folder = folder
         self._period = period
         self._stopping = trio.Event()
-        self._drain = trio.Event()
-        self._seconds = 0.0
 
-    @property
-    def is_stopping(self) -> bool:
-        """Whether no program is started anew any more."""
-        return self._stopping.is_set()
+    def stop(self, number: int, seconds: float = 0.0) -> None:
+        """Pass on a signal, after which games may go on for so many seconds. Start nothing anew any more."""
+        if not self._stopping.is_set():
+            notify(stopping(seconds))
+            self._stopping.set()
+            for each in self.programs:
+                each.ready.set()
+        for each in self.programs:
+            if each.process is not None:
+                each.process.send_signal(number)
 
-    def stop(self) -> None:
-        """Start no program anew any more, and let nobody wait until one is ready."""
-        self._stopping.set()
-        for each in self.members:
-            each.ready.set()
-
-    async def drain_asked_for(self) -> float:
-        """Return, once a program asks for all to drain, for how many seconds games may go on."""
-        await self._drain.wait()
-        return self._seconds
+    async def reload(self) -> None:
+        """Let the programs read their files again; one that starts just now does so anyway."""
+        notify(reloading())
+        for each in self.programs:
+            if each.is_up and each.process is not None:
+                each.ready = trio.Event()
+                each.process.send_signal(signal.SIGHUP)
+        if await self.all_ready():
+            notify(READY)
 
     async def all_ready(self) -> bool:
         """Return True once all have said that they are ready, False if the supervisor stops before."""
-        for each in self.members:
+        for each in self.programs:
             await each.ready.wait()
-        return not self.is_stopping
+        return not self._stopping.is_set()
 
-    async def keep(self, member: Member) -> None:
+    async def keep(self, program: Program) -> None:
         """Keep a program running until `stop` was called and it has ended. Raises OSError, EndedError.
 
-        It says by itself when it is ready. Cancelled, it ends the program.
+        Cancelled, it ends the program.
         """
+        backoff = Backoff()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as hearing:
-            address = str(self._folder / f"{member.order.name}.notify")
+            address = str(self.folder / f"{program.name}.notify")
             hearing.bind(address)
-            told = {"NOTIFY_SOCKET": address}
-            if self._period < math.inf:
-                told["WATCHDOG_USEC"] = str(round(self._period * 1e6))
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._hear, member, trio.socket.from_stdlib_socket(hearing.dup()))
-                await self.keep_silent(member, told)
+                nursery.start_soon(self._hear, program, trio.socket.from_stdlib_socket(hearing.dup()))
+                while not self._stopping.is_set():
+                    began = trio.current_time()
+                    status = await self._run(program, address)
+                    if self._stopping.is_set():
+                        break
+                    if not program.has_been_ready:
+                        raise EndedError(program.name, status)
+                    pause = backoff.after(trio.current_time() - began)
+                    logger.log(
+                        logging.ERROR if status else logging.INFO,
+                        "%s has ended with status %d; it is started anew in %g s",
+                        *(program.name, status, pause),
+                        extra={
+                            "event": "node_ended",
+                            "node": program.name,
+                            "status": status,
+                            "seconds": pause,
+                        },
+                    )
+                    with trio.move_on_after(pause):
+                        await self._stopping.wait()
                 nursery.cancel_scope.cancel()
 
-    async def keep_silent(self, member: Member, told: Mapping[str, str] | None = None) -> None:
-        """Do the same for a program that says nothing; somebody else calls its `now_ready`."""
-        backoff = Backoff()
-        while not self.is_stopping:
-            began = trio.current_time()
-            status = await self._run(member, told or {})
-            if self.is_stopping:
-                return
-            if not member.has_been_ready:
-                raise EndedError(member.order.name, status)
-            pause = backoff.after(trio.current_time() - began)
-            _log_end(member.order.name, status, pause)
-            with trio.move_on_after(pause):
-                await self._stopping.wait()
-
-    async def _run(self, member: Member, told: Mapping[str, str]) -> int:
-        member.process = process = _started(member.order, member.output, told)
-        member.output = None
+    async def _run(self, program: Program, address: str) -> int:
+        """Run a program, which says at a socket how it is; return its status. Raises OSError."""
+        program.process = process = self._started(program, address)
+        program.output = None
         try:
             await _end_of(process)
         finally:
-            member.process, member.is_up = None, False
+            program.process, program.is_up = None, False
             with trio.CancelScope(shield=True):
-                await _end(process)
+                if process.poll() is None:
+                    process.terminate()
+                    with trio.move_on_after(GRACE):
+                        await _end_of(process)
+                    process.kill()
+                process.wait()
         return process.returncode
 
-    async def _hear(self, member: Member, hearing: trio.socket.SocketType) -> None:
+    def _started(self, program: Program, address: str) -> "subprocess.Popen[bytes]":
+        """Start a program, in the background of the terminal, whose signals are this process's.
+
+        This thread has to be the main one: the program ends with the thread that started it. Raises OSError.
+        """
+        manager = {} if program.is_silent else {"NOTIFY_SOCKET": address}
+        if self._period < math.inf and not program.is_silent:
+            manager["WATCHDOG_USEC"] = str(round(self._period * 1e6))
+        tied = [sys.executable, "-P", "-m", "gateway.runtime.processes", str(os.getpid())]
+        return subprocess.Popen(
+            [*tied, str(int(program.dies_by)), *program.command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if program.output is None else program.output,
+            pass_fds=program.sockets,
+            process_group=0,
+            env=with_import_path({**program.environment, **manager}),
+        )
+
+    async def _hear(self, program: Program, hearing: trio.socket.SocketType) -> None:
         """Take what a program says of itself, until cancelled."""
         with hearing:
             while True:
-                limit = self._period if member.is_up else math.inf
+                states = list[bytes]()
+                limit = self._period if program.is_up and not program.is_silent else math.inf
                 with trio.move_on_after(limit) as silence:
                     states = (await hearing.recv(_LONGEST_STATE)).split(b"\n")
-                if silence.cancelled_caught:
-                    member.send(signal.SIGKILL)
-                elif READY.encode() in states:
-                    member.now_ready()
+                if silence.cancelled_caught and program.process is not None:
+                    program.process.kill()
                 for state in states:
-                    if state.startswith(DRAINS.encode()):
-                        self._seconds = float(state.removeprefix(DRAINS.encode()))
-                        self._drain.set()
-
-
-def _started(order: Order, output: int | None, told: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    """Start a program in the background of the terminal, whose signals are this process's. Raises OSError.
-
-    This thread has to be the main one: the program ends with the thread that started it.
-    """
-    tied = [
-        sys.executable,
-        "-P",
-        "-m",
-        "gateway.runtime.processes",
-        str(os.getpid()),
-        str(int(order.dies_by)),
-    ]
-    return subprocess.Popen(
-        [*tied, *order.command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL if output is None else output,
-        pass_fds=order.sockets,
-        process_group=0,
-        env=with_import_path({**order.environment, **told}),
-    )
+                    if state == READY.encode():
+                        program.now_ready()
+                    elif state.startswith(DRAINS.encode()) and not self._stopping.is_set():
+                        self.stop(signal.SIGTERM, float(state.removeprefix(DRAINS.encode())))
 
 
 async def _end_of(process: "subprocess.Popen[bytes]") -> None:
@@ -225,25 +222,6 @@ async def _end_of(process: "subprocess.Popen[bytes]") -> None:
         await trio.lowlevel.wait_readable(descriptor)
     finally:
         os.close(descriptor)
-
-
-async def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Let a process end, soon."""
-    if process.poll() is None:
-        process.terminate()
-        with trio.move_on_after(GRACE):
-            await _end_of(process)
-        process.kill()
-    process.wait()
-
-
-def _log_end(name: str, status: int, pause: float) -> None:
-    logger.log(
-        logging.ERROR if status else logging.INFO,
-        "%s has ended with status %d; it is started anew in %g s",
-        *(name, status, pause),
-        extra={"event": "node_ended", "node": name, "status": status, "seconds": pause},
-    )
 
 
 # The servers: how they are started, announced, reloaded and stopped.
@@ -256,18 +234,27 @@ REGISTRY = "redis"
 """What the workers' own one is called in the log."""
 
 
-def main(options: ServerOptions, given: Sequence[str], dialects: Sequence[Description]) -> int:
-    """Run as many servers as the options say; return the exit status, as for one."""
+def main(options: ServerOptions, words: Sequence[str], dialects: Sequence[Description]) -> int:
+    """Run as many servers as the options say; return the exit status, as for one.
+
+    `words` is the command line behind the program's name.
+    """
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
     try:
-        with _prepared(options, given, dialects) as (folder, orders, registry):
-            trio.run(_run, options, folder, orders, registry)
+        with _prepared(options, words, dialects) as (supervisor, registry):
+            trio.run(_run, options, supervisor, registry)
     except* OSError as refusals:
         complain(in_one_line(refusals), as_json=options.log_json)
         status = 1
     except* EndedError as ends:
-        status = _status(ends, as_json=options.log_json)
+        end: BaseException = ends
+        while isinstance(end, BaseExceptionGroup):
+            end = end.exceptions[0]
+        assert isinstance(end, EndedError)
+        if end.name == REGISTRY or end.status < 0:  # others have said so
+            complain(str(end), as_json=options.log_json)
+        status = max(1, end.status)
     except* KeyboardInterrupt:
         pass
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -275,22 +262,11 @@ def main(options: ServerOptions, given: Sequence[str], dialects: Sequence[Descri
     return status
 
 
-def _status(ends: BaseExceptionGroup[EndedError], *, as_json: bool) -> int:
-    """Return the exit status where programs ended before they were ready; say so if they did not."""
-    end: BaseException = ends
-    while isinstance(end, BaseExceptionGroup):
-        end = end.exceptions[0]
-    assert isinstance(end, EndedError)
-    if end.name == REGISTRY or end.status < 0:
-        complain(str(end), as_json=as_json)
-    return max(1, end.status)
-
-
 @contextmanager
 def _prepared(
-    options: ServerOptions, given: Sequence[str], dialects: Sequence[Description]
-) -> Iterator[tuple[Path, list[Order], Order | None]]:
-    """Reserve the ports; give a private folder, and how the workers and their registry are started.
+    options: ServerOptions, words: Sequence[str], dialects: Sequence[Description]
+) -> Iterator[tuple[Supervisor, Program | None]]:
+    """Reserve the ports; give the supervisor of the workers, and the registry that is their own, if any.
 
     Raises OSError.
     """
@@ -299,48 +275,77 @@ def _prepared(
         url, registry = None, None
         if options.cluster is None:
             url = local_redis.url(folder)
-            environment = local_redis.environment(os.environ)
-            registry = Order(REGISTRY, local_redis.command(folder), environment, dies_by=signal.SIGKILL)
+            command, environment = local_redis.command(folder), local_redis.environment(os.environ)
+            registry = Program(REGISTRY, command, environment, dies_by=signal.SIGKILL, is_silent=True)
         try:
             ports = opened.enter_context(reserved(ports_of(options, dialects), options.host))
         except PortInUseError as error:
-            hint = (
-                f"; without --web or --no-web the page takes {WEB_PORT}"
-                if options.web is None and not options.no_web
-                else ""
-            )
-            raise PortInUseError(f"{error}{hint}") from error
-        lines = [arguments(options, given, each, ports, url) for each in range(1, options.workers + 1)]
-        orders = [_order(options, index, words) for index, words in enumerate(lines, 1)]
-        yield folder, orders, registry
+            is_page = options.web is None and not options.no_web and error.port == WEB_PORT
+            hint = f"; without --web or --no-web the page takes {WEB_PORT}" if is_page else ""
+            raise PortInUseError(f"{error}{hint}", error.port) from error
+        handed_over = range(FIRST, FIRST + sum(map(len, options.sockets.values())))
+        others = ("NOTIFY_", "WATCHDOG_", *(() if handed_over else ("LISTEN_",)))
+        environment = {name: text for name, text in os.environ.items() if not name.startswith(others)}
+        environment[WORKER] = ALONE if options.cluster is None else "with others"
+        inherited = [*handed_over]
+        if options.log_json:  # their own log is JSON already, and takes no detour
+            inherited.append(sys.stderr.fileno())
+            environment[OF_LOG] = str(sys.stderr.fileno())
+        workers = [
+            Program(f"worker {index}", [*_COMMAND, *own], environment, sockets=inherited)
+            for index in range(1, options.workers + 1)
+            for own in [arguments(options, words, index, ports, url)]
+        ]
+        yield Supervisor(workers, folder, watchdog() or math.inf), registry
 
 
-def _order(options: ServerOptions, index: int, words: Sequence[str]) -> Order:
-    sockets = range(FIRST, FIRST + sum(map(len, options.sockets.values())))
-    others = ("NOTIFY_", "WATCHDOG_", *(() if sockets else ("LISTEN_",)))
-    environment = {name: text for name, text in os.environ.items() if not name.startswith(others)}
-    environment[WORKER] = ALONE if options.cluster is None else "with others"
-    inherited = [*sockets]
-    if options.log_json:  # their own log is JSON already, and takes no detour
-        inherited.append(sys.stderr.fileno())
-        environment[OF_LOG] = str(sys.stderr.fileno())
-    return Order(f"worker {index}", [*_COMMAND, *words], environment, sockets=inherited)
+def arguments(
+    options: ServerOptions, words: Sequence[str], index: int, ports: Mapping[str, int], registry: str | None
+) -> list[str]:
+    """Return the command line of a worker, the first having `index` 1, behind the name of the command.
+
+    It is the one `words`, with what a worker has for itself. `registry` is the URL of the registry that the
+    workers have for themselves, None where another one is named.
+    """
+    flags = [] if "--share-ports" in words else ["--share-ports"]
+    own = {"workers": "1", "node": f"{options.node}-{index}", "house-workers": str(options.house_workers)}
+    own |= {} if registry is None else {"cluster": registry}
+    own |= {name: str(port) for name, port in ports.items()}
+    for option, address in (("metrics", options.metrics), ("node-address", options.node_address)):
+        if address is not None:
+            port = address.port + index - 1 if address.port else 0
+            own[option] = str(replace(address, port=port))
+    return [*_without(own, words), *flags, *(word for name in own for word in (f"--{name}", own[name]))]
 
 
-async def _run(options: ServerOptions, folder: Path, orders: Sequence[Order], registry: Order | None) -> None:
+def _without(names: Iterable[str], line: Sequence[str]) -> Iterator[str]:
+    """Yield a command line without some options, each of which has a value."""
+    options, words = {f"--{name}" for name in names}, iter(line)
+    for word in words:
+        if word in options:
+            next(words, None)
+        elif word.partition("=")[0] not in options:
+            yield word
+
+
+async def _run(options: ServerOptions, supervisor: Supervisor, registry: Program | None) -> None:
     """Run the workers until they are stopped. Raises OSError, EndedError."""
-    supervisor = Supervisor([Member(order) for order in orders], folder, watchdog() or math.inf)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals, _pipe() as pipe:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(keep_alive)
             nursery.start_soon(_obey, supervisor, options.drain, signals)
-            nursery.start_soon(_drain, supervisor)
             if registry is not None:
-                member = Member(registry)
-                nursery.start_soon(supervisor.keep_silent, member)
-                await local_redis.answering(folder)
-                member.now_ready()
-            await _play(supervisor, pipe, with_qr=qr.is_shown(options))
+                nursery.start_soon(supervisor.keep, registry)
+                await local_redis.answering(supervisor.folder)
+                registry.now_ready()
+            first, *others = supervisor.programs
+            announced, first.output = pipe
+            async with trio.open_nursery() as workers:
+                workers.start_soon(supervisor.keep, first)
+                workers.start_soon(_announce, supervisor, announced, qr.is_shown(options))
+                await first.ready.wait()
+                for each in others:
+                    workers.start_soon(supervisor.keep, each)
             nursery.cancel_scope.cancel()
 
 
@@ -354,18 +359,6 @@ def _pipe() -> Iterator[tuple[int, int]]:
     finally:
         for each in ends:
             os.close(each)
-
-
-async def _play(supervisor: Supervisor, pipe: tuple[int, int], *, with_qr: bool) -> None:
-    """Start the first worker, and the others once it is ready; return when all have ended."""
-    first, *others = supervisor.members
-    announced, first.output = pipe
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(supervisor.keep, first)
-        nursery.start_soon(_announce, supervisor, announced, with_qr)
-        await first.ready.wait()
-        for each in others:
-            nursery.start_soon(supervisor.keep, each)
 
 
 async def _announce(supervisor: Supervisor, announced: int, with_qr: bool) -> None:
@@ -383,34 +376,7 @@ async def _obey(supervisor: Supervisor, drain: float, signals: AsyncIterator[int
     async with trio.open_nursery() as nursery:
         async for number in signals:
             if number == signal.SIGHUP and (has_terminal() or not had_terminal):
-                nursery.start_soon(_reload, supervisor)
+                nursery.start_soon(supervisor.reload)
                 continue
             asked = signal.SIGTERM if number == signal.SIGHUP else number
-            _stop(supervisor, asked, drain if asked == signal.SIGTERM else 0.0)
-
-
-async def _drain(supervisor: Supervisor) -> None:
-    """Let all workers drain once the operator has asked one of them for it."""
-    seconds = await supervisor.drain_asked_for()
-    if not supervisor.is_stopping:
-        _stop(supervisor, signal.SIGTERM, seconds)
-
-
-def _stop(supervisor: Supervisor, number: int, seconds: float) -> None:
-    """Pass on a signal, after which games may go on for so many seconds."""
-    if not supervisor.is_stopping:
-        notify(stopping(seconds))
-        supervisor.stop()
-    for each in supervisor.members:
-        each.send(number)
-
-
-async def _reload(supervisor: Supervisor) -> None:
-    """Let the workers read their files again; one that starts just now does so anyway."""
-    notify(reloading())
-    for each in supervisor.members:
-        if each.is_up:
-            each.ready = trio.Event()
-            each.send(signal.SIGHUP)
-    if await supervisor.all_ready():
-        notify(READY)
+            supervisor.stop(asked, drain if asked == signal.SIGTERM else 0.0)

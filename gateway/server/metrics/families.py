@@ -31,7 +31,7 @@ from gateway.server.metrics.requests import Requests
 from gateway.server.metrics.tally import Tally
 
 if TYPE_CHECKING:
-    from gateway.server.archive import Archive
+    from gateway.store.batcher import Batcher
 
 L = TypeVar("L", bound=tuple[str, ...])
 """The values of labels."""
@@ -60,7 +60,7 @@ class Sources:
     """Returns how many moves of each kind wait for a worker of the house's."""
     restarts: Callable[[], Mapping[str, int]]
     """Returns how often each child process had to be started again."""
-    archive: "Archive | None"
+    batcher: "Batcher | None"
     requests: Requests | None
     """Those that the page answered; None without a page."""
 
@@ -101,8 +101,8 @@ def _families(sources: Sources) -> Iterator[Metric]:
     yield _gauge("house_moves_waiting", "Moves of house players that wait for a worker.", moves, ["kind"])
     restarts = _single(sources.restarts())
     yield _counter("child_restarts", "Child processes that were started again.", restarts, ["process"])
-    if sources.archive is not None:
-        yield from _of_results(sources.archive)
+    if sources.batcher is not None:
+        yield from _of_results(sources.batcher)
     if sources.requests is not None:
         yield from _of_requests(sources.requests)
     if sources.hub.cluster is not None:
@@ -145,9 +145,9 @@ def _of_games(sources: Sources) -> Iterator[Metric]:
     yield _counter("time_losses", "Games lost on time, by the loser.", losses, dialect)
 
 
-def _of_results(archive: "Archive") -> Iterator[Metric]:
-    games = archive.open_games
-    yield _histogram("commit", "How long it took to store some results.", archive.commits)
+def _of_results(batcher: "Batcher") -> Iterator[Metric]:
+    games = batcher.open
+    yield _histogram("commit", "How long it took to store some results.", batcher.commits)
     yield _gauge("results_waiting", "Games that wait to be stored.", {(): games.waiting})
     yield _gauge(
         "results_late",
@@ -158,7 +158,7 @@ def _of_results(archive: "Archive") -> Iterator[Metric]:
     yield _gauge(
         "results_held", "1 while players wait, as the journal takes no results either.", {(): games.held}
     )
-    errors = _single(archive.errors)
+    errors = _single(batcher.errors)
     yield _counter("database_errors", "What the database did not take, by kind.", errors, ["kind"])
 
 

@@ -15,11 +15,11 @@ from adapters.arena.messages import (
     StateRequest,
 )
 from adapters.client.contract import WireError
-from adapters.client.dial import Address
+from adapters.client.dial import Endpoint
 from adapters.client.talk import Asked, Began, Entry, Over, Refused, Result, Spent
 from gateway.game.board import FIRST, SECOND, Board
 
-HERE = Address("127.0.0.1", 8001)
+HERE = Endpoint("127.0.0.1", 8001)
 SAID = Said("{}")
 START = Start(SAID, "ann")
 REQUEST = StateRequest(SAID)

@@ -13,7 +13,7 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_st
 from adapters.bot.bot import Bot, Server
 from adapters.bot.play import HINT, Ending, Kind
 from adapters.bot.screen import Screen, Totals
-from adapters.client.dial import Address
+from adapters.client.dial import Endpoint
 from adapters.client.talk import Asked, Entry
 from adapters.dialects import DIALECTS
 
@@ -36,7 +36,7 @@ def patient_clock() -> trio.testing.MockClock:
 def dialled(dialect: str, port: int, name: str = "ann", table: str | None = None) -> Callable[..., object]:
     """Return what connects to a server as a player."""
     (found,) = [each for each in DIALECTS if each.name == dialect]
-    return partial(found.open_dialogue, Entry(Address("127.0.0.1", port), name, table=table))
+    return partial(found.open_dialogue, Entry(Endpoint("127.0.0.1", port), name, table=table))
 
 
 async def played(dial: Callable[..., object], games: int = 1) -> tuple[Ending, str]:

@@ -8,7 +8,7 @@ import pytest
 from adapters.bot.bot import sought
 from adapters.bot.options import parse
 from adapters.bot.screen import Screen, Totals, draw
-from adapters.client.dial import Address, address_in
+from adapters.client.dial import Endpoint, endpoint_in
 from adapters.client.talk import Began, Over, Result
 from gateway import __version__
 from gateway.game.board import FIRST, SECOND, Board, Side
@@ -125,21 +125,21 @@ def test_games_are_complete_at_their_number_and_never_without_one() -> None:
 @pytest.mark.parametrize(
     ("text", "has_urls", "address"),
     [
-        ("127.0.0.1:4242", False, Address("127.0.0.1", 4242)),
-        ("localhost", False, Address("localhost", 4242)),
-        ("[::1]:5", False, Address("::1", 5)),
-        ("host:1", True, Address("host", 1)),
-        ("host", True, Address("host", 4242)),
-        ("ws://host", True, Address("host", 80)),
+        ("127.0.0.1:4242", False, Endpoint("127.0.0.1", 4242)),
+        ("localhost", False, Endpoint("localhost", 4242)),
+        ("[::1]:5", False, Endpoint("::1", 5)),
+        ("host:1", True, Endpoint("host", 1)),
+        ("host", True, Endpoint("host", 4242)),
+        ("ws://host", True, Endpoint("host", 80)),
         ("ws://host:1/a b", True, None),
-        ("ws://host:1/?table=x", True, Address("host", 1, "/?table=x")),
-        ("ws://host:1/é?x=ü", True, Address("host", 1, "/%C3%A9?x=%C3%BC")),
+        ("ws://host:1/?table=x", True, Endpoint("host", 1, "/?table=x")),
+        ("ws://host:1/é?x=ü", True, Endpoint("host", 1, "/%C3%A9?x=%C3%BC")),
         ("ws://host:1", False, None),
         ("host:1/x", False, None),
-        ("wss://host:1/?table=x", True, Address("host", 1, "/?table=x", is_tls=True)),
-        ("wss://host", True, Address("host", 443, is_tls=True)),
-        ("tls://host:1", False, Address("host", 1, is_tls=True)),
-        ("tls://[::1]", False, Address("::1", 4242, is_tls=True)),
+        ("wss://host:1/?table=x", True, Endpoint("host", 1, "/?table=x", is_tls=True)),
+        ("wss://host", True, Endpoint("host", 443, is_tls=True)),
+        ("tls://host:1", False, Endpoint("host", 1, is_tls=True)),
+        ("tls://[::1]", False, Endpoint("::1", 4242, is_tls=True)),
         ("wss://host:1", False, None),
         ("tls://host:1", True, None),
         ("tls://host:1/x", False, None),
@@ -157,19 +157,19 @@ def test_games_are_complete_at_their_number_and_never_without_one() -> None:
         ("host\n:1", True, None),
     ],
 )
-def test_address_is_host_and_port_or_refused(text: str, has_urls: bool, address: Address | None) -> None:
+def test_address_is_host_and_port_or_refused(text: str, has_urls: bool, address: Endpoint | None) -> None:
     if address is None:
         with pytest.raises(ValueError):
-            address_in(text, 4242, has_urls=has_urls)
+            endpoint_in(text, 4242, has_urls=has_urls)
     else:
-        assert address_in(text, 4242, has_urls=has_urls) == address
+        assert endpoint_in(text, 4242, has_urls=has_urls) == address
 
 
 def test_what_is_asked_for_is_added_to_the_url() -> None:
-    assert Address("h", 1).url(table=None, against="a b&c") == "ws://h:1/?against=a+b%26c"
-    assert Address("h", 1, "/x?y=z").url(table="t") == "ws://h:1/x?y=z&table=t"
-    assert Address("::1", 1).url() == "ws://[::1]:1/"
-    assert Address("h", 1, is_tls=True).url() == "wss://h:1/"
+    assert Endpoint("h", 1).url(table=None, against="a b&c") == "ws://h:1/?against=a+b%26c"
+    assert Endpoint("h", 1, "/x?y=z").url(table="t") == "ws://h:1/x?y=z&table=t"
+    assert Endpoint("::1", 1).url() == "ws://[::1]:1/"
+    assert Endpoint("h", 1, is_tls=True).url() == "wss://h:1/"
 
 
 # Options.
@@ -201,7 +201,7 @@ def test_agent_s_file_is_executed_once(tmp_path: Path) -> None:
 def test_only_dialect_and_address_are_needed() -> None:
     options = parse(["droidcon", "host"])
     entry = options.entry
-    assert (options.dialect.name, entry.address, options.games) == ("droidcon", Address("host", 4242), 1)
+    assert (options.dialect.name, entry.address, options.games) == ("droidcon", Endpoint("host", 4242), 1)
     assert (entry.against, entry.table, entry.encoding) == (None, None, None)
     assert (options.reconnect, options.verbose) == (False, False)
     assert entry.name.startswith("c4bot-")
@@ -232,7 +232,7 @@ def test_engine_that_limits_itself_has_the_time_it_takes(
 
 @pytest.mark.parametrize(("dialect", "port"), [("nac4", 8080), ("arena", 8001), ("droidcon", 4242)])
 def test_host_alone_is_the_usual_port_of_its_dialect(dialect: str, port: int) -> None:
-    assert parse([dialect, "host"]).entry.address == Address("host", port)
+    assert parse([dialect, "host"]).entry.address == Endpoint("host", port)
 
 
 def test_dialect_is_also_named_as_the_option_of_the_server() -> None:

@@ -22,8 +22,8 @@ from adapters.cluster.registry import NameTakenError, Registry, RegistryError, r
 from adapters.cluster.service import MOST_DIALING, joined
 from gateway.cluster.membership import Holder, Place
 from gateway.options.clustering import ClusterOptions
-from gateway.options.readers import Address
 from gateway.options.server import MOST_WORKERS
+from gateway.runtime.addresses import Address
 from gateway.server.local_redis import PROGRAMS, answering, command, url
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="needs redis-server")

@@ -1,9 +1,10 @@
 """The page's port and the one port: which are opened, and whose clients this process accepts."""
 
+import gc
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import cast
 
 import certificates
@@ -20,7 +21,8 @@ from adapters.entrance.ports import Ports, opened_ports, port_of
 from adapters.net.socket import Socket, taken
 from gateway.access.limits import ConnectionCounts
 from gateway.options.server import parse
-from gateway.server.app import Listening
+from gateway.runtime.listening import PortInUseError
+from gateway.server.app import FrontEnd
 
 NAMES = [each.name for each in DIALECTS]
 ONE = ("--port", "0", "--host", "127.0.0.1")
@@ -31,25 +33,21 @@ OWN = ("--web", "0", "--host", "127.0.0.1")
 async def opened(*arguments: str) -> AsyncIterator[Ports]:
     """Open the ports of a server with these options."""
     async with opened_ports(parse(arguments, DIALECTS), Counter()) as ports:
-        try:
-            yield ports
-        finally:
-            for listener in (*ports.page, *ports.shared):
-                await listener.aclose()
+        yield ports
 
 
 async def refuse(sock: Socket, _: Admitted) -> None:
     await sock.linger()
 
 
-def listening(ports: Ports, limits: Admission | None = None) -> list[Listening]:
-    """Return what this process accepts clients for."""
+def listening(ports: Ports, limits: Admission | None = None) -> list[FrontEnd]:
+    """Return what this process accepts clients for, but for the dialects' own ports."""
     limits = limits or Admission(ConnectionCounts(), Counter())
-    return ports.listening(refuse, lambda stream: Socket(taken(stream)), limits)
+    return ports.front_ends(refuse, lambda stream: Socket(taken(stream)), limits)
 
 
-def names(found: Sequence[Listening]) -> list[str]:
-    return [each.front_end.name for each in found]
+def names(found: Sequence[FrontEnd]) -> list[str]:
+    return [each.name for each in found]
 
 
 @pytest.mark.parametrize(
@@ -112,18 +110,33 @@ async def test_each_dialect_is_at_a_path_of_the_one_port_and_lines_at_none() -> 
 
 
 async def test_page_is_told_each_dialect_s_own_port_or_else_the_one() -> None:
-    async with opened(*ONE) as ports, opened(*OWN) as others:
-        (front,) = listening(ports)
-        own = Listening(replace(front.front_end, name="arena"), [*others.page])
-        found = {name: (port, is_shared) for name, *_, port, is_shared in ports.fronts(DIALECTS, [own])}
-        one = port_of(ports.shared)
-        assert found == {"nac4": (one, True), "arena": (port_of(others.page), False), "droidcon": (one, True)}
+    async with opened(*ONE, "--arena", "0") as ports:
+        found = {name: (port, is_shared) for name, *_, port, is_shared in ports.fronts(DIALECTS)}
+        one, own = port_of(ports.shared), port_of(ports.own["arena"])
+        assert one != own
+        assert found == {"nac4": (one, True), "arena": (own, False), "droidcon": (one, True)}
+
+
+@pytest.mark.parametrize("refused", ["--metrics", "--nac4", "--tcp"])
+async def test_ports_that_are_open_are_closed_where_a_later_one_is_refused(refused: str) -> None:
+    with socket.socket() as first, socket.socket() as taken:
+        for each in (first, taken):
+            each.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = first.getsockname()[1]
+        first.close()
+        with pytest.raises(PortInUseError):
+            async with opened(*ONE, f"--web={port}", "--arena=0", refused, str(taken.getsockname()[1])):
+                pass
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", port))
+    gc.collect()  # a socket that nobody closed is a ResourceWarning here
 
 
 async def test_port_with_the_page_stays_open_while_the_last_games_are_finished() -> None:
     async def stays(*arguments: str) -> dict[str, bool]:
         async with opened(*arguments) as ports:
-            return {each.front_end.name: each.front_end.stays for each in listening(ports)}
+            return {each.name: each.stays for each in listening(ports)}
 
     assert await stays(*ONE, *OWN[:2], "--proxy-protocol") == {"port": True, "page": True}
     assert await stays(*ONE, "--no-web") == {"port": False}
@@ -136,8 +149,8 @@ async def test_client_of_the_page_may_say_nothing_as_long_as_it_has_for_a_reques
     limits = Admission(ConnectionCounts(), Counter(), ClientLimits(request=5.0))
     async with opened(*OWN, *files.options) as ports, trio.open_nursery() as nursery:
         client = MemoryClient()
-        (page,) = ports.listening(refuse, lambda _: socket_of(client), limits)
-        nursery.start_soon(page.front_end.serve, cast("trio.SocketStream", None))
+        (page,) = ports.front_ends(refuse, lambda _: socket_of(client), limits)
+        nursery.start_soon(page.serve, cast("trio.SocketStream", None))
         await trio.sleep(4)
         assert not client.socket.has_ended
         await trio.sleep(2)
@@ -155,7 +168,7 @@ async def test_with_tls_only_all_ports_demand_it_and_the_page_says_so(
         ports.to_page.passing.close()  # so that it is busy
         (page,) = listening(ports)
         async with await trio.open_tcp_stream("127.0.0.1", ports.page_port or 0) as stream:
-            nursery.start_soon(page.front_end.serve, await ports.page[0].accept())
+            nursery.start_soon(page.serve, await ports.page[0].accept())
             client = trio.SSLStream(
                 stream, files.client(), server_hostname="127.0.0.1", https_compatible=True
             )
@@ -167,5 +180,5 @@ async def test_pauses_of_accepting_are_counted() -> None:
     limits = Admission(ConnectionCounts(), Counter())
     async with opened(*ONE, *OWN[:2], "--proxy-protocol") as ports:
         for each in listening(ports, limits):
-            each.front_end.paused()
+            each.paused()
     assert limits.counts == {("limit_system", "port"): 1, ("limit_system", "page"): 1}

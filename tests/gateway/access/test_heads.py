@@ -1,10 +1,20 @@
 """What the head of a request says, and how it begins."""
 
+import h11
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.access.heads import has_two_lengths, host_in, is_domain, is_http, may_play, port_in
+from gateway.access.heads import (
+    LONGEST_HEAD,
+    has_two_lengths,
+    host_in,
+    is_domain,
+    is_http,
+    may_play,
+    port_in,
+    read_request,
+)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +134,36 @@ def test_any_of_the_names_by_which_a_request_came_will_do() -> None:
 )
 def test_body_has_one_length(names: list[bytes], expected: bool) -> None:
     assert has_two_lengths((name, b"1") for name in names) == expected
+
+
+async def read(data: bytes) -> tuple[h11.Connection, h11.Request | None]:
+    """Return the request that `data` is, if it comes all at once."""
+    http = h11.Connection(h11.SERVER, LONGEST_HEAD)
+
+    async def receive() -> bytes:
+        return data
+
+    return http, await read_request(http, receive)
+
+
+@pytest.mark.parametrize(
+    "head", [b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nX: %b\r\n\r\n"]
+)
+async def test_head_has_a_length_also_if_it_comes_all_at_once(head: bytes) -> None:
+    _, request = await read(head % (b"a" * (LONGEST_HEAD - 100)))
+    assert request is not None
+    with pytest.raises(h11.RemoteProtocolError) as refusal:
+        await read(head % (b"a" * LONGEST_HEAD))
+    assert refusal.value.error_status_hint == 431
+
+
+async def test_chunk_ends_where_it_says() -> None:
+    """With another end a proxy may see a second request in what is the rest of the first one's body here."""
+    chunked = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    http, _ = await read(chunked + b"2\r\nabXX0\r\n\r\n")
+    http.next_event()
+    with pytest.raises(h11.RemoteProtocolError):
+        http.next_event()
 
 
 # How a request begins.

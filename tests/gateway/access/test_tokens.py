@@ -32,6 +32,11 @@ def test_first_start_makes_one_for_this_user_alone_and_says_where(
     assert len(caplog.messages) == 1
 
 
+def test_what_a_start_that_was_killed_has_left_is_in_nobody_s_way(tmp_path: Path) -> None:
+    (tmp_path / f"{FILE}.{os.getpid()}").touch()  # in a container the next start has the same number
+    assert token(tmp_path) is not None
+
+
 def test_without_a_file_of_a_database_it_is_in_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

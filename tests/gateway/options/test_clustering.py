@@ -10,9 +10,9 @@ import pytest
 from adapters.dialects import DIALECTS
 from gateway.options import server
 from gateway.options.clustering import ClusterOptions, host_name, registry_url
-from gateway.options.readers import Address
 from gateway.options.server import ServerOptions, cluster_options, in_force, parse, shared_rules
 from gateway.options.terminal import in_one_line
+from gateway.runtime.addresses import Address
 
 URL = "redis://127.0.0.1:6379/0"
 SECRET = "s3cr%40t"

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.dialects import DIALECTS
 from gateway.options import server
-from gateway.options.readers import Address
+from gateway.runtime.addresses import Address
 
 
 def parse(text: str) -> Address:

@@ -10,27 +10,27 @@ import pytest
 from adapters.dialects import DIALECTS
 from gateway.__main__ import main
 from gateway.options import server
-from gateway.options.readers import number, port_number, whole_number
+from gateway.options.kinds import PORT, TEXT, WHOLE_NUMBER, Kind, one_of, seconds
 from gateway.options.sources import Settings, from_sources, shown
-from gateway.options.table import Parser, flag, option, options_of, variable
+from gateway.options.table import Parser, flag, option, options_of, several, variable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """An option of every sort."""
 
-    port: int = option("", read=port_number, default=80, aliases=("-p",))
-    max_size: float = option("", read=number(float, 0, 100), default=1.5)
-    seed: int | None = option("", read=whole_number)
-    level: str = option("", choices=("low", "high"), default="low")
-    names: list[str] = option("", read=lambda text: text.split(","), make_default=list)
-    host: list[str] | None = option("", repeats=True)
+    port: int = option("", PORT, 80, aliases=("-p",))
+    max_size: float = option("", seconds(0, 100), 1.5)
+    seed: int | None = option("", WHOLE_NUMBER)
+    level: str = option("", one_of("low", "high"), "low")
+    names: list[str] = option("", Kind(lambda text: text.split(",")), make_default=list)
+    host: list[str] | None = several("", TEXT, None)
     quiet: bool = flag("")
-    page: int | None = option("", read=whole_number, withdraws="no_page")
+    page: int | None = option("", WHOLE_NUMBER, withdraws="no_page")
     no_page: bool = flag("", withdraws="page")
-    admin_token: str | None = option("", is_secret=True)
-    db: str = option("", default="games.db")
-    config: str | None = option("")
+    admin_token: str | None = option("", TEXT, is_secret=True)
+    db: str = option("", TEXT, "games.db")
+    config: str | None = option("", TEXT)
 
 
 def settled(*arguments: str, **environment: str) -> Settings:

@@ -4,7 +4,7 @@ import random
 import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,7 @@ from gateway.hub.hub import Hub
 from gateway.hub.seats import Seat
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.runtime.turns import Turns
-from gateway.server.app import FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for
+from gateway.server.app import FrontEnd, Service, addresses_of, keep_time, open_port, run, stop_asked_for
 
 pytestmark = pytest.mark.trio
 PATIENCE = 20
@@ -45,8 +45,13 @@ async def greet(stream: trio.SocketStream) -> None:
         await stream.send_all(b"hello\n")
 
 
-async def closed(listening: Listening) -> None:
-    for listener in listening.listeners:
+async def front(serve: Callable[[trio.SocketStream], Awaitable[None]]) -> FrontEnd:
+    """Return a front end at a free port."""
+    return FrontEnd("x", await open_port(0, ["127.0.0.1"]), serve)
+
+
+async def closed(listeners: Sequence[trio.SocketListener]) -> None:
+    for listener in listeners:
         await listener.aclose()
 
 
@@ -65,8 +70,8 @@ needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6
 
 
 async def test_port_zero_takes_a_free_port() -> None:
-    one, two = [await listen(FrontEnd("x", 0, greet), ["127.0.0.1"]) for _ in range(2)]
-    addresses = one.addresses() + two.addresses()
+    one, two = [await open_port(0, ["127.0.0.1"]) for _ in range(2)]
+    addresses = addresses_of([*one, *two])
     assert all(address.startswith("127.0.0.1:") for address in addresses)
     assert len({*addresses, "127.0.0.1:0"}) == 3
     await closed(one)
@@ -75,8 +80,8 @@ async def test_port_zero_takes_a_free_port() -> None:
 
 @needs_ipv6
 async def test_every_host_is_listened_on_and_ipv6_stands_in_brackets() -> None:
-    listening = await listen(FrontEnd("x", 0, greet), ["127.0.0.1", "::1"])
-    four, six = listening.addresses()
+    listening = await open_port(0, ["127.0.0.1", "::1"])
+    four, six = addresses_of(listening)
     assert four.startswith("127.0.0.1:")
     assert six.startswith("[::1]:")
     await closed(listening)
@@ -88,7 +93,7 @@ async def test_port_in_use_says_so_and_leaves_nothing_open() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(OSError) as refusal:
-            await listen(FrontEnd("x", port, greet), ["127.0.0.2", "127.0.0.1"])
+            await open_port(port, ["127.0.0.2", "127.0.0.1"])
         assert str(refusal.value) == f"cannot listen on 127.0.0.1, port {port}: Address already in use"
         with socket.socket() as free:
             free.bind(("127.0.0.2", port))
@@ -97,7 +102,7 @@ async def test_port_in_use_says_so_and_leaves_nothing_open() -> None:
 @pytest.mark.parametrize("host", ["256.256.256.256", "a..b", "x" * 64 + ".org", "\udcff", "", "192.0.2.1"])
 async def test_host_that_is_none_of_ours_says_so(host: str) -> None:
     with pytest.raises(OSError) as refusal:
-        await listen(FrontEnd("x", 0, greet), ["127.0.0.1", host])
+        await open_port(0, ["127.0.0.1", host])
     assert str(refusal.value).startswith(f"cannot listen on {host}, port 0: ")
     assert len(str(refusal.value).splitlines()) == 1
 
@@ -136,7 +141,7 @@ def handlers() -> Iterator[None]:
 
 async def run_until_asked(
     hub: Hub,
-    listening: Listening,
+    listening: FrontEnd,
     started: Callable[[], None],
     services: Sequence[Service] = (),
 ) -> None:
@@ -166,7 +171,7 @@ async def test_signal_stops_the_server_once_everybody_has_gone(
     number: signal.Signals, handlers: None
 ) -> None:
     bell = Doorbell()
-    listening = await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"])
+    listening = await front(bell.serve)
     port = listening.listeners[0].socket.getsockname()[1]
     hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
     started = trio.Event()
@@ -190,7 +195,7 @@ async def test_front_ends_have_room_for_so_many_connections_together(
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (4, 4))  # room for one connection
     bells = [Doorbell(), Doorbell()]
-    opened = [await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"]) for bell in bells]
+    opened = [await front(bell.serve) for bell in bells]
     one, two = (each.listeners[0].socket.getsockname()[1] for each in opened)
     hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
     enough = trio.Event()
@@ -231,7 +236,7 @@ class Beside:
 async def test_service_hears_of_the_stop_while_connections_are_still_there(handlers: None) -> None:
     bell = Doorbell()
     beside = Beside(bell)
-    listening = await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"])
+    listening = await front(bell.serve)
     port = listening.listeners[0].socket.getsockname()[1]
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
@@ -252,7 +257,7 @@ async def test_nobody_holds_up_the_stop_for_long(
     handlers: None, autojump_clock: trio.testing.MockClock
 ) -> None:
     bell = Doorbell()
-    listening = await listen(FrontEnd("x", 0, bell.stay), ["127.0.0.1"])
+    listening = await front(bell.stay)
     port = listening.listeners[0].socket.getsockname()[1]
     begin = 0.0
 
@@ -360,7 +365,8 @@ async def test_one_stream_that_settles_slowly_holds_up_no_other_flag(
 
 async def test_page_takes_clients_while_the_last_games_are_finished() -> None:
     ports = [
-        await listen(FrontEnd(name, 0, greet, stays=name == "page"), ["127.0.0.1"]) for name in ("x", "page")
+        FrontEnd(name, await open_port(0, ["127.0.0.1"]), greet, stays=name == "page")
+        for name in ("x", "page")
     ]
     other, page = (each.listeners[0].socket.getsockname()[1] for each in ports)
     hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
@@ -492,18 +498,17 @@ async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]
         def open_socket(stream: trio.SocketStream) -> Socket:
             return Socket(taken(stream), poller, turns)
 
-        fronts = [
+        opened = [
             FrontEnd(
                 name,
-                0,
+                await open_port(0, ["127.0.0.1"]),
                 Entrance(name, each, open_socket, without_limits(), Preamble(None, hub.feed.counts)).serve,
             )
             for name, each in receive.items()
         ]
-        opened = [await listen(front, ["127.0.0.1"]) for front in fronts]
         nursery.start_soon(run, hub, opened, lambda: None, trio.sleep_forever, (), turns)
         with trio.fail_after(PATIENCE):
-            yield {each.front_end.name: each.listeners[0].socket.getsockname()[1] for each in opened}
+            yield {each.name: each.listeners[0].socket.getsockname()[1] for each in opened}
         nursery.cancel_scope.cancel()
 
 

@@ -63,9 +63,9 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
     async with archive.keeping(str(tmp_path / "c4.db"), 0, begun_in_thread()) as kept:
         clock.set_later(3600)
         over = finished(lasted=90)
-        kept.results.keep(over)
-        await stored(kept.results, over.game)
-        assert not kept.results.is_open(over.game)
+        kept.keep(over)
+        await stored(kept, over.game)
+        assert not kept.is_open(over.game)
     database = open_to_read(str(tmp_path / "c4.db"))
     (game,) = every(database.reading, Filter())
     database.close()

@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from gateway.runtime import child
-from gateway.server.supervisor import EndedError, Member, Order, Supervisor
+from gateway.server.supervisor import EndedError, Program, Supervisor
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="it is Linux that ends them with this process"
@@ -32,23 +32,21 @@ READY = SAY + "say('A=1\\nREADY=1'); "
 WAIT = "signal.sigwait({signal.SIGTERM, signal.SIGUSR1})"
 
 
-def program(text: str, name: str = "one") -> Member:
+def program(text: str, name: str = "one") -> Program:
     environment = {name: text for name, text in os.environ.items() if not name.startswith("COV")}
-    return Member(Order(name, [sys.executable, "-S", "-c", text], environment))
+    return Program(name, [sys.executable, "-S", "-c", text], environment)
 
 
 @asynccontextmanager
-async def kept(folder: Path, *members: Member, period: float = math.inf) -> AsyncIterator[Supervisor]:
+async def kept(folder: Path, *programs: Program, period: float = math.inf) -> AsyncIterator[Supervisor]:
     """Keep programs running while the context lasts; then stop them."""
-    crew = Supervisor(members, folder, period)
+    supervisor = Supervisor(programs, folder, period)
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            for member in members:
-                nursery.start_soon(crew.keep, member)
-            yield crew
-            crew.stop()
-            for member in members:
-                member.send(signal.SIGTERM)
+            for one in programs:
+                nursery.start_soon(supervisor.keep, one)
+            yield supervisor
+            supervisor.stop(signal.SIGTERM)
 
 
 async def until(what: Callable[[], bool]) -> None:
@@ -62,21 +60,21 @@ def short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_all_are_ready_once_each_has_said_so(tmp_path: Path) -> None:
-    members = [program(READY + WAIT, "one"), program(READY + WAIT, "two")]
-    async with kept(tmp_path, *members) as crew:
-        assert not members[0].is_up
-        assert await crew.all_ready()
-        assert all(each.is_up for each in members)
+    programs = [program(READY + WAIT, "one"), program(READY + WAIT, "two")]
+    async with kept(tmp_path, *programs) as supervisor:
+        assert not programs[0].is_up
+        assert await supervisor.all_ready()
+        assert all(each.is_up for each in programs)
 
 
 async def test_program_that_ends_is_started_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    member = program(READY + WAIT)
-    async with kept(tmp_path, member) as crew:
-        await crew.all_ready()
-        first = member.process
+    one = program(READY + WAIT)
+    async with kept(tmp_path, one) as supervisor:
+        await supervisor.all_ready()
+        first = one.process
         assert first is not None
         first.kill()
-        await until(lambda: member.is_up and member.process is not first)
+        await until(lambda: one.is_up and one.process is not first)
     [record] = caplog.records
     assert record.getMessage() == "one has ended with status -9; it is started anew in 0 s"
     assert record.levelname == "ERROR"
@@ -93,36 +91,36 @@ async def test_pause_grows_while_a_program_ends_again_and_again(
 
 
 async def test_program_that_was_never_ready_is_not_started_anew(tmp_path: Path) -> None:
-    crew = Supervisor([program("raise SystemExit(3)")], tmp_path)
+    supervisor = Supervisor([program("raise SystemExit(3)")], tmp_path)
     with pytest.raises(ExceptionGroup) as ends:
-        await crew.keep(crew.members[0])
+        await supervisor.keep(supervisor.programs[0])
     assert ends.group_contains(EndedError, match=r"^one has ended before it was ready, with status 3$")
 
 
 async def test_program_that_stands_still_is_killed_and_started_anew(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    member = program(READY + "assert os.environ['WATCHDOG_USEC'] == '200000'; " + WAIT)
-    async with kept(tmp_path, member, period=0.2):
+    one = program(READY + "assert os.environ['WATCHDOG_USEC'] == '200000'; " + WAIT)
+    async with kept(tmp_path, one, period=0.2):
         await until(lambda: bool(caplog.records))
     assert "status -9" in caplog.records[0].getMessage()
 
 
 async def test_who_waits_until_a_program_is_ready_is_told_that_it_is_stopped(tmp_path: Path) -> None:
-    member = program(SAY + WAIT)
-    async with kept(tmp_path, member) as crew:
-        await until(lambda: member.process is not None)
-        crew.stop()
-        assert not await crew.all_ready()
+    one = program(SAY + WAIT)
+    async with kept(tmp_path, one) as supervisor:
+        await until(lambda: one.process is not None)
+        supervisor.stop(signal.SIGTERM)
+        assert not await supervisor.all_ready()
 
 
 async def test_first_run_alone_has_the_output(tmp_path: Path) -> None:
     source, output = os.pipe()
     runs = tmp_path / "runs"
     count = f"with open({str(runs)!r}, 'a') as runs: runs.write('x')\n"
-    member = program(f"print('hello', flush=True)\n{count}{READY}")
-    member.output = output
-    async with kept(tmp_path, member):
+    one = program(f"print('hello', flush=True)\n{count}{READY}")
+    one.output = output
+    async with kept(tmp_path, one):
         await until(lambda: runs.exists() and len(runs.read_text()) > 1)
     os.close(output)
     assert os.read(source, 1024) + os.read(source, 1024) == b"hello\n"
@@ -130,13 +128,13 @@ async def test_first_run_alone_has_the_output(tmp_path: Path) -> None:
 
 
 async def test_program_ends_if_this_is_cancelled(tmp_path: Path) -> None:
-    member = program(READY + WAIT)
-    crew = Supervisor([member], tmp_path)
+    one = program(READY + WAIT)
+    supervisor = Supervisor([one], tmp_path)
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(crew.keep, member)
-            await crew.all_ready()
-            process = member.process
+            nursery.start_soon(supervisor.keep, one)
+            await supervisor.all_ready()
+            process = one.process
             nursery.cancel_scope.cancel()
     assert process is not None
     assert process.returncode == 0

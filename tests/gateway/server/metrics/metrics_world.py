@@ -64,7 +64,7 @@ class Kept:
     errors: Counter[str] = field(default_factory=lambda: Counter(passing=0, refused=0, tidying=0))
 
     @property
-    def open_games(self) -> "Kept":
+    def open(self) -> "Kept":
         return self
 
 
@@ -92,4 +92,4 @@ def everything() -> str:
         told.feed.counts[what, "x"] += 1
     requests.add("page", 200, 0.1)
     house = {"house": lambda: {"quick": 1}, "restarts": lambda: {"web": 1}}
-    return told.text(archive=Kept(), requests=requests, **house)
+    return told.text(batcher=Kept(), requests=requests, **house)

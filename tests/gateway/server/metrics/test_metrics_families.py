@@ -98,7 +98,7 @@ async def test_durations_are_told_as_a_histogram_and_waiting_results_as_they_are
     kept = Kept(7, behind=True, held=True, journaled=6)
     for seconds in (0.0004, 0.003, 0.003, 70.0):
         kept.commits.add(seconds)
-    found = read(Told(), archive=kept)
+    found = read(Told(), batcher=kept)
     assert (found["results_waiting",], found["results_late",]) == (7, 1)
     assert (found["results_journaled",], found["results_held",]) == (6, 1)
     buckets = [found["commit_seconds_bucket", end] for end in ("0.0005", "0.002", "0.005", "5.0", "+Inf")]
@@ -110,7 +110,7 @@ async def test_durations_are_told_as_a_histogram_and_waiting_results_as_they_are
 async def test_errors_of_the_database_are_told_by_kind_from_zero_on() -> None:
     kept = Kept()
     kept.errors["passing"] += 3
-    found = read(Told(), archive=kept)
+    found = read(Told(), batcher=kept)
     assert [found["database_errors_total", kind] for kind in ("passing", "refused", "tidying")] == [3, 0, 0]
 
 

@@ -1,14 +1,16 @@
 """The options of a server that uses several cores, and what each of its workers is told."""
 
 import os
+import socket
 import sys
 
 import pytest
+from worlds.server import ran
 
 from adapters.dialects import DIALECTS
 from gateway.options.clustering import LONGEST_NODE
 from gateway.options.server import ServerOptions, cluster_options, parse, ports_of
-from gateway.options.workers import arguments
+from gateway.server.supervisor import arguments
 
 URL = "redis://127.0.0.1:6379/0"
 OWN = "unix:///tmp/x/redis.sock"
@@ -156,3 +158,15 @@ def test_workers_are_refused_where_the_system_does_not_spread_connections(
 ) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert "does not spread connections" in refused(capsys, "--workers", "2")
+
+
+def test_refused_port_is_followed_by_a_hint_at_the_page_s_usual_one_only_if_it_is_that() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.77", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        status, _, err = ran("--workers", "2", "--db", "none", "--host", "127.0.0.77", "--arena", port)
+    assert (status, err) == (
+        1,
+        f"c4gateway: error: cannot listen on 127.0.0.77, port {port}: Address already in use\n",
+    )
