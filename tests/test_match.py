@@ -131,8 +131,12 @@ def test_player_that_fails_has_no_result(capsys: pytest.CaptureFixture[str], who
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
-        ("crash", "left 9 of 9 games, which --recover would count as lost; "),
-        ("first", "3 times in a row left a game before both players had moved; "),
+        ("crash", "left 9 of 9 games, which --recover would count as lost; ended with status 1: Value"),
+        ("first", "3 times in a row left a game before both players had moved; ended with status 1: Value"),
+        (
+            "start",
+            "failed 3 times in a row before its first move; ended with status 1: I do not start (log: ",
+        ),
     ],
 )
 def test_bot_that_crashes_has_no_result_and_its_opponent_is_not_blamed(
@@ -141,7 +145,7 @@ def test_bot_that_crashes_has_no_result_and_its_opponent_is_not_blamed(
     words = ["--player", f"a={with_fault('one game')}", "--player", f"b={with_fault(fault)}"]
     assert main(["match", *words, "--games", "20"]) == 1
     said = capsys.readouterr().out
-    assert f"\nno result for b: {why}ended with status 1: ValueError: out of ideas (log: match.js" in said
+    assert f"\nno result for b: {why}" in said
     assert "no result for a" not in said
 
 
@@ -261,38 +265,3 @@ def test_match_goes_on_with_no_game_lost_or_twice(number: signal.Signals) -> Non
     done = run("--resume")
     assert (done.returncode, done.stderr) == (0, "")
     assert is_whole(60)
-
-
-@pytest.mark.thorough
-@pytest.mark.operation
-@pytest.mark.parametrize(
-    ("fault", "status", "said", "lost"),
-    [
-        ("crash", 1, "b: ended with status 1: ValueError: out of ideas", ["left"]),
-        ("illegal", 0, "", ["illegal"]),
-        ("garbage", 0, "b: sent what is no message of its dialect: 'HELLO THERE'", None),
-        ("one game", 0, "", None),
-        (
-            "start",
-            1,
-            "b: failed 3 times in a row before its first move; it plays no more, 8 games are left out",
-            [],
-        ),
-    ],
-)
-def test_fault_of_a_bot_is_told_and_does_not_stop_the_others(
-    fault: str, status: int, said: str, lost: list[str] | None
-) -> None:
-    others = ("--player", "a=random", "--player", "c=aimafast")
-    done = run(*others, "--player", f"b={with_fault(fault)}", "--games", "4")
-    assert done.returncode == status
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert len(games()) == (4 if fault == "start" else 12)
-    found = [each["game"] for each in games()]
-    reasons = [
-        each["reason"]
-        for each in found
-        if each["winner"] and each["players"][2 - each["winner"]]["name"] == "b"
-    ]
-    assert lost is None or [*dict.fromkeys(reasons)] == lost

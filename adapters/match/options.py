@@ -4,14 +4,15 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from adapters.match import bots
+from adapters.match.wired import command, is_command
 from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, check_engine
 from gateway.match import openings
+from gateway.match.match import Plan
 from gateway.match.sprt import LOGISTIC, MODELS, Sprt
 from gateway.options.kinds import Kind, count, seconds
 from gateway.options.table import Parser, flag, option, read, several
@@ -38,14 +39,6 @@ STATE = "match.jsonl"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,31}")
 _FIXED = ("player", "games", "gauntlet", "clock", "idle", "think", "strict", "openings", "seed", "sprt")
 """Options that are in the file of a match, and that cannot change when it goes on."""
-_DEFAULTS: dict[str, Any] = {
-    "gauntlet": False,
-    "clock": 42.0,
-    "idle": 60.0,
-    "think": None,
-    "strict": False,
-    "sprt": None,
-}
 _GAMES, _MOST_WITH_TEST = 100, 20_000
 _MOST = 10**7
 
@@ -55,8 +48,8 @@ def _player(text: str) -> tuple[str, str]:
     if not (sign and who and _NAME.fullmatch(name)):
         raise ValueError(f"{text!r} is not NAME=COMMAND or NAME=ENGINE")
     try:
-        if bots.is_command(who):
-            bots.command(who, name, "", 0)
+        if is_command(who):
+            command(who, name, "", 0)
         else:
             check_engine(who)
     except (UnknownEngine, EngineUnavailable) as error:
@@ -72,7 +65,7 @@ _SECONDS = seconds(0.001)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class Options:
     """The options as they are typed; None for those in the file of a match that are not."""
 
     player: list[tuple[str, str]] | None = several(
@@ -123,57 +116,26 @@ class _Line:
     json: Path | None = option("write the figures here at the end", _PATH)
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What is asked for."""
-
-    settings: dict[str, Any]
-    """What stands in the file of the match; empty where the match is to go on as the file says."""
-    state: Path
-    is_numbered: bool
-    """Whether that is a name of ours, in place of which a match takes the next one."""
-    recover: bool
-    """Whether games that a player left count as lost, however many they are, beside what the file says."""
-    logs: Path | None
-    """None for a folder that is called as the file of the match."""
-    concurrency: int
-    pgn: Path | None
-    jsonl: Path | None
-    json: Path | None
-
-
-def parse(arguments: Sequence[str]) -> Options:
-    """Return the options, which follow the first word.
+def parse(arguments: Sequence[str]) -> tuple[Options, Plan | None]:
+    """Return the options, which follow the first word, and the match; None where its file says what it is.
 
     Exits with status 2, after a line on stderr, where they are wrong.
     """
     if "" not in sys.path:
         sys.path.append("")  # an engine of one's own is looked for where one stands
     parser = Parser("c4gateway match", DESCRIPTION, EPILOG.replace("ENGINES", CATALOGUE))
-    found = read(parser, _Line, arguments[1:])
-    given = [each for each in _FIXED if getattr(found, each) is not None]
-    settings: dict[str, Any] = {}
-    is_numbered = found.state is None
+    options = read(parser, Options, arguments[1:])
+    fixed = [each for each in _FIXED if getattr(options, each) is not None]
     try:
-        state = found.state or numbered(0 if found.resume else 1)
-        _check_files(found, state)
-        if not found.resume:
-            settings = _settings(found)
-        elif given:
-            raise ValueError(f"--{given[0]} cannot change when a match goes on: {state} says what it is")
+        state = options.state or numbered(0 if options.resume else 1)
+        _check_files(options, state)
+        if not options.resume:
+            return options, _plan(options)
+        if fixed:
+            raise ValueError(f"--{fixed[0]} cannot change when a match goes on: {state} says what it is")
     except (OSError, ValueError) as error:
         parser.error(in_one_line(error))
-    return Options(
-        settings=settings,
-        state=state,
-        is_numbered=is_numbered,
-        recover=found.recover,
-        logs=found.logs,
-        concurrency=found.concurrency,
-        pgn=found.pgn,
-        jsonl=found.jsonl,
-        json=found.json,
-    )
+    return options, None
 
 
 def numbered(further: int) -> Path:
@@ -185,14 +147,9 @@ def numbered(further: int) -> Path:
     return first if number <= 1 else first.with_stem(f"{first.stem}-{number}")
 
 
-def test_in(settings: dict[str, Any]) -> Sprt | None:
-    """Return the test of a hypothesis that a match is for, if it is for one. Raises TypeError, ValueError."""
-    return None if settings["sprt"] is None else Sprt(**settings["sprt"])
-
-
-def _check_files(found: _Line, state: Path) -> None:
+def _check_files(options: Options, state: Path) -> None:
     """See that each file can be written, over no other one, before games are played. Raises ValueError."""
-    written = [each for each in (found.pgn, found.jsonl, found.json) if each is not None]
+    written = [each for each in (options.pgn, options.jsonl, options.json) if each is not None]
     seen = set[str]()
     for file in [state, *written]:
         if not file.parent.is_dir():
@@ -206,61 +163,62 @@ def _check_files(found: _Line, state: Path) -> None:
     for file in written:
         if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
             raise ValueError(f"{file} cannot be written")
-    if found.logs is not None and found.logs.exists() and not found.logs.is_dir():
-        raise ValueError(f"--logs: {found.logs} is not a directory")
+    if options.logs is not None and options.logs.exists() and not options.logs.is_dir():
+        raise ValueError(f"--logs: {options.logs} is not a directory")
 
 
-def _settings(found: _Line) -> dict[str, Any]:
-    """Return what is to stand in the file of the match. Raises OSError, ValueError."""
-    players = found.player or []
+def _plan(options: Options) -> Plan:
+    """Return the match that is asked for. Raises OSError, ValueError."""
+    players = options.player or []
     if len(players) < 2 or len({name for name, _ in players}) < len(players):
         raise ValueError("a match needs two or more --player NAME=WHO, with different names")
-    settings = {key: getattr(found, key) for key in _FIXED if key not in ("player", "openings")}
-    settings = {key: _DEFAULTS.get(key) if value is None else value for key, value in settings.items()}
-    if settings["games"] is None:
-        settings["games"] = _GAMES if found.sprt is None else _MOST_WITH_TEST
-    if settings["games"] % 2:
+    games = options.games or (_GAMES if options.sprt is None else _MOST_WITH_TEST)
+    if games % 2:
         raise ValueError("--games has to be even: each opening is played with both colours")
-    if settings["strict"] and settings["think"] is None:
+    if options.strict and options.think is None:
         raise ValueError("--strict needs --think, the time that engines have to keep to")
-    settings["recover"] = found.recover
-    if found.sprt is not None:
-        settings["sprt"] = _sprt(found.sprt, len(players))
-    settings["seed"] = settings["seed"] or os.urandom(4).hex()
-    return {"players": players, **settings, **_openings(found.openings, players)}
-
-
-def _sprt(words: Sequence[str], players: int) -> dict[str, Any]:
-    if players > 2:
+    if options.sprt is not None and len(players) > 2:
         raise ValueError("--sprt is a test of two players")
-    found: dict[str, Any] = {"elo0": 0.0, "elo1": 10.0, "alpha": 0.05, "beta": 0.05, "model": LOGISTIC}
+    sprt = None if options.sprt is None else _sprt(options.sprt)
+    as_typed = {key: getattr(options, key) for key in ("gauntlet", "clock", "idle", "think", "strict")}
+    return Plan(
+        players=players,
+        games=games,
+        recover=options.recover,
+        seed=options.seed or os.urandom(4).hex(),
+        sprt=sprt,
+        **{key: value for key, value in as_typed.items() if value is not None},
+        **({} if options.openings is None else _openings(options.openings, players)),
+    )
+
+
+def _sprt(words: Sequence[str]) -> Sprt:
+    figures: dict[str, Any] = {each.name: each.default for each in fields(Sprt)}
     for word in words:
         key, _, value = word.partition("=")
-        if key not in found:
-            raise ValueError(f"--sprt takes {', '.join(f'{each}=' for each in found)}, not {word!r}")
+        if key not in figures:
+            raise ValueError(f"--sprt takes {', '.join(f'{each}=' for each in figures)}, not {word!r}")
         try:
-            found[key] = value if key == "model" else float(value)
+            figures[key] = value if key == "model" else float(value)
         except ValueError:
             raise ValueError(f"--sprt {key}: {value!r} is not a number") from None
     try:
-        Sprt(**found)
+        return Sprt(**figures)
     except ValueError as error:
         raise ValueError(f"--sprt: {error}") from None
-    return found
 
 
-def _openings(text: str | None, players: Sequence[Sequence[str]]) -> dict[str, Any]:
-    if text is None:
-        return {"discs": 0, "openings": []}
+def _openings(text: str, players: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return what the plan says of openings."""
     for name, who in players:
-        if bots.is_command(who):
+        if is_command(who):
             raise ValueError(f"--openings: {name} is a bot on a wire, which starts from the empty board")
     if text.isascii() and text.isdecimal():
         if int(text) > openings.MOST:
             raise ValueError(f"--openings: {text} discs are too many; {openings.MOST} at most")
-        return {"discs": int(text), "openings": []}
+        return {"discs": int(text)}
     with open(text, encoding="utf-8") as lines:
         try:
-            return {"discs": 0, "openings": openings.read(lines)}
+            return {"openings": openings.read(lines)}
         except ValueError as error:
             raise ValueError(f"--openings {text}: {error}") from None

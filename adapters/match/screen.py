@@ -1,13 +1,12 @@
 """The table that is drawn anew as games end, on a terminal; elsewhere a line now and then.
 
-What went wrong with a bot stands above the table, and stays.
+What went wrong with a player stands above the table, and stays.
 """
 
 import shutil
-import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import TextIO
 
 import trio
 
@@ -19,24 +18,11 @@ _LEAST = 5
 """Lines of a table that are shown in any case."""
 
 
-class Text(Protocol):
-    """Where to write: stderr, or what a test reads."""
-
-    def write(self, text: str, /) -> object:
-        """Write."""
-
-    def flush(self) -> object:
-        """Let it be seen."""
-
-    def isatty(self) -> bool:
-        """Whether somebody watches."""
-
-
 class Screen:
     """What people see meanwhile."""
 
     def __init__(
-        self, lines: Callable[[], Awaitable[Sequence[str]]], line: Callable[[], str], out: Text
+        self, lines: Callable[[], Awaitable[Sequence[str]]], line: Callable[[], str], out: TextIO
     ) -> None:
         """`lines` returns the table, after a while. `line` says the same in short."""
         self._lines = lines
@@ -46,8 +32,7 @@ class Screen:
 
     def tell(self, text: str) -> None:
         """Write a line that stays."""
-        self._out.write(f"{self._up()}{time.strftime('%H:%M:%S')} {text}\n")
-        self._draw(self._drawn)
+        self._draw(self._drawn, f"{time.strftime('%H:%M:%S')} {text}\n")
 
     async def run(self) -> None:
         """Show how it stands, again and again, until cancelled. Then nothing of that is left."""
@@ -55,34 +40,24 @@ class Screen:
             while True:
                 if self._out.isatty():
                     await trio.sleep(PERIOD)
-                    lines = await self._lines()
-                    self._out.write(self._up())
-                    self._draw(lines)
+                    self._draw(await self._lines())
                 else:
                     await trio.sleep(SELDOM)
                     self._out.write(f"{self._line()}\n")
                     self._out.flush()
         finally:
-            self._out.write(self._up())
-            self._out.flush()
+            self._draw(())
 
-    def _up(self) -> str:
-        """Return what clears the table, and goes to where it began."""
-        return f"\x1b[{len(self._drawn)}F\x1b[J" if self._drawn else ""
+    def _draw(self, lines: Sequence[str], above: str = "") -> None:
+        """Replace the table that is there by another one, below a text that stays.
 
-    def _draw(self, lines: Sequence[str]) -> None:
-        """Write a table that is to be cleared later; each line is cut, so that it stays one.
-
-        What has left the screen at its top cannot be cleared, so a long table is shown in part.
+        Each line is cut, so that it stays one. What has left the screen at its top cannot be cleared, so a
+        long table is shown in part.
         """
         room = max(_LEAST, shutil.get_terminal_size().lines - 1)
         if len(lines) > room:
             lines = [*lines[: room - 3], "...", *lines[-2:]]
-        self._out.write("".join(f"\x1b[?7l{line}\x1b[?7h\n" for line in lines))
+        cleared = f"\x1b[{len(self._drawn)}F\x1b[J" if self._drawn else ""
+        self._out.write(cleared + above + "".join(f"\x1b[?7l{line}\x1b[?7h\n" for line in lines))
         self._out.flush()
         self._drawn = lines
-
-
-def stderr() -> Text:
-    """Return where it is written by default: stdout is for the result."""
-    return sys.stderr

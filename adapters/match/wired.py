@@ -1,163 +1,312 @@
-"""A table at which at least one player is a bot on a wire: two ports, and a process for each player.
+"""A table at which a player is a bot on a wire: a hub for the two, and a port and a process for each.
 
-It takes some games of its pairing at a time, so that all tables end together. A bot that ends after a game,
-as it should or not, is started again; one that fails several times without a game in between plays no more,
-and all others go on.
+A player is known by the port that it comes by, whatever name it gives, and wishes for opponents or other
+tables change nothing. A bot that ends after a game, as it should or not, is started again; one that fails
+several times without a game in between plays no more, and all others go on.
 """
+
+import math
+import shlex
+import time
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 
 import trio
 
-from adapters.match import bots
-from adapters.match.match import PATIENCE, TRIES, Match
-from adapters.match.server import HOST
-from adapters.match.tables import Series
-from gateway.game.ids import GameId
+from adapters.dialects import DIALECTS
+from adapters.entrance.admission import without_limits
+from adapters.entrance.entrance import Entrance
+from adapters.entrance.handshake import HttpPort
+from adapters.entrance.one_port import OnePort
+from adapters.entrance.preamble import Preamble
+from adapters.net.epoll import Poller, polling
+from adapters.net.socket import Backlogs, Socket, taken
+from gateway.game.clock import Terms
+from gateway.game.commands import Command, Play, Unreadable
+from gateway.game.events import Reason, ToMove
+from gateway.game.manners import Manners
+from gateway.game.results import WITHOUT_RESULT, Finished, NoResults
 from gateway.game.text import quoted
-from gateway.match.worker import MARGIN
+from gateway.hub.hub import Hub
+from gateway.hub.seats import Mailbox, Outgoing, Seat
+from gateway.match.engine_process import MARGIN
+from gateway.match.match import PATIENCE, TRIES, Match, Table
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, Turn
+from gateway.matchmaking.matchmaker import Match as Paired
+from gateway.options.server import ServerOptions, parse
 from gateway.options.terminal import in_one_line
 from gateway.runtime import children
+from gateway.runtime.accepting import accept, room_for_connections
+from gateway.runtime.processes import running
+from gateway.runtime.turns import Turns
+from gateway.server.app import keep_time, open_port
+from gateway.server.logs import log_fault
+from gateway.store.records import WORDS, record_of
 
+HOST = "127.0.0.1"
+BOT = running("adapters.bot")
+CONNECTIONS = 8
+"""Connections that one player of a table may have at once: nobody takes those of the others."""
 NOTICE = 10.0
 """Seconds until it is told that a bot asks for no game: it may be looking for one elsewhere."""
 SHOWN = 80
-"""Characters of such a text that are shown."""
+"""Characters that are shown of a text that is no message."""
 
 
-class _Seated:
-    """What changes of one player at a table: whether it has a place."""
-
-    def __init__(self) -> None:
-        self.there = trio.Event()
-        self.gone = trio.Event()
-        self.gone.set()
-
-    def change(self, *, there: bool) -> None:
-        before, after = (self.gone, self.there) if there else (self.there, self.gone)
-        if before.is_set():
-            if there:
-                self.gone = trio.Event()
-            else:
-                self.there = trio.Event()
-        after.set()
+# The words that start a player.
 
 
-class WireTable:
-    """Two players of whom at least one is a bot on a wire."""
+def is_command(text: str) -> bool:
+    """Whether a player is a command: it wants to be told a port. All others are engines."""
+    return "{port}" in text
 
-    def __init__(self, match: Match, number: int, pairing: int) -> None:
-        self.pairing = pairing
-        self.unplayed: list[int] = []
-        """The games that the table has taken and that are not over."""
-        self._match = match
-        self._number = number
-        self._players = match.schedule.pairings[pairing]
-        self._seated = (_Seated(), _Seated())
-        self._failures = [0, 0]
-        """Of each player's process, without a game between them."""
-        self._not_played = [0, 0]
-        """Games that each player left or lost before it began to play, one after the other."""
-        self._late = [0, 0]
-        """Late moves in the game that is on."""
-        self._games = [0, 0]
-        """Games of each player, with those that its opponent left or lost before it began to play."""
+
+def command(text: str, name: str, host: str, port: int) -> list[str]:
+    """Return the words of a bot's command. Raises ValueError where quotes do not match."""
+    words = shlex.split(text)
+    for place, value in (("{host}", host), ("{port}", str(port)), ("{name}", name)):
+        words = [word.replace(place, value) for word in words]
+    return words
+
+
+def engine(text: str, name: str, address: str, think: float | None) -> list[str]:
+    """Return the words of the c4bot that plays an engine against a bot, without a clock of its own."""
+    (dialect,) = (each for each in DIALECTS if not each.scheme)
+    thinking = () if think is None else ("--think", str(think))
+    return [*BOT, dialect.option, address, "--engine", text, "--name", name, "--games", "0", *thinking]
+
+
+# What all tables share.
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The means to serve clients."""
+
+    poller: Poller
+    turns: Turns
+    backlogs: Backlogs
+    room: trio.Semaphore
+    options: ServerOptions
+
+    def open_socket(self, stream: trio.SocketStream) -> Socket:
+        """Return the socket of a stream."""
+        return Socket(taken(stream), self.poller, self.turns, self.backlogs)
+
+
+@asynccontextmanager
+async def network() -> AsyncIterator[Network]:
+    """The means to serve clients on this machine, of all dialects, for as long as the block lasts."""
+    turns, options = Turns(), parse(["--db", "none", "--no-web"], DIALECTS)
+    trio.lowlevel.add_instrument(turns)
+    try:
+        async with polling(turns) as poller:
+            yield Network(poller, turns, Backlogs(), room_for_connections(), options)
+    finally:
+        trio.lowlevel.remove_instrument(turns)
+
+
+# A table.
+
+
+class WireTable(Table, Matchmaker, NoResults):
+    """Two players of whom at least one is a bot on a wire.
+
+    It is the matchmaker of its hub, with a seat for each side of the pairing, and takes the hub's results.
+    The origin of a seat is the number of its side, 0 or 1.
+    """
+
+    def __init__(self, match: Match, pairing: int, network: Network) -> None:
+        super().__init__(match, pairing)
+        self._network = network
+        self._epoch = time.time() - trio.current_time()
         self._over = trio.Event()
+        self._seats: list[int | None] = [None, None]
+        """The seat that entered last from each side: a bot may be back before it is known to be gone."""
+        self._has_come = [False, False]
+        """Whether each side's process has had a seat."""
+        self._turns: list[Turn | None] = [None, None]
+        self._decisions: deque[Decision] = deque()
+        self._series: Pair | None = None
+        """The series that is on."""
+        self._opener = 0
+        """The side that opens its first game."""
+        self._number: int | None = None
+        """The game that is on."""
+        self._late = [0, 0]
+        """Late moves in it, of each side."""
+        self._not_played = [0, 0]
+        """Games that each side left or lost before it began to play, one after the other."""
+        self._games = [0, 0]
+        """Games of each side, with those that its opponent left or lost before it began to play."""
+        self._absence = [trio.CancelScope(), trio.CancelScope()]
+        """Cancelled when a side has had no seat for too long."""
 
     async def run(self) -> None:
         """Play until the pairing has no more games. Raises OSError."""
-        server = self._match.server
-        names = [f"{self._number}.{self.pairing}.{side}" for side in (0, 1)]
-        self._match.opened(self)
-        try:
-            async with trio.open_nursery() as nursery:
-                for side, name in enumerate(names):
-                    port = await server.listen(nursery, name, self, side)
-                    nursery.start_soon(self._keep, side, port)
-                await self._over.wait()
-                nursery.cancel_scope.cancel()
-        finally:
-            self._match.closed(self)
-            for name in names:
-                server.close(name)
+        plan = self._match.plan
+        hub = Hub(Terms(clock=plan.clock, idle=plan.idle), self, self, log_fault, self._match.ids)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep_time, hub)
+            for side in (0, 1):
+                port = await self._listen(nursery, hub, side)
+                nursery.start_soon(self._keep_process, side, port)
+            await self._over.wait()
+            nursery.cancel_scope.cancel()
 
-    def stop_if_dropped(self, player: int) -> None:
-        """Play no more if that is one of its players."""
-        if player in self._players:
-            self.unplayed = []
+    def next_game(self) -> int | None:
+        """Return the number of the next game; where there is none, the table is over."""
+        number = super().next_game()
+        if number is None:
             self._over.set()
+        return number
 
-    # What the matchmaker asks and tells.
+    # The matchmaker.
 
-    def plan(self) -> Series | None:
-        """Return the games that can follow each other: colours swap with each of them."""
-        if not self._has_more():
-            return None
-        first = self.unplayed[0]
+    def enter(self, entry: Entry) -> None:
+        """Let everybody in, but for what the hub objects to."""
+        if not entry.against:
+            side = int(entry.origin)
+            self._seats[side] = entry.seat
+            self._has_come[side] = True
+            self._absence[side].deadline = math.inf
+        self._decisions.append(Decision(entry.seat, entry.against))
+
+    def wait(self, turn: Turn, since: float) -> None:
+        """Let a seat wait for the other side."""
+        if turn.seat in self._seats:
+            self._turns[self._seats.index(turn.seat)] = turn
+
+    def leave(self, seat: int) -> None:
+        """Forget a seat."""
+        if seat in self._seats:
+            side = self._seats.index(seat)
+            self._seats[side] = self._turns[side] = None
+            self._absence[side].deadline = trio.current_time() + PATIENCE
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        """Yield decisions, then a pair where both sides wait: for games of which each swaps the colours."""
+        while self._decisions:
+            yield self._decisions.popleft()
+        one, two = self._turns
+        if one is None or two is None or self._series is not None or (first := self.next_game()) is None:
+            return
         games = 1
         while games < len(self.unplayed) and (self.unplayed[games] - first) % 2 == games % 2:
             games += 1
-        return Series(first % 2, games)
+        self._opener = first % 2
+        self._turns = [None, None]
+        self._series = Pair(one, two, games) if self._opener == 0 else Pair(two, one, games)
+        yield self._series
 
-    def _has_more(self) -> bool:
-        """Whether there is a game to be played; if none, the table is over."""
-        self.unplayed = self.unplayed or self._match.schedule.take(self.pairing)
-        if not self.unplayed:
-            self._over.set()
-        return bool(self.unplayed)
-
-    def seated(self, side: int, *, there: bool) -> None:
-        """Note that a player has a place, or has none any more."""
-        self._seated[side].change(there=there)
-
-    def started(self, game: GameId, opener: int) -> None:
-        """Note that a game began: the next one in which this side opens."""
-        number = next((each for each in self.unplayed if each % 2 == opener), None)
+    def began(self, match: Paired, game: int) -> None:
+        """Note which game that is: the next one in which this side opens."""
+        opener = (self._opener + game - 1) % 2
+        self._number = next((each for each in self.unplayed if each % 2 == opener), None)
         self._late = [0, 0]
-        if number is not None:
-            self._match.started(game, self, number)
 
-    def ended(self) -> None:
-        """Note that a game has a result."""
+    def finished(self, match: Paired) -> None:
+        """Let the next series begin."""
+        if match is self._series:
+            self._series = None
+
+    # Games.
+
+    def keep(self, finished: Finished) -> None:
+        """Take in a game. The hub would make an error end that game alone: one here ends the match."""
+        try:
+            self._take_in(finished)
+        except Exception as error:
+            self._match.stop(error)
+
+    def _take_in(self, finished: Finished) -> None:
+        """Count a game, unless it has no result, or who lost it had not begun to play."""
+        number, self._number = self._number, None
+        # One that ends because we end its connections is no game: the task that reports it is cancelled.
+        is_ours = trio.current_effective_deadline() == -math.inf
+        if number is None or is_ours or not self.is_wanted(number):
+            return
+        if finished.reason in WITHOUT_RESULT:
+            if finished.reason is Reason.ABORTED and finished.leaver is not None:
+                side = (finished.leaver + number) % 2
+                self._note_not_played(side, "left a game before both players had moved")
+            return
+        late = self._late if number % 2 == 0 else self._late[::-1]
+        record = replace(record_of(finished, self._epoch), table=None, series=0, round=1, counted=True)
+        failed = self.not_begun(number, record, late)
+        if failed is not None:
+            self._note_not_played(failed, f"lost a game before its first move ({WORDS[record.reason]})")
+            return
+        was_late = record.winner is not None and late[1 - record.winner]
+        if was_late and self._match.plan.strict and record.reason is Reason.ILLEGAL:
+            record = replace(record, reason=Reason.TIME)  # a late move is passed on as one that is none
         self._games = [games + 1 for games in self._games]
-        self._failures = [0, 0]
         self._not_played = [0, 0]
+        self.count(number, record, late)
 
-    def not_played(self, side: int, why: str) -> None:
-        """Play the game again, unless that has been so too often."""
+    def _note_not_played(self, side: int, why: str) -> None:
+        """Let the game be played again, unless that has been so too often."""
         self._games[1 - side] += 1
         self._not_played[side] += 1
         if self._not_played[side] == TRIES:
-            self._match.drop(self._players[side], f"{TRIES} times in a row {why}")
+            self._match.drop(self._pair[side], f"{TRIES} times in a row {why}")
 
-    def moved(self, side: int, seconds: float) -> bool:
-        """Note how long a move took; return whether it is too late to be played."""
+    def is_too_late(self, side: int, seconds: float) -> bool:
+        """Count a move that took so long if it is late; return whether that loses the game."""
         plan = self._match.plan
-        is_engine = not bots.is_command(plan.players[self._players[side]][1])
-        if not is_engine or plan.think is None or seconds <= plan.think + MARGIN:
+        has_clock = is_command(self._players[side][1])  # a bot has that of the server, and no other
+        if has_clock or plan.think is None or seconds <= plan.think + MARGIN:
             return False
         self._late[side] += 1
-        self._tell(side, f"took {seconds:.2f} s for a move, with --think {plan.think:g}")
+        self.complain(side, f"took {seconds:.2f} s for a move, with --think {plan.think:g}")
         return plan.strict
 
-    def late_moves(self) -> tuple[int, int]:
-        """Return how many late moves the players made in the game that is on."""
-        return self._late[0], self._late[1]
+    def complain(self, side: int, what: str) -> None:
+        """Tell what went wrong with a player."""
+        self._match.complain(self._pair[side], what, self._match.log(self._players[side][0]))
 
-    def unreadable(self, side: int, text: str) -> None:
-        """Tell of a text that is no message."""
-        self._tell(side, f"sent what is no message of its dialect: {quoted(text[:SHOWN])}")
+    # Ports and processes.
 
-    # The processes.
+    async def _listen(self, nursery: trio.Nursery, hub: Hub, side: int) -> int:
+        """Open a port for a player, and serve its clients in `nursery`; return its number. Raises OSError."""
+        network, seen = self._network, PortHub(hub, self, side)
+        fronts = [
+            (each, each.front_end(seen, network.options.dialects[each.name], None)) for each in DIALECTS
+        ]
+        entrance = Entrance(
+            name=self._players[side][0],
+            receive=OnePort.of(fronts, HttpPort()).receive,
+            open_socket=network.open_socket,
+            admission=without_limits(),
+            preamble=Preamble(None, Counter()),
+        )
+        few = trio.Semaphore(CONNECTIONS)
 
-    async def _keep(self, side: int, port: int) -> None:
+        async def serve(stream: trio.SocketStream) -> None:
+            if not few.value:
+                await trio.aclose_forcefully(stream)
+                return
+            async with few:
+                await entrance.serve(stream)
+
+        (listener,) = await open_port(0, [HOST])
+        nursery.start_soon(accept, listener, serve, nursery, network.room)
+        port: int = listener.socket.getsockname()[1]
+        return port
+
+    async def _keep_process(self, side: int, port: int) -> None:
         """Start a player's process, and start it again when it ends, until it fails too often."""
-        name, text = self._match.plan.players[self._players[side]]
-        if bots.is_command(text):
-            words = bots.command(text, name, HOST, port)
+        name, text = self._players[side]
+        if is_command(text):
+            words = command(text, name, HOST, port)
         else:
-            words = bots.engine(text, name, f"{HOST}:{port}", self._match.plan.think)
+            words = engine(text, name, f"{HOST}:{port}", self._match.plan.think)
         log = self._match.log(name)
-        while self._failures[side] < TRIES and self._has_more():
+        while self.next_game() is not None:
             since, games = children.size(log), self._games[side]
+            self._has_come[side] = self._seats[side] is not None
             try:
                 async with children.process(words, log) as process:
                     ending = await self._ending(process, side, port)
@@ -166,50 +315,59 @@ class WireTable:
             except OSError as error:
                 ending = f"cannot be started: {in_one_line(error)}"
             if ending:
-                self._failures[side] += 1
-                self._tell(side, ending)
-        if self._failures[side] == TRIES:
-            self._match.drop(self._players[side], f"failed {TRIES} times in a row before its first move")
+                self.fail(side, ending, log)
 
     async def _ending(self, process: trio.Process, side: int, port: int) -> str:
         """Wait for a process's end; return what is wrong with it, if anything is."""
-        said = ""
-        async with trio.open_nursery() as nursery:
+        is_there = self._seats[side] is not None  # it may be faster than what starts it
+        until = math.inf if is_there else trio.current_time() + PATIENCE
+        absence = self._absence[side] = trio.CancelScope(deadline=until)
+        with absence:
+            with trio.move_on_after(NOTICE):
+                await process.wait()
+            if process.returncode is None and not self._has_come[side] and not self._failures[side]:
+                where = f"asks for no game at {HOST}:{port} yet"
+                self.complain(side, f"{where}; does it go to the port that {{port}} in its command says?")
+            await process.wait()
+        if absence.cancelled_caught:
+            return f"asked for no game within {PATIENCE:g} s"
+        return children.how_it_ended(process.returncode) if process.returncode else ""
 
-            async def watch() -> None:
-                nonlocal said
-                if await self._stays_away(side):
-                    said = f"asked for no game within {PATIENCE:g} s"
-                    nursery.cancel_scope.cancel()
 
-            nursery.start_soon(watch)
-            if not self._failures[side]:
-                nursery.start_soon(self._remind, side, port)
-            status = await process.wait()
-            said = children.how_it_ended(status) if status else ""
-            nursery.cancel_scope.cancel()
-        return said
+class PortHub:
+    """The hub as the clients of one port see it: all of them have the seat of one side."""
 
-    async def _remind(self, side: int, port: int) -> None:
-        """Tell of a player that has no place after a while."""
-        with trio.move_on_after(NOTICE) as waiting:
-            await self._seated[side].there.wait()
-        if waiting.cancelled_caught:
-            where = f"asks for no game at {HOST}:{port} yet"
-            self._tell(side, f"{where}; does it go to the port that {{port}} in its command says?")
+    def __init__(self, hub: Hub, table: WireTable, side: int) -> None:
+        self.results, self.feed = hub.results, hub.feed
+        self.expect: Callable[[Outgoing], None] = hub.expect
+        self.alive = hub.alive
+        self._hub = hub
+        self._table = table
+        self._side = side
+        self._asked: tuple[Seat, float] | None = None
+        """Whose move is asked for, and since when."""
 
-    async def _stays_away(self, side: int) -> bool:
-        """Return once a player has had no place for too long."""
-        seated = self._seated[side]
-        while True:
-            with trio.move_on_after(PATIENCE):
-                await seated.there.wait()
-                await seated.gone.wait()
-                continue
-            if not seated.there.is_set():
-                return True
-            await seated.gone.wait()
+    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
+        """Return a seat for a player who has just come by this port."""
+        return self._hub.open(mailbox, manners, now, str(self._side))
 
-    def _tell(self, side: int, what: str) -> None:
-        player = self._players[side]
-        self._match.complain(player, what, self._match.log(self._match.plan.names[player]))
+    def submit(self, seat: Seat, command: Command, now: float) -> bool:
+        """Pass on a command; tell of one that nobody could read, which a connection's mailbox still has.
+
+        A move that is too late is passed on as one that is none.
+        """
+        if isinstance(command, Unreadable):
+            text = str(getattr(seat.mailbox, "latest", ""))
+            self._table.complain(
+                self._side, f"sent what is no message of its dialect: {quoted(text[:SHOWN])}"
+            )
+        elif isinstance(command, Play) and self._asked is not None and self._asked[0] is seat:
+            since, self._asked = self._asked[1], None
+            if self._table.is_too_late(self._side, now - since):
+                command = Play(None, command.to)
+        return self._hub.submit(seat, command, now)
+
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+        """Pass on that a request to move has left."""
+        self._asked = seat, now
+        self._hub.handed(seat, request, now)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from gateway.match.pairs import expected, strength
+from gateway.match.elo import expected, strength
 from gateway.match.sprt import LOGISTIC, Decision, Sprt
 
 LONGEST = 100_000

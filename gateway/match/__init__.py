@@ -1,14 +1,15 @@
 """Matches: players against players, many games, and what these say about strength.
 
-    pairs.py       pairs of games with colours swapped: scores, Elo, likelihood of superiority
-    sprt.py        the sequential test that stops as soon as it is decided
-    joint.py       Elo of several players at once, with intervals by bootstrap
-    schedule.py    which games there are, and which are still to be played
-    journal.py     the file that a match goes on from
-    tally.py       what is counted
-    table.py       how that looks, for people and for programs
-    openings.py    positions from which engines start
-    worker.py      the process that plays engines against each other
+    match.py           what is to be played, what was, and who plays no more
+    journal.py         the file that a match goes on from
+    engines.py         a table with two engines, in a process of theirs
+    engine_process.py  that process
+    openings.py        positions from which engines start
+    tally.py           what is counted
+    elo.py             Elo, with intervals and likelihoods of superiority
+    sprt.py            the sequential test that stops as soon as it is decided
+    report.py          how that looks, for people and for programs
 
-Bots on a wire come from `adapters.match`. Nothing here knows a dialect or a socket.
+Which games there are, and which are still to be played, is in `gateway.tournament`. Bots on a wire come from
+`adapters.match`. Nothing here knows a dialect or a socket.
 """

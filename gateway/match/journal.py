@@ -34,6 +34,13 @@ class Played:
     late: tuple[int, int] = (0, 0)
     """How many moves of the first and of the second mover took longer than ``--think`` allows."""
 
+    @property
+    def points(self) -> float:
+        """What the first-named player of the pairing got, who moves first in games with an even number."""
+        if self.record.winner is None:
+            return 0.5
+        return float(self.record.winner == self.number % 2)
+
 
 class Journal:
     """The open file."""
@@ -86,13 +93,17 @@ class Journal:
         finally:
             os.close(self._number)
 
-    def add(self, played: Played) -> None:
+    def append(self, played: Played) -> None:
         """Write a game. Raises OSError; then the file may have a part of it, which is cut away later."""
-        about: dict[str, Any] = {"pairing": played.pairing, "number": played.number}
-        about |= {"opening": played.opening, "late": played.late}
+        entry = {
+            "pairing": played.pairing,
+            "number": played.number,
+            "opening": played.opening,
+            "late": played.late,
+            "game": jsonl.as_object(played.record),
+        }
         self._is_ahead = True
-        line = json_text({**about, "game": jsonl.as_object(played.record)})
-        write_all(self._number, f"{line}\n".encode())
+        write_all(self._number, f"{json_text(entry)}\n".encode())
 
     def sync(self) -> None:
         """Wait, for milliseconds, until what was written is on the disk. Raises OSError."""
@@ -100,17 +111,17 @@ class Journal:
             self._is_ahead = False
             os.fdatasync(self._number)
 
-    def games(self) -> Iterator[Played]:
+    def load(self) -> Iterator[Played]:
         """Yield the games in the order in which they ended. Raises OSError, ValueError."""
         with self.path.open("rb") as lines:
             lines.readline()
             for at, line in enumerate(lines, 2):
-                found = _object(line, self.path, at)
+                entry = _object(line, self.path, at)
                 try:
-                    record = jsonl.from_object(found["game"])
-                    first, second = found.get("late", (0, 0))
-                    number, late = int(found["number"]), (int(first), int(second))
-                    yield Played(int(found["pairing"]), number, int(found["opening"]), record, late)
+                    record = jsonl.from_object(entry["game"])
+                    first, second = entry.get("late", (0, 0))
+                    number, late = int(entry["number"]), (int(first), int(second))
+                    yield Played(int(entry["pairing"]), number, int(entry["opening"]), record, late)
                 except (KeyError, OverflowError, TypeError, ValueError) as error:
                     raise ValueError(f"{self.path}, line {at}: {error}") from error
 
@@ -131,9 +142,9 @@ def _cut(number: int) -> None:
 
 def _object(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(line) if line.endswith(b"\n") else None
+        entry = json.loads(line) if line.endswith(b"\n") else None
     except (RecursionError, ValueError):
-        found = None
-    if not isinstance(found, dict):
+        entry = None
+    if not isinstance(entry, dict):
         raise ValueError(f"{path}, line {number}: not a line of the file of a match")
-    return found
+    return entry

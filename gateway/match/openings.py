@@ -28,17 +28,20 @@ def read(lines: Iterable[str]) -> list[str]:
 
     As digits of columns from 0, as a record has its moves. Raises ValueError, which names the line.
     """
-    found = []
+    positions = []
     for number, line in enumerate(lines, 1):
         words = line.split()
         if words and not words[0].startswith("#"):
             try:
-                found.append("".join(map(str, _board(words[0]).moves)))
+                board = board_at(words[0])
+                if board.over:
+                    raise ValueError(f"the game is over after {words[0]}")
+                positions.append("".join(map(str, board.moves)))
             except ValueError as error:
                 raise ValueError(f"line {number}: {error}") from None
-    if not found:
+    if not positions:
         raise ValueError("no position in it")
-    return found
+    return positions
 
 
 def balanced(discs: int, lot: Random) -> str:
@@ -46,23 +49,16 @@ def balanced(discs: int, lot: Random) -> str:
 
     Where none is found in many tries, the last position in which nobody wins at once.
     """
-    is_balanced = _is_drawn if perfect.has_book() else _is_even
-    found = ""
+    has_book = perfect.has_book()
+    position = ""
     for _ in range(_TRIES):
         board = _by_lot(discs, lot)
         if board is None:
             continue
-        found = "".join(map(str, board.moves))
-        if not discs or is_balanced(board):
-            return found
-    return found
-
-
-def _board(word: str) -> Board:
-    board = board_at(word)
-    if board.over:
-        raise ValueError(f"the game is over after {word}")
-    return board
+        position = "".join(map(str, board.moves))
+        if not discs or (perfect.score(board) == 0 if has_book else _is_even(board)):
+            return position
+    return position
 
 
 def _by_lot(discs: int, lot: Random) -> Board | None:
@@ -76,10 +72,6 @@ def _by_lot(discs: int, lot: Random) -> Board | None:
     cells = landing(mine | theirs)
     wins = completing(mine, mine | theirs) | completing(theirs, mine | theirs)
     return None if wins & cells else board
-
-
-def _is_drawn(board: Board) -> bool:
-    return perfect.score(board) == 0
 
 
 def _is_even(board: Board) -> bool:

@@ -8,12 +8,12 @@ log likelihood ratio of a multinomial distribution` and `Comments on normalized 
 Pure: counts in, a ratio out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import log, sqrt
 
-from gateway.match.pairs import NORMALIZED, SCORES, expected
+from gateway.match.elo import NORMALIZED, SCORES, expected
 
 EMPTY = 1e-3
 """What stands for a cell in which nothing was counted: no result is impossible."""
@@ -93,46 +93,35 @@ def _normalized(shares: Sequence[float], steps: Sequence[float], target: float) 
 
     That is no linear condition. It is replaced by its tangent where the fit is, over and over.
     """
-    found = [1 / len(steps)] * len(steps)
+    fit = [1 / len(steps)] * len(steps)
     for _ in range(_ROUNDS):
-        mean = sum(p * step for p, step in zip(found, steps, strict=True))
-        deviation = sqrt(sum(p * (step - mean) ** 2 for p, step in zip(found, steps, strict=True)))
+        mean = sum(p * step for p, step in zip(fit, steps, strict=True))
+        deviation = sqrt(sum(p * (step - mean) ** 2 for p, step in zip(fit, steps, strict=True)))
         slopes = [
             step - 0.5 - target * deviation * (1 + ((step - mean) / deviation) ** 2) / 2 for step in steps
         ]
-        before, found = found, _tilted(shares, slopes)
-        if max(abs(p - q) for p, q in zip(before, found, strict=True)) < _SETTLED:
+        before, fit = fit, _tilted(shares, slopes)
+        if max(abs(p - q) for p, q in zip(before, fit, strict=True)) < _SETTLED:
             break
-    return found
+    return fit
 
 
 def _tilted(shares: Sequence[float], slopes: Sequence[float]) -> list[float]:
     """Return the distribution nearest to `shares` in which `slopes` have the mean 0.
 
-    It is p / (1 + t a) for each share p and slope a, with the t that makes the mean 0.
+    It is p / (1 + t a) for each share p and slope a, with the t that makes the mean 0. The mean falls as t
+    grows; Newton's method finds its root, and halves the interval where that leads out of it.
     """
     pairs = list(zip(shares, slopes, strict=True))
-    t = _root(
-        lambda t: sum(p * a / (1 + t * a) for p, a in pairs),
-        lambda t: -sum(p * (a / (1 + t * a)) ** 2 for p, a in pairs),
-        (-1 / max(slopes), -1 / min(slopes)),
-    )
-    return [p / (1 + t * a) for p, a in pairs]
-
-
-def _root(
-    value: Callable[[float], float], slope: Callable[[float], float], between: tuple[float, float]
-) -> float:
-    """Return where a falling function is 0: by Newton's method, by halves where that leaves the interval."""
-    low, high = between
+    low, high = -1 / max(slopes), -1 / min(slopes)
     t = 0.0
     while high - low > _CLOSE:
-        height = value(t)
-        low, high = (t, high) if height > 0 else (low, t)
-        step = height / slope(t)
+        mean = sum(p * a / (1 + t * a) for p, a in pairs)
+        low, high = (t, high) if mean > 0 else (low, t)
+        step = mean / sum(p * (a / (1 + t * a)) ** 2 for p, a in pairs)
         if abs(step) < _CLOSE:
             break
-        t -= step
+        t += step
         if not low < t < high:
             t = (low + high) / 2
-    return t
+    return [p / (1 + t * a) for p, a in pairs]

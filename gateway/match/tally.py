@@ -9,11 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
-from gateway.game.board import Side
 from gateway.game.events import Reason
-from gateway.match.joint import Crosstable
 from gateway.match.journal import Played
-from gateway.store.records import GameRecord
 
 ENOUGH = 10
 """Pairs after which it is known whether most repeat each other."""
@@ -49,9 +46,8 @@ class Player:
     """What is counted of one player."""
 
     name: str
-    total: Score = field(default_factory=Score)
-    first: Score = field(default_factory=Score)
-    """The games in which it moved first."""
+    by_colour: tuple[Score, Score] = field(default_factory=lambda: (Score(), Score()))
+    """Its games, moving first and moving second."""
     moves: int = 0
     thought: int = 0
     """Milliseconds."""
@@ -63,25 +59,31 @@ class Player:
     """Of these, those that it left, as where it crashed: moving first, and moving second."""
 
     @property
+    def total(self) -> Score:
+        """All its games."""
+        first, second = self.by_colour
+        return Score(first.won + second.won, first.drawn + second.drawn, first.lost + second.lost)
+
+    @property
     def leaves_most(self) -> bool:
         """Whether it left half of its games or more, which says nothing of its strength.
 
         Either colour weighs the same: of a pair one game may be over, and not the other.
         """
-        shares = [left / games for left, games in self._by_colour() if games]
+        shares = [left / games for left, games in self._left_by_colour() if games]
         return any(self.left) and 2 * sum(shares) >= len(shares)
 
     @property
     def goes_on_leaving(self) -> bool:
         """Whether it did so by three standard deviations more, with one of the colours or with both."""
-        counts = [*self._by_colour(), (sum(self.left), self.total.games)]
+        counts = [*self._left_by_colour(), (sum(self.left), self.total.games)]
         return self.leaves_most and any(
             games and 2 * left - games >= 3 * sqrt(games) for left, games in counts
         )
 
-    def _by_colour(self) -> list[tuple[int, int]]:
+    def _left_by_colour(self) -> list[tuple[int, int]]:
         """Return games left and games played, moving first and moving second."""
-        return [(self.left[0], self.first.games), (self.left[1], self.total.games - self.first.games)]
+        return [(left, score.games) for left, score in zip(self.left, self.by_colour, strict=True)]
 
 
 @dataclass(slots=True)
@@ -90,8 +92,8 @@ class Meeting:
 
     cells: list[int] = field(default_factory=lambda: [0] * 5)
     """Pairs, by the points of the first-named."""
-    halves: dict[int, tuple[float, int]] = field(default_factory=dict)
-    """Of pairs with one game played the points of the first-named, and the hash of its moves."""
+    halves: dict[int, Played] = field(default_factory=dict)
+    """The games of pairs of which the other game is not over, by the number of the pair."""
     pairs: set[int] = field(default_factory=set)
     """The hashes of the pairs."""
 
@@ -102,6 +104,16 @@ class Meeting:
         if played < ENOUGH or 2 * different >= played:
             return ""
         return f"most pairs of games repeat each other: of {played} only {different} differ"
+
+    def add(self, played: Played) -> None:
+        """Count a pair, once both its games are over."""
+        other = self.halves.pop(played.number // 2, None)
+        if other is None:
+            self.halves[played.number // 2] = played
+        else:
+            self.cells[round(2 * (played.points + other.points))] += 1
+            moves = ((each.number % 2, each.record.moves) for each in (played, other))
+            self.pairs.add(hash(frozenset(moves)))
 
 
 class Tally:
@@ -127,11 +139,6 @@ class Tally:
         """How many of these were different: in players, colours or moves."""
         return len(self._games)
 
-    @property
-    def crosstable(self) -> Crosstable:
-        """The pairs of each pairing."""
-        return {pairing: each.cells for pairing, each in zip(self.pairings, self.meetings, strict=True)}
-
     def add(self, played: Played) -> None:
         """Count a game."""
         record, pairing = played.record, self.pairings[played.pairing]
@@ -140,26 +147,13 @@ class Tally:
         self.firsts.add(points)
         self.cross.setdefault(order, Score()).add(points)
         self._games.add(hash((order, record.moves)))
-        for side, gained in ((0, points), (1, 1 - points)):
+        self.meetings[played.pairing].add(played)
+        for side, gained in enumerate((points, 1 - points)):
             player = self.players[order[side]]
-            player.total.add(gained)
-            player.moves += max(0, len(record.moves[played.opening :][(side + played.opening) % 2 :: 2]))
+            player.by_colour[side].add(gained)
+            player.moves += len(record.moves[played.opening :][(side + played.opening) % 2 :: 2])
             player.thought += record.thought[side]
             player.late += played.late[side]
-        self.players[order[0]].first.add(points)
-        loser: Side | None = None if record.winner is None else 1 - record.winner  # type: ignore[assignment]
-        if loser is not None and record.reason is not Reason.FOUR:
-            self.players[order[loser]].faults[record.reason] += 1
-            self.players[order[loser]].left[loser] += record.reason is Reason.LEFT
-        self._pair(self.meetings[played.pairing], played.number, points, record)
-
-    def _pair(self, meeting: Meeting, number: int, first: float, record: GameRecord) -> None:
-        """Count a pair, once both its games are over."""
-        points = first if number % 2 == 0 else 1 - first
-        here = hash((number % 2, record.moves))
-        other = meeting.halves.pop(number // 2, None)
-        if other is None:
-            meeting.halves[number // 2] = points, here
-        else:
-            meeting.cells[round(2 * (points + other[0]))] += 1
-            meeting.pairs.add(hash(frozenset((here, other[1]))))
+            if gained == 0 and record.reason is not Reason.FOUR:
+                player.faults[record.reason] += 1
+                player.left[side] += record.reason is Reason.LEFT

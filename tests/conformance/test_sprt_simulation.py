@@ -5,7 +5,7 @@ import operator
 import pytest
 
 from conformance.lab.sprt_simulation import Kind, errors, shares
-from gateway.match.pairs import SCORES, expected
+from gateway.match.elo import SCORES, expected
 from gateway.match.sprt import LOGISTIC, NORMAL, Sprt
 
 

@@ -4,47 +4,51 @@ from pathlib import Path
 
 import pytest
 
-from adapters.match import bots
 from adapters.match.options import parse
-from adapters.match.options import test_in as hypothesis_in
+from adapters.match.wired import command, engine
+from gateway.match.match import Plan
+from gateway.match.sprt import Sprt
 
 BOTH = ("match", "--player", "a=python bot.py {host} {port}", "--player", "b=random")
 ENGINES = ("match", "--player", "a=random", "--player", "b=aimafast")
 
 
-def test_settings_are_all_that_the_match_needs_to_go_on() -> None:
-    options = parse([*BOTH, "--seed", "x"])
-    assert options.settings == {
-        "players": [("a", "python bot.py {host} {port}"), ("b", "random")],
-        "games": 100,
-        "gauntlet": False,
-        "clock": 42.0,
-        "idle": 60.0,
-        "think": None,
-        "strict": False,
-        "recover": False,
-        "seed": "x",
-        "sprt": None,
-        "discs": 0,
-        "openings": [],
-    }
-    assert (options.state, options.is_numbered) == (Path("match.jsonl"), True)
-    assert hypothesis_in(options.settings) is None
+def test_plan_is_all_that_the_match_needs_to_go_on() -> None:
+    options, plan = parse([*BOTH, "--seed", "x"])
+    assert plan == Plan(
+        players=[("a", "python bot.py {host} {port}"), ("b", "random")],
+        games=100,
+        gauntlet=False,
+        clock=42.0,
+        idle=60.0,
+        think=None,
+        strict=False,
+        recover=False,
+        seed="x",
+        sprt=None,
+        discs=0,
+        openings=(),
+    )
+    assert options.state is None
+
+
+def plan_of(*words: str) -> Plan:
+    _, plan = parse([*ENGINES, *words])
+    assert plan is not None
+    return plan
 
 
 def test_hypothesis_is_read() -> None:
-    settings = parse([*ENGINES, "--sprt", "elo0=-5", "elo1=5", "alpha=.1", "model=normalized"]).settings
-    test = hypothesis_in(settings)
-    assert test is not None
-    assert (test.elo0, test.elo1, test.alpha, test.beta, test.model) == (-5, 5, 0.1, 0.05, "normalized")
-    assert settings["games"] == 20_000
+    plan = plan_of("--sprt", "elo0=-5", "elo1=5", "alpha=.1", "model=normalized")
+    assert plan.sprt == Sprt(-5, 5, 0.1, 0.05, "normalized")
+    assert plan.games == 20_000
 
 
 def test_openings_are_a_number_of_discs_or_a_file(tmp_path: Path) -> None:
-    assert parse([*ENGINES, "--openings", "8"]).settings["discs"] == 8
+    assert plan_of("--openings", "8").discs == 8
     file = tmp_path / "openings"
     file.write_text("4455\n")
-    assert parse([*ENGINES, "--openings", str(file)]).settings["openings"] == ["3344"]
+    assert plan_of("--openings", str(file)).openings == ["3344"]
 
 
 @pytest.mark.parametrize(
@@ -93,12 +97,12 @@ def test_what_makes_no_match_is_refused_in_one_line(
 
 
 def test_places_in_a_command_are_filled_in_without_a_shell() -> None:
-    words = bots.command("'my bot' --at {host}:{port} --name={name} $HOME;", "a", "127.0.0.1", 4000)
+    words = command("'my bot' --at {host}:{port} --name={name} $HOME;", "a", "127.0.0.1", 4000)
     assert words == ["my bot", "--at", "127.0.0.1:4000", "--name=a", "$HOME;"]
 
 
 def test_engine_on_a_wire_is_played_by_c4bot_without_end() -> None:
-    words = bots.engine("mc:10", "a", "127.0.0.1:4000", 0.5)
+    words = engine("mc:10", "a", "127.0.0.1:4000", 0.5)
     assert words[4:] == [
         *("tcp", "127.0.0.1:4000", "--engine", "mc:10", "--name", "a", "--games", "0", "--think", "0.5"),
     ]

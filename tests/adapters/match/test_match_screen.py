@@ -40,27 +40,32 @@ async def test_table_is_cleared_and_drawn_anew(autojump_clock: trio.testing.Mock
     assert rest == ""
 
 
-async def test_line_that_stays_is_above_the_table() -> None:
+async def test_line_that_stays_is_above_the_table(autojump_clock: trio.testing.MockClock) -> None:
     out = Terminal()
-    screen = Screen(tables_of([]), str, out)
-    screen._draw(["table"])
-    screen.tell("a: ended with status 1")
-    *_, last = out.getvalue().split("\x1b[J")
+    screen = Screen(tables_of([["table"]]), str, out)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(screen.run)
+        await trio.sleep(1.5 * PERIOD)
+        screen.tell("a: ended with status 1")
+        nursery.cancel_scope.cancel()
+    _, last, rest = out.getvalue().split("\x1b[J")
     line, table, end = last.split("\n")
     assert line.endswith("a: ended with status 1")
     assert "table" in table
-    assert end == ""
+    assert end == "\x1b[1F"
+    assert rest == ""
 
 
-async def test_table_that_is_longer_than_the_screen_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_table_that_is_longer_than_the_screen_is_shown_in_part(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: trio.testing.MockClock
+) -> None:
     monkeypatch.setenv("LINES", "7")
     out = Terminal()
-    screen = Screen(tables_of([]), str, out)
-    screen._draw([f"row {each}" for each in range(20)])
+    await shown(Screen(tables_of([[f"row {each}" for each in range(20)]]), str, out), 1.5 * PERIOD)
     assert [word for word in ("row 2", "row 3", "...", "row 18", "row 19") if word in out.getvalue()] == [
         *("row 2", "...", "row 18", "row 19"),
     ]
-    assert screen._up().startswith("\x1b[6F")
+    assert out.getvalue().endswith("\x1b[6F\x1b[J")
 
 
 async def test_elsewhere_there_is_a_line_now_and_then(autojump_clock: trio.testing.MockClock) -> None:

@@ -27,15 +27,15 @@ def test_games_are_read_back_as_they_were_written(path: Path) -> None:
     games = [played(0), played(1, 0.5), played(2, 0.0)]
     with Journal.new(path, SETTINGS) as journal:
         for each in games:
-            journal.add(each)
+            journal.append(each)
     with Journal.old(path) as journal:
         assert journal.settings == SETTINGS
-        assert list(journal.games()) == games
+        assert list(journal.load()) == games
 
 
 def test_game_is_in_the_file_as_soon_as_it_is_written(path: Path) -> None:
     with Journal.new(path, SETTINGS) as journal:
-        journal.add(played(0))
+        journal.append(played(0))
         assert path.read_text().count("\n") == 2
 
 
@@ -45,25 +45,25 @@ def test_line_that_was_cut_off_is_no_game_and_the_next_begins_where_it_did(
 ) -> None:
     """A power cut may leave zeros in its place."""
     with Journal.new(path, SETTINGS) as journal:
-        journal.add(played(0))
-        journal.add(played(1))
+        journal.append(played(0))
+        journal.append(played(1))
     path.write_bytes(path.read_bytes()[:-lost] + bytes(zeros))
     with Journal.old(path) as journal:
-        assert list(journal.games()) == [played(0)]
-        journal.add(played(1, 0.5))
-        assert list(journal.games()) == [played(0), played(1, 0.5)]
+        assert list(journal.load()) == [played(0)]
+        journal.append(played(1, 0.5))
+        assert list(journal.load()) == [played(0), played(1, 0.5)]
 
 
 def test_last_line_may_be_cut_off_at_any_byte(path: Path) -> None:
     with Journal.new(path, SETTINGS) as journal:
-        journal.add(played(0))
+        journal.append(played(0))
         whole = path.stat().st_size
-        journal.add(played(1))
+        journal.append(played(1))
     data = path.read_bytes()
     for size in range(whole, len(data)):
         path.write_bytes(data[:size])
         with Journal.old(path) as journal:
-            assert list(journal.games()) == [played(0)]
+            assert list(journal.load()) == [played(0)]
         assert path.read_bytes() == data[:whole]
 
 
@@ -88,12 +88,12 @@ def test_disk_has_what_is_written_once_it_was_waited_for(path: Path, monkeypatch
     with Journal.new(path, SETTINGS) as journal:
         sizes = [path.stat().st_size]
         assert kept == sizes
-        journal.add(played(0))
+        journal.append(played(0))
         sizes.append(path.stat().st_size)
         journal.sync()
         journal.sync()
         assert kept == sizes
-        journal.add(played(1))
+        journal.append(played(1))
     assert kept == [*sizes, path.stat().st_size]
 
 
@@ -157,8 +157,8 @@ def test_nothing_is_cut_from_a_file_of_no_match(path: Path, data: bytes) -> None
 )
 def test_line_that_is_no_game_is_named(path: Path, line: bytes) -> None:
     with Journal.new(path, SETTINGS) as journal:
-        journal.add(played(0))
+        journal.append(played(0))
     with path.open("ab") as file:
         file.write(line + b"\n")
     with Journal.old(path) as journal, pytest.raises(ValueError, match="line 3: "):
-        list(journal.games())
+        list(journal.load())

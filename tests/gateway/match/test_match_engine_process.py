@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,11 +13,10 @@ from typing import Any
 import pytest
 from worlds.server import ROOT
 
-from gateway.engines import EngineLate, perfect
+from gateway.engines import Engine, EngineLate, perfect
 from gateway.game.board import Board
-from gateway.match import worker
+from gateway.match.engine_process import MARGIN, SHOWN, Duel
 from gateway.match.openings import balanced, read
-from gateway.match.worker import MARGIN, Game, Limits
 from gateway.runtime.processes import running
 
 
@@ -78,7 +76,8 @@ def board_at(columns: str) -> Board:
     return board
 
 
-LIMITS = Limits(budgets=[1.0, 1.0], idle=5.0)
+def duel(*engines: Engine, think: float | None = None) -> Duel:
+    return Duel(engines, budgets=[1.0, 1.0], idle=5.0, think=think)
 
 
 def leftmost(board: Board, _: float) -> int:
@@ -102,10 +101,10 @@ def nonsense(_: Board, __: float) -> int:
 
 
 def test_game_of_two_engines_starts_from_its_opening() -> None:
-    found = Game([leftmost, rightmost], LIMITS).play({"opening": "33", "first": 1})
+    found = duel(leftmost, rightmost).play({"opening": "33", "first": 1})
     assert found["opening"] == "33"
     assert found["moves"] == "33606060" + "6"  # the second engine moves first
-    assert (found["winner"], found["reason"], found["said"]) == (0, "four", "")
+    assert (found["winner"], found["reason"], found["why"]) == (0, "four", "")
 
 
 @pytest.mark.parametrize(
@@ -116,10 +115,10 @@ def test_game_of_two_engines_starts_from_its_opening() -> None:
         (nonsense, "illegal", "the engine chose 7, which cannot be played"),
     ],
 )
-def test_engine_that_fails_loses_and_it_is_said_why(engine: worker.Engine, reason: str, said: str) -> None:
-    found = Game([leftmost, engine], LIMITS).play({"opening": "", "first": 0})
+def test_engine_that_fails_loses_and_it_is_said_why(engine: Engine, reason: str, said: str) -> None:
+    found = duel(leftmost, engine).play({"opening": "", "first": 0})
     assert (found["moves"], found["winner"], found["reason"]) == ("0", 0, reason)
-    assert found["said"] == said
+    assert found["why"] == said
 
 
 def shouts(_: Board, __: float) -> int:
@@ -127,9 +126,9 @@ def shouts(_: Board, __: float) -> int:
 
 
 def test_words_of_an_engine_are_few_and_control_no_terminal() -> None:
-    said = Game([leftmost, shouts], LIMITS).play({"opening": "", "first": 0})["said"]
+    said = duel(leftmost, shouts).play({"opening": "", "first": 0})["why"]
     assert said.startswith(r"the engine failed: RuntimeError: \x1b[2J\x1b[2J")
-    assert len(said) < 4 * worker.SHOWN
+    assert len(said) < 4 * SHOWN
 
 
 def slow(board: Board, _: float) -> int:
@@ -138,14 +137,14 @@ def slow(board: Board, _: float) -> int:
 
 
 def test_moves_that_take_longer_than_they_may_are_counted() -> None:
-    limits = replace(LIMITS, think=0.01)
-    found = Game([leftmost, slow], limits).play({"opening": "", "first": 0})
-    assert (found["moves"], found["late"], found["said"]) == ("0606060", [0, 3], "")
+    found = duel(leftmost, slow, think=0.01).play({"opening": "", "first": 0})
+    assert (found["moves"], found["late"], found["why"]) == ("0606060", [0, 3], "")
 
 
 def test_before_a_move_of_the_users_code_it_is_told_what_it_loses_if_it_ends_the_process() -> None:
     told: list[Any] = []
-    Game([leftmost, rightmost], LIMITS, [False, True], told.append).play({"opening": "33", "first": 0})
+    announced = Duel([leftmost, rightmost], [1.0, 1.0], 5.0, announced=[False, True], tell=told.append)
+    announced.play({"opening": "33", "first": 0})
     assert [(each["over"], each["moves"], each["winner"], each["reason"]) for each in told] == [
         (False, moves, 0, "left") for moves in ("330", "33060", "3306060")
     ]
@@ -167,7 +166,7 @@ def test_process_plays_as_long_as_it_is_asked() -> None:
         {"opening": "", "first": 0},
         {"opening": None, "discs": 2, "lot": "x", "first": 1},
     ]
-    *loaded, one, two = answers(lines, [sys.executable, "-m", "gateway.match.worker"], ROOT)
+    *loaded, one, two = answers(lines, [sys.executable, "-m", "gateway.match.engine_process"], ROOT)
     assert loaded == [None, None]
     assert one["opening"] == ""
     assert len(two["opening"]) == 2
@@ -197,10 +196,10 @@ def test_what_the_users_code_prints_and_reads_comes_and_goes_by_no_pipe_of_the_p
 ) -> None:
     (tmp_path / "noisy.py").write_text(NOISY)
     lines = [SETTINGS | {"engines": ["noisy:move", "noisy:move"]}, {"opening": "", "first": 0}]
-    *loaded, last = answers(lines, running("gateway.match.worker"), tmp_path)
+    *loaded, last = answers(lines, running("gateway.match.engine_process"), tmp_path)
     assert loaded[:2] == [None, None]
     assert [each["over"] for each in loaded[2:]] == [False] * len(last["moves"])
-    assert (last["over"], last["said"]) == (True, "")
+    assert (last["over"], last["why"]) == (True, "")
 
 
 def test_modules_of_the_user_are_found_behind_ours(tmp_path: Path) -> None:
@@ -208,7 +207,7 @@ def test_modules_of_the_user_are_found_behind_ours(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text("raise SystemExit('not this one')")
     (tmp_path / "mine.py").write_text("import gateway.game.board\ndef move(board, budget): return 7")
     lines = [SETTINGS | {"engines": ["mine:move", "random"]}, {"opening": "", "first": 0}]
-    assert answers(lines, running("gateway.match.worker"), tmp_path)[-1]["reason"] == "illegal"
+    assert answers(lines, running("gateway.match.engine_process"), tmp_path)[-1]["reason"] == "illegal"
 
 
 @pytest.mark.parametrize(("idle", "limit"), [(1000, "the 0.01 s of --think"), (0.05, "0.05 s")])
@@ -216,15 +215,15 @@ def test_who_has_to_keep_to_its_time_is_not_waited_for(tmp_path: Path, idle: flo
     (tmp_path / "sleeps.py").write_text("import time\ndef move(board, budget): time.sleep(1000)")
     limits = {"idle": idle, "think": 0.01, "strict": True}
     asked = [SETTINGS | limits | {"engines": ["random", "sleeps:move"]}, {"opening": "", "first": 0}]
-    found = answers(asked, running("gateway.match.worker"), tmp_path)[-1]
+    found = answers(asked, running("gateway.match.engine_process"), tmp_path)[-1]
     assert (len(found["moves"]), found["winner"], found["reason"]) == (1, 0, "time")
-    assert found["said"] == f"the engine chose nothing within {limit}"
+    assert found["why"] == f"the engine chose nothing within {limit}"
 
 
 def test_process_says_which_engine_it_cannot_have(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import no_such_library")
     asked = [SETTINGS | {"engines": ["random", "mine:move"]}]
-    loaded, why = answers(asked, running("gateway.match.worker"), tmp_path)
+    loaded, why = answers(asked, running("gateway.match.engine_process"), tmp_path)
     assert loaded is None
     assert "No module named 'no_such_library'; to install it where engines run: " in why
     assert why.endswith(f"{sys.executable} -m pip install no_such_library")
@@ -235,7 +234,7 @@ def test_program_that_thinks_is_ended_with_the_process_that_asks_it(tmp_path: Pa
     thinks = f"exec:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
     limits = {"think": 900, "idle": 1000, "strict": False}
     lines = [{"engines": [thinks, "random"], **limits}, {"opening": "", "first": 0}]
-    words = [sys.executable, "-m", "gateway.match.worker"]
+    words = [sys.executable, "-m", "gateway.match.engine_process"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT) as process:
         assert process.stdin is not None
         process.stdin.write("".join(json.dumps(each) + "\n" for each in lines).encode())

@@ -2,17 +2,20 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 from match_games import played
 
 from gateway.game.events import Reason
+from gateway.match.report import Report
 from gateway.match.sprt import Sprt
-from gateway.match.table import Progress, as_object, decided, details, standing
 from gateway.match.tally import ENOUGH, Tally
 
-PROGRESS = Progress(games=4, played=4, seconds=2.0, left=0)
+
+def report(tally: Tally, test: Sprt | None = None, failed: Mapping[int, str] | None = None) -> Report:
+    return Report(tally, test, games=4, left=0, played=4, seconds=2.0, failed=failed or {})
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def test_players_are_counted_with_their_colours_times_and_faults(tally: Tally) -
     tally.add(played(0, 1.0, thought=(40, 30)))
     tally.add(played(1, 1.0, moves="32", reason=Reason.TIME, thought=(10, 500)))
     a, b = tally.players
-    assert (a.total.won, a.total.lost, a.first.won, a.first.games) == (1, 1, 1, 1)
+    assert (a.total.won, a.total.lost, a.by_colour[0].won, a.by_colour[0].games) == (1, 1, 1, 1)
     assert (a.thought, a.moves, a.faults[Reason.TIME]) == (540, 5, 1)
     assert (b.thought, b.moves, b.faults.total()) == (40, 4, 0)
     assert tally.cross[0, 1].points == tally.cross[1, 0].points == 1
@@ -63,26 +66,15 @@ def test_pairs_of_which_most_repeat_each_other_prove_nothing(tally: Tally) -> No
     for number in (2 * ENOUGH - 2, 2 * ENOUGH - 1):
         tally.add(played(number, 1.0 - number % 2))
     assert tally.meetings[0].repeats == "most pairs of games repeat each other: of 10 only 1 differ"
-    assert decided(tally, test)
-    (*_, said) = standing(tally, PROGRESS, test, 10)
+    (*_, said) = report(tally, test).lines(10)
     assert said.startswith("SPRT logistic elo0=0 elo1=300: refused, because most pairs of games repeat")
-    assert "refused" in as_object(tally, PROGRESS, test)["sprt"]
-
-
-def test_test_that_is_decided_ends_the_match(tally: Tally) -> None:
-    test, games = Sprt(0, 300), 0
-    while not decided(tally, test):
-        tally.add(played(games, 1.0 - games % 2))
-        games += 1
-    assert 8 < games < 2 * ENOUGH
-    assert tally.meetings[0].repeats == ""
-    assert not decided(tally, None)
+    assert "refused" in report(tally, test).as_object()["sprt"]
 
 
 def test_table_shows_the_best_first(tally: Tally) -> None:
     for number, points in ((0, 1.0), (1, 0.0), (2, 1.0), (3, 0.5)):
         tally.add(played(number, points))
-    difference, _, head, first, second, empty, games = standing(tally, PROGRESS, None, 50)
+    difference, _, head, first, second, empty, games = report(tally).lines(50)
     assert difference.startswith("a against b: Elo +338.0 (95 %: ")
     assert head.split()[:3] == ["player", "games", "points"]
     assert [line.split()[:2] for line in (first, second)] == [["1", "a"], ["2", "b"]]
@@ -90,18 +82,18 @@ def test_table_shows_the_best_first(tally: Tally) -> None:
     assert games == (
         "4 of 4 games, 3 of them different; first movers scored 62.5 %, 25.0 % drawn; 2.0 games/s"
     )
-    assert details(tally)[-1].split() == ["b", "0.5/2", "-"]
+    assert report(tally).details()[-1].split() == ["b", "0.5/2", "-"]
 
 
 def test_table_of_no_games_can_be_drawn(tally: Tally) -> None:
-    assert standing(tally, Progress(4, 0, 0.0, 4), Sprt(), 2)
-    assert details(tally)
+    assert Report(tally, Sprt(), games=4, left=4, played=0, seconds=0.0).lines(2)
+    assert report(tally).details()
 
 
 def test_object_is_json_whoever_won_everything(tally: Tally) -> None:
     for number in range(4):
         tally.add(played(number, 1.0 - number % 2))
-    found = json.loads(json.dumps(as_object(tally, PROGRESS, Sprt()), allow_nan=False))
+    found = json.loads(json.dumps(report(tally, Sprt()).as_object(), allow_nan=False))
     assert found["players"][0]["better_than"] == {"b": None}
     assert found["pairings"][0]["pairs"] == [0, 0, 0, 0, 2]
     assert found["pairings"][0]["normalized_elo"] is None
@@ -112,7 +104,7 @@ def test_object_is_json_whoever_won_everything(tally: Tally) -> None:
 def test_pairs_that_went_alike_do_not_say_who_is_better(tally: Tally, results: tuple[float, ...]) -> None:
     for number, points in enumerate(results):
         tally.add(played(number, points))
-    (said, *_) = standing(tally, PROGRESS, None, 10)
+    (said, *_) = report(tally).lines(10)
     assert said.startswith("a against b: Elo ")
     assert " better " not in said
 
@@ -130,10 +122,10 @@ def three(*pairs: tuple[float, float]) -> Tally:
 
 def test_several_players_have_an_elo_each_and_the_difference_of_two_is_theirs_alone() -> None:
     tally = three((1.0, 0.5), (0.5, 0.5))
-    head, first, *_ = standing(tally, PROGRESS, None, 50)
+    head, first, *_ = report(tally).lines(50)
     assert head.split()[:5] == ["player", "Elo", "95", "%", "better"]
     assert first.split()[:2] == ["1", "a"]
-    assert [line.partition(":")[0] for line in details(tally)[:3]] == [
+    assert [line.partition(":")[0] for line in report(tally).details()[:3]] == [
         "a against b",
         "a against c",
         "b against c",
@@ -143,18 +135,18 @@ def test_several_players_have_an_elo_each_and_the_difference_of_two_is_theirs_al
 def test_no_likelihood_is_shown_as_certain(tally: Tally) -> None:
     for number in range(100):
         tally.add(played(number, 0.5 if number == 0 else 1.0 - number % 2))
-    (said, *_) = standing(tally, PROGRESS, None, 10)
+    (said, *_) = report(tally).lines(10)
     assert ", better with 99.9 %" in said
-    found = as_object(tally, PROGRESS, None)
+    found = report(tally).as_object()
     assert [each["better_than"] for each in found["players"]] == [{"b": 0.999}, {"a": 0.001}]
     assert found["pairings"][0]["superiority"] == 0.999
-    assert " 99.9 % " in standing(three(*[(1.0, 0.0)] * 100), PROGRESS, None, 100)[2]
+    assert " 99.9 % " in report(three(*[(1.0, 0.0)] * 100)).lines(100)[2]
 
 
 def test_elo_of_two_players_is_one_difference_and_without_the_noise_of_floats(tally: Tally) -> None:
     for number, points in enumerate((1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 1.0)):
         tally.add(played(number, points))
-    found = as_object(tally, PROGRESS, Sprt())
+    found = report(tally, Sprt()).as_object()
     one, two = found["players"]
     assert (one["elo"], two["elo"], found["pairings"][0]["elo"]) == (0.0, 0.0, 0.0)
     assert one["interval"] == found["pairings"][0]["interval"]
@@ -165,13 +157,13 @@ def test_elo_of_two_players_is_one_difference_and_without_the_noise_of_floats(ta
 
 def test_player_that_failed_has_no_result_and_its_games_say_nothing_of_the_others() -> None:
     tally = three((1.0, 0.5), (0.5, 0.5))
-    failed = replace(PROGRESS, failed={0: "left 3 of 4 games"})
-    _, first, second, last, *_, said = standing(tally, failed, None, 50)
+    failed = report(tally, failed={0: "left 3 of 4 games"})
+    _, first, second, last, *_, said = failed.lines(50)
     assert [line.split()[1:3] for line in (first, second)] == [["b", "+44"], ["c", "-44"]]
     assert last.split()[1:4] == ["a", "-", "-"]
     assert said == "no result for a: left 3 of 4 games"
-    assert details(tally, failed.failed)[0] == "a against b: no result"
-    found = as_object(tally, failed, None)
+    assert failed.details()[0] == "a against b: no result"
+    found = failed.as_object()
     assert [(each["elo"] is None, each["no_result"]) for each in found["players"]] == [
         (True, "left 3 of 4 games"),
         (False, None),
@@ -180,17 +172,14 @@ def test_player_that_failed_has_no_result_and_its_games_say_nothing_of_the_other
     assert found["pairings"][0] == {"players": ["a", "b"], "pairs": [0, 0, 0, 0, 1]}
 
 
-def test_test_of_a_player_that_failed_is_not_decided(tally: Tally) -> None:
+def test_test_of_a_player_that_failed_has_no_verdict(tally: Tally) -> None:
     test, failed = Sprt(0, 300), {1: "left 30 of 30 games"}
     for number in range(30):
         tally.add(played(number, 1.0 - number % 2, moves=f"0101010{number}"))
-    assert decided(tally, test)
-    assert not decided(tally, test, failed)
-    progress = replace(PROGRESS, failed=failed)
-    first, *_, said, verdict = standing(tally, progress, test, 10)
+    first, *_, said, verdict = report(tally, test, failed).lines(10)
     assert (first, said) == ("a against b: no result", "no result for b: left 30 of 30 games")
     assert verdict == "SPRT logistic elo0=0 elo1=300: no verdict"
-    assert as_object(tally, progress, test)["sprt"]["refused"] == "a player failed"
+    assert report(tally, test, failed).as_object()["sprt"]["refused"] == "a player failed"
 
 
 def test_games_left_by_one_colour_weigh_as_much_as_the_others(tally: Tally) -> None:

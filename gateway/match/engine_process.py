@@ -14,7 +14,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import index
 from random import Random
 from time import perf_counter, time
@@ -80,15 +79,11 @@ def _play() -> None:
             tell(printable(str(error)[:SHOWN]))
             return
         tell(None)
-    limits = Limits(
-        budgets=[think or (math.inf if limits_itself(name) else THINK) for name in names],
-        idle=settings["idle"],
-        think=think,
-        strict=settings["strict"],
-    )
-    game = Game(engines, limits, [runs_user_code(name) for name in names], tell)
+    budgets = [think or (math.inf if limits_itself(name) else THINK) for name in names]
+    announced = [runs_user_code(name) for name in names]
+    play = Duel(engines, budgets, settings["idle"], think, settings["strict"], announced, tell).play
     for line in asked:
-        tell(game.play(json.loads(line)))
+        tell(play(json.loads(line)))
 
 
 def _leave(_: int, __: FrameType | None) -> None:
@@ -99,43 +94,34 @@ def _stop(_: int, __: FrameType | None) -> None:
     raise _TooLate
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long engines may think about a move, in seconds."""
-
-    budgets: Sequence[float]
-    """What each of them is told."""
-    idle: float
-    """Who takes longer loses the game."""
-    think: float | None = None
-    """Who takes longer is late, where somebody set it."""
-    strict: bool = False
-    """Whether who is late loses the game, too."""
-
-    def is_late(self, seconds: float) -> bool:
-        """Whether a move that took so long is late."""
-        return self.think is not None and seconds > self.think + MARGIN
-
-    def longest(self) -> tuple[float, str]:
-        """Return after which time an engine is stopped, and what it then has not kept to."""
-        if self.strict and self.think is not None and self.think + MARGIN < self.idle:
-            return self.think + MARGIN, f"the {self.think:g} s of --think"
-        return self.idle, f"{self.idle:g} s"
-
-
-class Game:
-    """A game, again and again."""
+class Duel:
+    """Two engines, who play game after game."""
 
     def __init__(
         self,
         engines: Sequence[Engine],
-        limits: Limits,
+        budgets: Sequence[float],
+        idle: float,
+        think: float | None = None,
+        strict: bool = False,
         announced: Sequence[bool] = (False, False),
         tell: Callable[[object], None] = print,
     ) -> None:
-        """Before a move of an engine that is `announced`, `tell` is told how the game stands."""
+        """All times are seconds for a move: `budgets` are what each engine is told.
+
+        Who takes longer than `idle` loses the game. Who takes longer than `think` is late, which loses the
+        game if that is `strict`. Before a move of an engine that is `announced`, `tell` is told how the game
+        stands.
+        """
         self._engines = engines
-        self._limits = limits
+        self._budgets = [min(budget, PART * idle) for budget in budgets]
+        self._think = think
+        self._late = math.inf if think is None else think + MARGIN
+        self._strict = strict
+        self._longest, self._limit = idle, f"{idle:g} s"
+        """After which time an engine is stopped, and what it then has not kept to."""
+        if strict and self._late < idle:
+            self._longest, self._limit = self._late, f"the {think:g} s of --think"
         self._announced = announced
         self._tell = tell
 
@@ -147,7 +133,7 @@ class Game:
         began, thought, late = time(), [0.0, 0.0], [0, 0]
         board, fault = Board(), None
 
-        def found(fault: tuple[str, str] | None, *, over: bool = True) -> dict[str, Any]:
+        def stands(fault: tuple[str, str] | None, *, over: bool = True) -> dict[str, Any]:
             return {
                 "over": over,
                 "began": round(1000 * began),
@@ -158,7 +144,7 @@ class Game:
                 "reason": fault[0] if fault else "full" if board.winner is None else "four",
                 "thought": [round(1000 * each) for each in thought],
                 "late": late,
-                "said": printable(fault[1][:SHOWN]) if fault else "",
+                "why": printable(fault[1][:SHOWN]) if fault else "",
             }
 
         for column in opening:
@@ -166,33 +152,31 @@ class Game:
         while not board.over and fault is None:
             number = (asked["first"] + board.turn) % 2
             if self._announced[number]:
-                self._tell(found(("left", ""), over=False))
+                self._tell(stands(("left", ""), over=False))
             start = perf_counter()
             column, fault = self._column(number, board)
             seconds = perf_counter() - start
             thought[board.turn] += seconds
-            if self._limits.is_late(seconds):
+            if seconds > self._late:
                 late[board.turn] += 1
-                if self._limits.strict and fault is None:
-                    fault = "time", f"the engine took {seconds:.2f} s, with --think {self._limits.think:g}"
+                if self._strict and fault is None:
+                    fault = "time", f"the engine took {seconds:.2f} s, with --think {self._think:g}"
             board = board if fault else board.drop(column)
-        return found(fault)
+        return stands(fault)
 
     def _column(self, number: int, board: Board) -> tuple[int, tuple[str, str] | None]:
         """Return a column; or else how the game is lost, and why."""
-        longest, limit = self._limits.longest()
         try:
-            signal.setitimer(signal.ITIMER_REAL, longest)
+            signal.setitimer(signal.ITIMER_REAL, self._longest)
             try:
-                budget = min(self._limits.budgets[number], PART * self._limits.idle)
-                column = self._engines[number](board, budget)
+                column = self._engines[number](board, self._budgets[number])
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
             if index(column) in range(COLUMNS) and board.has_room(index(column)):  # numpy's numbers, too
                 return index(column), None
             return 0, ("illegal", f"the engine chose {column!r}, which cannot be played")
         except _TooLate:
-            return 0, ("time", f"the engine chose nothing within {limit}")
+            return 0, ("time", f"the engine chose nothing within {self._limit}")
         except EngineLate as error:
             return 0, ("time", str(error))
         except EngineError as error:

@@ -1,0 +1,203 @@
+"""Elo, from pairs of games: of two players by themselves, and of several from one likelihood.
+
+The two games of a pair share an opening, with colours swapped, so they depend on each other and are counted
+as one. A pair has one of five results, from 0 points to 2 for the first-named player. Counts of these, in
+this order, are its `cells`. Elo is logistic, normalized Elo as Michel Van den Bergh defines it, in the units
+in which a game's standard deviation is one: `Comments on normalized Elo`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import erf, inf, log, log10, sqrt
+from random import Random
+from typing import TypeAlias
+
+SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""What a pair with each of the five results scores."""
+NORMALIZED = 800 / log(10)
+"""How many points of normalized Elo make one standard deviation of a game."""
+SPARE = 0.5
+"""Drawn games that are added where somebody scored all or nothing, so that Elo stays finite."""
+UNSEEN = 1.0
+"""Where all pairs of two players went alike, so many more with any result are there to be drawn."""
+_Z95 = 1.959963984540054
+
+Crosstable: TypeAlias = Mapping[tuple[int, int], Sequence[float]]
+"""The cells of each two players, by their numbers. Two players are in it once, in either order."""
+
+
+def elo(score: float) -> float:
+    """Return the difference in Elo at which a player scores so, more than 0 and less than 1."""
+    return 400 * log10(score / (1 - score))
+
+
+def expected(difference: float) -> float:
+    """Return what a player scores who is better by so much Elo."""
+    return float(1 / (1 + 10 ** (-difference / 400)))
+
+
+def bounded(score: float, games: float) -> float:
+    """Return the score after so many games, kept from 0 and 1 by half a drawn game."""
+    least = SPARE / 2 / (games + SPARE)
+    return min(max(score, least), 1 - least)
+
+
+# Two players.
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """What pairs say about the first of two players; intervals are of 95 %."""
+
+    elo: float
+    interval: tuple[float, float]
+    """In Elo."""
+    normalized: float
+    """Its normalized Elo; plus or minus `inf` where no two pairs differ and the score is not even."""
+    normalized_error: float
+    superiority: float
+    """The likelihood that it is the better one."""
+
+
+def strength(cells: Sequence[float]) -> Strength:
+    """Return what pairs say, at least one of them."""
+    pairs = sum(cells)
+    score = sum(count * each for count, each in zip(cells, SCORES, strict=True)) / pairs
+    variance = sum(count * (each - score) ** 2 for count, each in zip(cells, SCORES, strict=True)) / pairs
+    lead, free = score - 0.5, pairs - 1
+    error = sqrt(variance / free) if free >= 1 else 0.0
+    margin = _quantile(free) * error
+    low, high = (elo(bounded(score + sign * margin, 2 * pairs)) for sign in (-1, 1))
+    unit = NORMALIZED / sqrt(2 * variance) if variance else inf
+    superiority = float(lead > 0) if lead else 0.5
+    if error:
+        superiority = (1 + erf(lead / (sqrt(2) * error))) / 2
+    return Strength(
+        elo=elo(bounded(score, 2 * pairs)),
+        interval=(low, high),
+        normalized=lead * unit if lead else 0.0,
+        normalized_error=margin * unit if margin else 0.0,
+        superiority=superiority,
+    )
+
+
+def _quantile(free: float) -> float:
+    """Return Student's t for 95 % and so many degrees of freedom: of few pairs, nobody knows the variance."""
+    if free <= 1:
+        return 12.706
+    z, inverse = _Z95, 1 / free
+    return z + inverse * (
+        (z**3 + z) / 4
+        + inverse * ((5 * z**5 + 16 * z**3 + 3 * z) / 96)
+        + inverse**2 * ((3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+    )
+
+
+# Several players: the likelihood of Bradley and Terry, in which a draw is half a win. At its maximum every
+# player scored just what its Elo says it should, against all its opponents together. The numbers say nothing
+# of who met whom more often. The mean of all players is 0.
+
+_PER_ELO = log(10) / 400
+_CLOSE = 1e-6
+_ROUNDS = 100
+_LEAP = 400.0
+"""Elo that an estimate may change by at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What is known of one of several players."""
+
+    elo: float
+    interval: tuple[float, float]
+    """Of 95 %."""
+    superiority: Sequence[float]
+    """The likelihood that it is better than each of the players."""
+
+
+def ratings(players: int, table: Crosstable, samples: int, lot: Random) -> list[Rating]:
+    """Return what is known of each player, from so many samples of a bootstrap, at least one.
+
+    For a sample the pairs of each two players are drawn again with replacement, which keeps the two games of
+    a pair together.
+    """
+    elos = fitted(players, table)
+    drawn = []
+    for _ in range(samples):
+        sample = {}
+        for pairing, cells in table.items():
+            # Pairs that all went alike would give an interval without width.
+            alike = sum(map(bool, cells)) == 1
+            weights = [count + UNSEEN / len(cells) for count in cells] if alike else cells
+            pairs = round(sum(cells))
+            results = lot.choices(range(len(cells)), weights, k=pairs) if pairs else []
+            sample[pairing] = [results.count(each) for each in range(len(cells))]
+        drawn.append(fitted(players, sample, elos))
+    rated = []
+    for player, own in enumerate(elos):
+        sampled = sorted(sample[player] for sample in drawn)
+        low, high = (sampled[round(share * (samples - 1))] for share in (0.025, 0.975))
+        better = [
+            sum(_beats(each[player], each[other]) for each in drawn) / samples for other in range(players)
+        ]
+        rated.append(Rating(own, (min(low, own), max(high, own)), better))
+    return rated
+
+
+def _beats(one: float, two: float) -> float:
+    return 0.5 if abs(one - two) < 10 * _CLOSE else float(one > two)
+
+
+def fitted(players: int, table: Crosstable, start: Sequence[float] | None = None) -> list[float]:
+    """Return the Elo of each player; those who met nobody have that of `start`, or 0."""
+    results = []
+    for (one, two), cells in table.items():
+        if pairs := sum(cells):
+            points = 2 * sum(count * score for count, score in zip(cells, SCORES, strict=True))
+            spare = (
+                SPARE if points in (0, 2 * pairs) else 0.0
+            )  # with all or nothing there would be no such Elo
+            results.append((one, two, 2 * pairs + spare, points + spare / 2))
+    elos = list(start or [0.0] * players)
+    for _ in range(_ROUNDS):
+        steps = _newton(elos, results)
+        largest = max(map(abs, steps), default=0.0)
+        scale = min(1.0, _LEAP / largest) if largest else 1.0
+        elos = [each + scale * step for each, step in zip(elos, steps, strict=True)]
+        if largest < _CLOSE:
+            break
+    mean = sum(elos) / players
+    return [each - mean for each in elos]
+
+
+def _newton(elos: Sequence[float], results: Sequence[tuple[int, int, float, float]]) -> list[float]:
+    """Return by how much each Elo is to change: one step of Newton's method.
+
+    Each result names two players, their games and the points of the first.
+    """
+    size = len(elos)
+    rows = [[0.0] * (size + 1) for _ in range(size)]  # the matrix, and beside it the right-hand side
+    for one, two, games, points in results:
+        share = expected(elos[one] - elos[two])
+        weight = max(games * share * (1 - share), 1e-12) * _PER_ELO
+        for player, opponent, lack in (
+            (one, two, points - games * share),
+            (two, one, games * share - points),
+        ):
+            rows[player][player] += weight
+            rows[player][opponent] -= weight
+            rows[player][size] += lack
+    for player in range(size):  # differences are known, and no level: each Elo is held, hardly, where it is
+        rows[player][player] += 1e-9
+    # Elimination by Gauss. The matrix is symmetric and positive definite, so no pivot has to be looked for.
+    for pivot, above in enumerate(rows):
+        for row in rows[pivot + 1 :]:
+            if factor := row[pivot] / above[pivot]:
+                for column in range(pivot, size + 1):
+                    row[column] -= factor * above[column]
+    steps = [0.0] * size
+    for player in reversed(range(size)):
+        row = rows[player]
+        known = sum(row[other] * steps[other] for other in range(player + 1, size))
+        steps[player] = (row[size] - known) / row[player]
+    return steps

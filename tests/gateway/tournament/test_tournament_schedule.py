@@ -1,0 +1,203 @@
+"""Which games there are, and who gets them: each of them once, pairs together, also after a stop."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.tournament.formats import Format, Pairing, Round, gauntlet, round_robin
+from gateway.tournament.schedule import AT_MOST, Schedule
+
+
+@dataclass(frozen=True)
+class Game:
+    pairing: int
+    number: int
+    points: float = 1.0
+
+
+@dataclass
+class Memory:
+    """A storage."""
+
+    games: list[Game] = field(default_factory=list)
+
+    def load(self) -> Iterator[Game]:
+        yield from self.games
+
+    def append(self, result: Game) -> None:
+        self.games.append(result)
+
+
+def schedule_of(
+    players: int, games: int, format: Format = round_robin, stored: Sequence[Game] = ()
+) -> Schedule[Game]:
+    found = Schedule(players, games, format, Memory(list(stored)))
+    assert list(found.recover()) == list(stored)
+    return found
+
+
+def test_everybody_meets_everybody() -> None:
+    schedule = schedule_of(3, 2)
+    assert schedule.pairings == [(0, 1), (0, 2), (1, 2)]
+    assert schedule.left == 6
+
+
+def test_in_a_gauntlet_the_first_meets_all_others() -> None:
+    assert schedule_of(4, 2, gauntlet).pairings == [(0, 1), (0, 2), (0, 3)]
+
+
+@given(st.integers(1, 60), st.integers(1, 5))
+def test_each_game_is_taken_once_and_no_pair_is_torn(pairs: int, tables: int) -> None:
+    schedule = schedule_of(2, 2 * pairs)
+    for _ in range(tables):
+        schedule.assign()
+    found = []
+    while taken := schedule.take(0):
+        assert len(taken) <= AT_MOST
+        assert [each % 2 for each in taken] == [0, 1] * (len(taken) // 2)
+        found += taken
+    assert found == list(range(2 * pairs))
+
+
+def test_tables_come_to_the_pairings_with_fewest_tables() -> None:
+    schedule = schedule_of(3, 4)
+    assert [schedule.assign() for _ in range(4)] == [0, 1, 2, 0]
+
+
+def test_what_a_table_took_and_did_not_play_is_played_by_another() -> None:
+    """As where a game was aborted."""
+    schedule = schedule_of(2, 4)
+    schedule.assign()
+    taken = schedule.take(0)
+    schedule.record(Game(0, taken[0]))
+    schedule.release(0, taken[1:])
+    assert schedule.assign() == 0
+    assert schedule.take(0) == [1, 2, 3]
+    assert schedule.left == 3
+
+
+def test_half_a_pair_is_taken_with_what_follows_it() -> None:
+    assert schedule_of(2, 6, stored=[Game(0, 0)]).take(0) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("pairing", "number"), [(0, 2), (0, -1), (1, 0), (-1, 0), (0, 1)])
+def test_game_that_is_none_or_is_there_already_is_not_counted(pairing: int, number: int) -> None:
+    schedule = schedule_of(2, 2, stored=[Game(0, 1)])
+    with pytest.raises(ValueError, match="is there twice, or is none"):
+        schedule.record(Game(pairing, number))
+    with pytest.raises(ValueError, match="is there twice, or is none"):
+        schedule_of(2, 2, stored=[Game(0, 1), Game(pairing, number)])
+
+
+def test_game_that_could_not_be_stored_does_not_count() -> None:
+    class Full(Memory):
+        def append(self, result: Game) -> None:
+            raise OSError("no space left")
+
+    schedule = Schedule(2, 2, round_robin, Full())
+    with pytest.raises(OSError, match="no space left"):
+        schedule.record(Game(0, 0))
+    assert (schedule.left, schedule.is_wanted(0, 0)) == (2, True)
+
+
+def test_games_of_a_player_who_has_withdrawn_are_played_no_more() -> None:
+    schedule = schedule_of(3, 4)
+    schedule.assign()
+    taken = schedule.take(0)
+    assert schedule.withdraw(0) == 8
+    assert not schedule.is_wanted(0, taken[0])
+    schedule.release(0, taken)
+    assert schedule.left == 4
+    assert schedule.assign() == 2
+    assert schedule.take(0) == []
+
+
+# Formats whose pairings depend on results.
+
+
+def knockout(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:
+    """Return pairings of who is left: all winners, and who had a bye; after a draw the two meet again."""
+    out = set[int]()
+    for score in (score for each in rounds for score in each):
+        one, two = score.points
+        if one != two:
+            out.add(score.pairing[one > two])
+    left = [each for each in players if each not in out]
+    drawn = [score.pairing for score in rounds[-1] if score.points[0] == score.points[1]] if rounds else []
+    again = [pairing for pairing in drawn if {*pairing} <= {*left}]
+    return again or list(zip(left[::2], left[1::2], strict=False))
+
+
+def swiss(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:
+    """Return three rounds in which those meet who stand next to each other and have not met."""
+    met = {pairing for each in rounds for pairing, _ in each}
+    points = dict.fromkeys(players, 0.0)
+    for each in rounds:
+        playing = {player for pairing, _ in each for player in pairing}
+        for player in {*players} - playing:
+            points[player] += 2  # the bye
+        for pairing, gained in each:
+            for player, share in zip(pairing, gained, strict=True):
+                points[player] = points.get(player, 0.0) + share
+    order = sorted(players, key=lambda player: (-points[player], player))
+    found: list[Pairing] = []
+    for one, two in combinations(order, 2):
+        pairing = min(one, two), max(one, two)
+        free = {one, two}.isdisjoint({player for pair in found for player in pair})
+        if len(rounds) < 3 and free and pairing not in met:
+            found.append(pairing)
+    return found
+
+
+@pytest.mark.parametrize("format", [round_robin, gauntlet, knockout, swiss])
+@given(st.data())
+def test_tournament_goes_on_after_a_stop_as_without_one(format: Format, data: st.DataObject) -> None:
+    """Whatever its format, and who wins: what was played, and who has withdrawn, says what is next."""
+    storage, players = Memory(), data.draw(st.integers(2, 7))
+    withdrawn: tuple[int, int] | None = None  # who, and after how many games
+
+    def resumed() -> Schedule[Game]:
+        schedule = Schedule(players, 2, format, storage)
+        for games, _ in enumerate(schedule.recover(), 1):
+            if withdrawn is not None and withdrawn[1] == games:
+                schedule.withdraw(withdrawn[0])
+        return schedule
+
+    schedule = resumed()
+    while schedule.left and len(storage.games) < 100:
+        pairing = schedule.assign()
+        assert pairing is not None
+        for number in schedule.take(pairing):
+            schedule.record(Game(pairing, number, data.draw(st.sampled_from([0.0, 0.5, 1.0]))))
+            if withdrawn is None and data.draw(st.integers(0, 9)) == 0:
+                withdrawn = data.draw(st.integers(0, players - 1)), len(storage.games)
+                schedule.withdraw(withdrawn[0])
+            if not schedule.is_wanted(pairing, number ^ 1):
+                break
+        after = resumed()
+        assert (after.pairings, after.left) == (schedule.pairings, schedule.left)
+        if data.draw(st.booleans()):
+            schedule = after
+        else:
+            schedule.release(pairing, range(2))
+    keys = [(game.pairing, game.number) for game in storage.games]
+    assert len({*keys}) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("format", "pairings"),
+    [
+        (knockout, [(0, 1), (2, 3), (0, 2), (0, 4)]),
+        (swiss, [(0, 1), (2, 3), (0, 2), (1, 4), (0, 3), (1, 2)]),
+    ],
+)
+def test_later_rounds_follow_from_what_earlier_ones_came_to(format: Format, pairings: list[Pairing]) -> None:
+    schedule = schedule_of(5, 2, format)
+    while (pairing := schedule.assign()) is not None:
+        for number in schedule.take(pairing):
+            schedule.record(Game(pairing, number))
+    assert schedule.pairings == pairings
