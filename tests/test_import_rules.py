@@ -24,7 +24,7 @@ TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
 DIALECTS = sorted(path.parent.name for path in (ROOT / "adapters").glob("*/translator.py"))
 SLOW = "asyncio multiprocessing numpy sqlalchemy ssl trio trio_websocket"
 HUB = "gateway.hub gateway.matchmaking"
-WEB = "jinja2 openskill sqlalchemy starlette"
+WEB = "jinja2 sqlalchemy starlette"
 CLIENTS = " ".join(f"adapters.{each}.client" for each in DIALECTS)
 SERVERS = " ".join(f"adapters.{each}.server adapters.{each}.translator" for each in DIALECTS)
 

@@ -433,7 +433,7 @@ def _sums(
         keys = [columns[key].label(key) for key in by]
         if "opponent" in by:
             query = select(*keys, *(columns[name].label(name) for name in figures))
-        else:  # each side by itself comes to a few rows, and fewer columns are sorted; of pairs there are many
+        else:  # each side by itself comes to few rows, and fewer columns are sorted; of pairs there are many
             sums = (func.sum(columns[name]).label(name) for name in figures)
             query = select(*keys, *sums).group_by(*(columns[key] for key in by))
         if names is not None:

@@ -26,7 +26,7 @@ from typing import Any
 
 from gateway.game.ids import RUNS, run_sign
 from gateway.runtime.processes import give_way, message_frame, read_message
-from gateway.store import StoreError, storing, totals
+from gateway.store import StoreError, storing
 from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, open_again, open_to_write
 from gateway.store.journal import Left, draw_run, next_left
@@ -151,7 +151,6 @@ def serve(server: socket.socket, niceness: int = 0) -> None:
             return
         give_way(0 if database.is_shared else niceness)
         server.sendall(message_frame(("done", opened)))
-        totals.prepare()
         worker = Worker(database, orders[1], journal, claim)
         while (question := read_message(messages)) is not None:
             server.sendall(message_frame(answer_to(question, worker)))
