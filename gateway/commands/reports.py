@@ -19,7 +19,7 @@ from gateway.options.readers import number
 from gateway.options.table import Command, Parser, flag, option, run
 from gateway.options.terminal import in_one_line, write_out
 from gateway.options.urls import database, password_of_database
-from gateway.store import StoreError, UnstorableError, commands, corrections, standings
+from gateway.store import StoreError, commands, corrections, standings
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.games import Filter
 from gateway.store.records import REASONS, from_moment, typed_id
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         for line in str(error).splitlines():
             print(f"c4gateway: error: {line}", file=sys.stderr)
         return 1
-    except (StoreError, UnstorableError, OSError) as error:
+    except (StoreError, OSError) as error:
         hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
         print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
         return 1

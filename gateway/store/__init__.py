@@ -24,10 +24,6 @@ class StoreError(Exception):
     """The database cannot be opened or used. Its text is one line for the operator."""
 
 
-class UnstorableError(Exception):
-    """The database will never take what was to be stored. Its text is one line."""
-
-
 class NotKeptError(StoreError):
     """There is no database: results are not kept."""
 

@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from game_records import FOUR, drawn, game
+from game_records import FOUR, drawn, game, packed
 from markupsafe import escape
 from web_world import NASTY, Site, keep, said, unkept
 
@@ -176,7 +176,7 @@ async def test_player_of_the_server_s_own_has_no_wire(site: Site) -> None:
     record = game(players=(LINE[0], Participant("aima", "house", house=True)))
     keep(site.database, [record])
     with site.database.writing() as connection:
-        storing.enclose(connection, storing.packed([Enclosure("1", 0, recorded(said("x")))]))
+        storing.enclose(connection, packed([Enclosure("1", 0, recorded(said("x")))]))
     shown = words(await page_of(site))
     assert "aima: one of the server's own players, without a connection." in shown
 
