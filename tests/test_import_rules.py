@@ -51,7 +51,7 @@ NAMED_ELSEWHERE = {
     "adapters.web.nac4",
     "adapters.web.api",
     "adapters.web.page.views",
-    "gateway.store.commands",
+    "gateway.store.formats",
 }
 """What serves nac4's documents by web, the page on which people play, which is a client of arena's, and what
 writes arena's own record of a game.

@@ -13,14 +13,17 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gateway.access.tablefile import audited
+from gateway.commands import standings
+from gateway.commands import stored_games as commands
 from gateway.game.ids import GameId
 from gateway.options.names import AUDIT, DATABASE
 from gateway.options.readers import number
 from gateway.options.table import Command, Parser, flag, option, run
 from gateway.options.terminal import in_one_line, write_out
 from gateway.options.urls import database, password_of_database
-from gateway.store import StoreError, commands, corrections, standings
+from gateway.store import StoreError, corrections
 from gateway.store.database import Database, open_to_read, open_to_write
+from gateway.store.formats import FORMATS
 from gateway.store.games import Filter
 from gateway.store.records import REASONS, from_moment, typed_id
 from gateway.store.statistics import LOBBY, ORDERS, Choice
@@ -162,7 +165,7 @@ class _Export(_Filtered):
         " columns from 1",
         default="jsonl",
         default_text="",
-        choices=tuple(sorted(commands.FORMATS)),
+        choices=tuple(sorted(FORMATS)),
     )
 
 

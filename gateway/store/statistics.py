@@ -31,7 +31,8 @@ from sqlalchemy import (
 
 from gateway.game.board import Side
 from gateway.game.events import Reason
-from gateway.store import evidence
+from gateway.game.text import did_you_mean, quoted
+from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Moves
 from gateway.store.games import number_of
@@ -370,6 +371,16 @@ def all_tables(connection: Connection) -> list[str]:
     """Return the names of all tables, in each of their spellings."""
     query = select(games.c.at_table).where(games.c.at_table.is_not(None)).distinct()
     return [*connection.scalars(query)]
+
+
+def check_table(connection: Connection, choice: Choice) -> None:
+    """Raise StoreError, with similar names, if no game was played at the table of a choice."""
+    table = choice.table
+    if table is None or table.casefold() == LOBBY:
+        return
+    known = all_tables(connection)
+    if table.casefold() not in map(str.casefold, known):
+        raise StoreError(f"no stored game was played at a table {quoted(table)}{did_you_mean(table, known)}")
 
 
 def _source(connection: Connection, choice: Choice) -> FromClause:

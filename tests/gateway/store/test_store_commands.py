@@ -10,17 +10,19 @@ from game_records import DRAW, drawn, game, numbered, packed, rows
 from sqlalchemy import Connection
 from store_world import enclosure, keep, recounted
 
+from gateway.commands import standings
+from gateway.commands import stored_games as commands
+from gateway.commands.standings import Form, Wanted
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
-from gateway.store import StoreError, commands, games, presentation, standings, statistics, storing
+from gateway.store import StoreError, games, presentation, statistics, storing
 from gateway.store.database import Database, open_to_write
 from gateway.store.evidence import Line, recorded
-from gateway.store.formats import jsonl
+from gateway.store.formats import FORMATS, jsonl
 from gateway.store.games import Filter, Page
 from gateway.store.open_games import log_unstored
 from gateway.store.records import Enclosure, GameRecord, Participant
 from gateway.store.schema import players
-from gateway.store.standings import Form, Wanted
 from gateway.store.totals import Totals
 
 SAID: tuple[Spoken, ...] = (
@@ -125,7 +127,7 @@ def test_no_name_reaches_the_terminal_with_its_control_characters(database: Data
     texts = [standings.standings(database, Wanted(form=form)) for form in forms]
     texts += [standings.grades(database, Wanted(form=form)) for form in forms]
     texts += [commands.show(database, "1"), commands.show(database, "2")]
-    texts += [commands.export(database, form, Filter()) for form in commands.FORMATS]
+    texts += [commands.export(database, form, Filter()) for form in FORMATS]
     for text in texts:
         assert all(is_visible(char) or char in "\r\n" for char in "".join(text))
 

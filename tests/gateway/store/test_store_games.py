@@ -8,8 +8,9 @@ from sqlalchemy import update
 from store_world import enclosure, keep, keep_only, records
 from trials import FEW
 
+from gateway.commands import stored_games as commands
 from gateway.game.events import Reason
-from gateway.store import commands, games, storing
+from gateway.store import games, storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import Filter, NoGameError, Page

@@ -101,7 +101,8 @@ from game_records import game, rows
 from sqlalchemy import Inspector, Row, insert, inspect, select
 from store_world import recounted
 
-from gateway.store import StoreError, commands, storing
+from gateway.commands import stored_games as commands
+from gateway.store import StoreError, storing
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.games import Filter, Page, evidence_of, page
 from gateway.store.schema import exchanges, games, metadata

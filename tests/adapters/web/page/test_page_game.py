@@ -13,11 +13,12 @@ from game_records import FOUR, drawn, game, packed
 from markupsafe import escape
 from web_world import NASTY, Site, keep, said, unkept
 
+from gateway.commands import stored_games as commands
 from gateway.game.events import Objection, Reason
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, Standing
 from gateway.game.text import is_visible, printable
-from gateway.store import commands, storing
+from gateway.store import storing
 from gateway.store.evidence import recorded
 from gateway.store.games import Filter
 from gateway.store.records import Enclosure, GameRecord, Participant
