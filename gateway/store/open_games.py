@@ -230,7 +230,7 @@ class OpenGames:
         found = self._games.get(game)
         if found is not None and found.otherwise is None:
             del self._games[game]
-            found.settle()
+            found.tell()
 
     def forget_all(self) -> list[GameRecord]:
         """Return all games that are open, once, the oldest first. Their players are not told of them."""
@@ -339,7 +339,7 @@ class OpenGames:
         numbers = {each.number for each in refused}
         for game in (each for number, each in enumerate(games) if number not in numbers):
             self._games.pop(game.record.game, None)
-            for _ in range(game.become_late()):
+            for _ in range(game.tell()):
                 self._told_late.one_more(trio.current_time())
             if not self._turns.results.take(TELLING):
                 await trio.lowlevel.checkpoint()
@@ -398,18 +398,9 @@ class _Game:
         self.waiting: list[Callable[[], object]] = []
         """Called once the game is settled or late."""
 
-    def settle(self) -> None:
+    def tell(self) -> int:
+        """Tell those that wait, now that the game is settled or late; return their number."""
         self.is_over = True
-        self._tell()
-
-    def become_late(self) -> int:
-        """Tell those that wait, and return their number, 0 if the game is settled."""
-        if self.is_over:
-            return 0
-        self.is_over = True
-        return self._tell()
-
-    def _tell(self) -> int:
         waiting, self.waiting = self.waiting, []
         for then in waiting:
             try:
