@@ -24,6 +24,10 @@ class StoreError(Exception):
     """The database cannot be opened or used. Its text is one line for the operator."""
 
 
+class UnstorableError(StoreError):
+    """The database will never take what was to be stored."""
+
+
 class NotKeptError(StoreError):
     """There is no database: results are not kept."""
 

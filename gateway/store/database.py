@@ -24,7 +24,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import QueuePool
 
-from gateway.store import VERSION, StoreError, sqlite
+from gateway.store import VERSION, StoreError, UnstorableError, sqlite
 from gateway.store.schema import bring_up_to_date, lineage_of, next_run, schema_version, version_of
 
 PATIENCE = 1.0
@@ -85,8 +85,8 @@ class Database:
 
         Where it is `unhurried`, a statement takes as long as it takes.
 
-        Raises `StoreError` for any error of the database; then all may have to be written again. Which of
-        several things the database will never take `by_halves` finds out.
+        Raises `StoreError`, and then all may have to be written again; `UnstorableError` if what was written
+        is at fault. Of several things `by_halves` finds those that are.
         """
         try:
             with self._transaction(writing=True) as connection:
@@ -94,7 +94,7 @@ class Database:
                     connection.execute(_UNHURRIED)
                 yield connection
         except _ERRORS as error:
-            raise StoreError(_one_line(error)) from error
+            raise (StoreError if is_passing(error) else UnstorableError)(_one_line(error)) from error
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -216,7 +216,7 @@ def by_halves(
         with connection.begin_nested():
             store(things)
     except Exception as error:
-        if _is_passing(error):
+        if is_passing(error):
             raise
         if len(things) == 1:
             return [(things[0], _one_line(error)[:_LONGEST])]
@@ -225,14 +225,14 @@ def by_halves(
     return []
 
 
-def _is_passing(error: Exception) -> bool:
+def is_passing(error: Exception) -> bool:
     """Whether the database cannot be used now; otherwise what was to be stored is at fault."""
     if isinstance(error, DBAPIError):
         is_too_large = str(getattr(error.orig, "sqlstate", "")).startswith("54")  # PostgreSQL: an index entry
         return not (is_too_large or isinstance(error, DataError | IntegrityError))
     if isinstance(error, SQLAlchemyError):
         return not isinstance(error, StatementError)
-    return isinstance(error, StoreError | OSError | MemoryError)
+    return isinstance(error, StoreError | OSError | MemoryError) and not isinstance(error, UnstorableError)
 
 
 def label_of(where: str) -> str:

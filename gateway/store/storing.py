@@ -69,8 +69,11 @@ class Recounted(NamedTuple):
     """Games with which ratings were missing or wrong."""
 
 
-def write(connection: Connection, games: Sequence[Row], evidence: Sequence[Packed]) -> Written:
-    """Store games, and evidence of these and earlier ones, all but what the database will never take."""
+def store_possible(connection: Connection, games: Sequence[Row], evidence: Sequence[Packed]) -> Written:
+    """Store games, and evidence of these and earlier ones, all but what the database will never take.
+
+    That takes longer than `store` and `enclose`: SQLite keeps pages in a file, to undo a part.
+    """
     otherwise = list[Row]()
 
     def store_some(numbered: Sequence[tuple[int, Row]]) -> None:

@@ -28,7 +28,7 @@ from gateway.game.ids import RUNS, run_sign
 from gateway.runtime.processes import give_way, message_frame, read_message
 from gateway.store import StoreError, storing
 from gateway.store.claim import Claim
-from gateway.store.database import Database, Place, open_again, open_to_write
+from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
 from gateway.store.evidence import stored
 from gateway.store.journal import Left, draw_run, next_left
 from gateway.store.records import Cleared, Enclosure, Row, TakenUp, Written
@@ -76,10 +76,17 @@ class Worker:
         for each in evidence:
             try:
                 packed.append((each.side, stored(each.exchange), each.game))
-            except Exception as error:
+            except Exception as error:  # whatever is wrong with it, nothing else waits for that
                 damaged.append(repr(error))
-        with self.database.writing() as connection:
-            written = storing.write(connection, games, packed)
+        try:
+            with self.database.writing() as connection:
+                written = Written(storing.store(connection, games))
+                storing.enclose(connection, packed)
+        except Exception as error:
+            if is_passing(error):
+                raise
+            with self.database.writing() as connection:
+                written = storing.store_possible(connection, games, packed)
         if self._claim is not None:
             self._claim.keep()
         return written._replace(evidence=[*damaged, *written.evidence])
