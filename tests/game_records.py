@@ -6,9 +6,11 @@ from typing import Protocol
 
 import trio
 
+from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
-from gateway.store.records import GameRecord, Participant
+from gateway.store.evidence import stored as kept
+from gateway.store.records import Enclosure, GameRecord, Participant, Row
 
 FOUR = "0101010"
 DRAW = "146660203633536103043506522512202545444111"
@@ -38,6 +40,16 @@ def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRec
 def numbered(records: Iterable[GameRecord], start: int = 1) -> list[GameRecord]:
     """Return the games with a number each, counted from `start`, for their id."""
     return [replace(record, game=str(number)) for number, record in enumerate(records, start)]
+
+
+def rows(records: Iterable[GameRecord]) -> list[Row]:
+    """Return games as they are stored."""
+    return [record.row() for record in records]
+
+
+def packed(evidence: Iterable[Enclosure]) -> list[tuple[Side, bytes, GameId]]:
+    """Return evidence as it is stored."""
+    return [(each.side, kept(each.exchange), each.game) for each in evidence]
 
 
 class Storing(Protocol):

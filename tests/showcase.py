@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from game_records import game, numbered
+from game_records import game, numbered, rows
 from scripted_clients import KINDS, Client, connected
 from worlds.server import Served
 
@@ -136,7 +136,7 @@ def fill(where: Path, games: Sequence[GameRecord]) -> None:
     """Put games into a new database."""
     database = open_to_write(str(where))
     with database.writing() as connection:
-        storing.store(connection, games)
+        storing.store(connection, rows(games))
     database.close()
 
 

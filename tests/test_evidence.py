@@ -19,7 +19,7 @@ import websockets.sync.client
 from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 from gateway.__main__ import main
-from gateway.store import commands
+from gateway.commands import stored_games as commands
 from gateway.store.database import open_to_read
 from gateway.store.evidence import Exchange
 from gateway.store.games import Filter, every, evidence_of

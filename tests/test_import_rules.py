@@ -24,7 +24,7 @@ TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
 DIALECTS = sorted(path.parent.name for path in (ROOT / "adapters").glob("*/translator.py"))
 SLOW = "asyncio multiprocessing numpy sqlalchemy ssl trio trio_websocket"
 HUB = "gateway.hub gateway.matchmaking"
-WEB = "jinja2 openskill sqlalchemy starlette"
+WEB = "jinja2 sqlalchemy starlette"
 CLIENTS = " ".join(f"adapters.{each}.client" for each in DIALECTS)
 SERVERS = " ".join(f"adapters.{each}.server adapters.{each}.translator" for each in DIALECTS)
 
@@ -51,7 +51,7 @@ NAMED_ELSEWHERE = {
     "adapters.web.nac4",
     "adapters.web.api",
     "adapters.web.page.views",
-    "gateway.store.commands",
+    "gateway.store.formats",
 }
 """What serves nac4's documents by web, the page on which people play, which is a client of arena's, and what
 writes arena's own record of a game.

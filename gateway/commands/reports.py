@@ -12,14 +12,16 @@ from functools import partial
 from typing import ClassVar
 
 from gateway.access.tablefile import audited
+from gateway.commands import standings, stored_games
 from gateway.game.ids import GameId
 from gateway.options.kinds import FILE, Kind, count, one_of
 from gateway.options.names import AUDIT, DATABASE
 from gateway.options.table import Command, Parser, argument, flag, option, run
 from gateway.options.terminal import exit_status, in_one_line, write_out
 from gateway.options.urls import database, password_of_database
-from gateway.store import StoreError, UnstorableError, commands, corrections, standings
+from gateway.store import StoreError, corrections
 from gateway.store.database import Database, open_to_read, open_to_write
+from gateway.store.formats import FORMATS
 from gateway.store.games import Filter
 from gateway.store.records import REASONS, from_moment, typed_id
 from gateway.store.statistics import LOBBY, ORDERS, Choice
@@ -34,9 +36,9 @@ def main(arguments: Sequence[str]) -> int:
     """
     try:
         return exit_status(lambda: write_out(run(Parser("c4gateway"), COMMANDS, arguments)))
-    except commands.RefusedError as error:
+    except stored_games.RefusedError as error:
         words = str(error).splitlines()
-    except (StoreError, UnstorableError) as error:
+    except StoreError as error:
         hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
         words = [f"{in_one_line(error)}{hint}"]
     for line in words:
@@ -179,7 +181,7 @@ class _Games(_Filtered):
     def run(self) -> Iterator[str]:
         with closing(open_to_read(self.db)) as database:
             wanted = self.filter(lost=self.lost)
-            yield from commands.list_games(database, wanted, self.limit, as_json=self.json)
+            yield from stored_games.list_games(database, wanted, self.limit, as_json=self.json)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,10 +198,10 @@ class _Show(_OnDatabase):
         with closing(open_to_read(self.db)) as database:
             if (self.game is None) != self.last or (self.game and (self.player or self.lost)):
                 raise StoreError("give the id of a game; or --last, perhaps with --player NAME")
-            game = self.game or commands.latest(database, _of_player(self.player, lost=self.lost))
-            yield from commands.show(database, game)
+            game = self.game or stored_games.latest(database, _of_player(self.player, lost=self.lost))
+            yield from stored_games.show(database, game)
             if self.moves:
-                yield from commands.move_by_move(database, game)
+                yield from stored_games.move_by_move(database, game)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +211,7 @@ class _Export(_Filtered):
     format: str = option(
         "which format (jsonl). Moves are columns 0 to 6, a digit each; only what is called position has"
         " columns from 1",
-        one_of(*sorted(commands.FORMATS)),
+        one_of(*sorted(FORMATS)),
         "jsonl",
         default_text="",
     )
@@ -217,7 +219,7 @@ class _Export(_Filtered):
     def run(self) -> Iterator[str]:
         wanted = self.filter(lost=False)  # before the database is opened, which may be missing
         with closing(open_to_read(self.db)) as database:
-            yield from commands.export(database, self.format, wanted)
+            yield from stored_games.export(database, self.format, wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +230,7 @@ class _Import(_OnDatabase):
 
     def run(self) -> Iterator[str]:
         with open(self.file, "rb") as lines, closing(open_to_write(self.db)) as database:
-            yield from commands.add(database, lines)
+            yield from stored_games.add(database, lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +240,7 @@ class _Backup(_OnDatabase):
     file: str = argument("where the copy is to be; no such file may be there yet", FILE)
 
     def run(self) -> Iterator[str]:
-        return commands.backup(self.db, self.file)
+        return stored_games.backup(self.db, self.file)
 
 
 class _Recount(_OnDatabase):
@@ -246,7 +248,7 @@ class _Recount(_OnDatabase):
 
     def run(self) -> Iterator[str]:
         with closing(open_to_write(self.db, create=False)) as database:
-            yield from commands.recount(database)
+            yield from stored_games.recount(database)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ the arithmetic of statistics and ratings; `schema` and `database` the tables and
 `storing` writes games, in the program `worker`, where a `claim` says that a writer lives; `process` is the
 server's end of that; `batcher` hands it games in batches, `clearing` removes all, and `open_games` knows who
 waits, and hands what the database does not take to the program of the `journal`. `games` and `statistics` are
-the queries. `formats`, `presentation`, `commands` and `standings` show what they find to people, and
-`corrections` is what an operator puts right.
+the queries, `formats` and `presentation` the forms of what they find, and `corrections` is what an operator
+puts right.
 
 Only what is imported from here costs anything: SQLAlchemy takes 0.2 s to import, so the process that plays
 never does, and nothing outside this package imports it.
@@ -24,8 +24,8 @@ class StoreError(Exception):
     """The database cannot be opened or used. Its text is one line for the operator."""
 
 
-class UnstorableError(Exception):
-    """The database will never take what was to be stored. Its text is one line."""
+class UnstorableError(StoreError):
+    """The database will never take what was to be stored."""
 
 
 class NotKeptError(StoreError):

@@ -1,12 +1,12 @@
 """The batcher: games that wait to be stored, and the task that hands them to the store process in batches.
 
-Knows trio and a `Store`; does not know databases or processes. The rules it keeps:
+Knows trio and the store process; does not know databases. The rules it keeps:
 
 - `put` and `add` never block and never fail.
 - While a batch is being stored the next one gathers, so a batch is the larger the more there is to do.
 - A game that is not stored within `Bounds.patience` goes to the journal (`open_games`). It is in no further
-  batch: what is in a journal is stored by `Store.take_up`, also what another run has left. A batch that is
-  being tried already keeps it; the store takes a game once.
+  batch: what is in a journal is stored by `StoreProcess.take_up`, also what another run has left. A batch
+  that is being tried already keeps it; the store takes a game once.
 - A store that fails is tried again, for ever, and the operator hears of it. A mistake in this module is
   treated likewise: only the end of the server ends the task.
 - A game that the store will never take does not keep the others. It stays in a file of the journal, and goes
@@ -20,7 +20,6 @@ import logging
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 import trio
 
@@ -29,40 +28,14 @@ from gateway.runtime.throttle import Throttle
 from gateway.runtime.turns import Turns
 from gateway.store import StoreError
 from gateway.store.clearing import Request
-from gateway.store.open_games import PASSING, TELLING, Count, Journal, OpenGames, Outage, log_unstored
-from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
+from gateway.store.open_games import TELLING, Count, OpenGames, Outage, log_refused, log_unstored
+from gateway.store.process import JournalProcess, StoreProcess
+from gateway.store.records import Batch, Enclosure, GameRecord, TakenUp
 
 logger = logging.getLogger("gateway.store")
 
 MOST_REFUSED = 20
 """So many lines of a journal that could not be stored are logged at once; all of them stay in its file."""
-
-
-class Batch(NamedTuple):
-    """What is stored in one transaction."""
-
-    games: Sequence[GameRecord] = ()
-    evidence: Sequence[Enclosure] = ()
-
-
-class Store(Protocol):
-    """Stores games. One call at a time."""
-
-    async def write(self, batch: Batch) -> Sequence[GameRecord]:
-        """Store games and evidence for good, all or none; what is stored already stays as it is.
-
-        Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
-        tried again later, another exception if a game is at fault.
-        """
-
-    async def take_up(self) -> TakenUp:
-        """Store some games of a journal that nobody writes any more. Raises as `write`."""
-
-    async def tidy(self) -> bool:
-        """Delete some of what is too old; return whether there is more. Raises as `write`."""
-
-    async def clear(self) -> Cleared:
-        """Remove all games and players. Raises as `write`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +82,8 @@ class Batcher:
 
     def __init__(
         self,
-        store: Store,
-        journal: Journal,
+        store: StoreProcess,
+        journal: JournalProcess,
         bounds: Bounds | None = None,
         pace: Pace | None = None,
         turns: Turns | None = None,
@@ -122,8 +95,8 @@ class Batcher:
         self._evidence: deque[Enclosure] = deque()
         self._evidence_size = 0
         self._linger_until = 0.0
-        self._batches: deque[Batch] = deque()
-        """What is being stored; it stays here until it is stored or given up."""
+        self._batch: Batch | None = None
+        """What is being stored; it stays here until it is."""
         self._turns = turns = turns or Turns()
         self.open = OpenGames(journal, turns, self._bounds.patience, pace.retry, pace.remind)
         self.commits = Histogram()
@@ -223,14 +196,13 @@ class Batcher:
     @property
     def _is_idle(self) -> bool:
         is_to_look = self.open.journaled or trio.current_time() >= self._look_at
-        return not (self._batches or self._games or self._evidence or is_to_look)
+        return not (self._batch or self._games or self._evidence or is_to_look)
 
     async def _take_turn(self) -> None:
         now = trio.current_time()
-        if not self._batches and (batch := self._next_batch(now)) is not None:
-            self._batches.append(batch)
-        if self._batches:
-            await self._write(self._batches[0])
+        self._batch = self._batch or self._next_batch(now)
+        if self._batch is not None:
+            await self._write(self._batch)
         elif self._games and isinstance(request := self._games[0], Request):
             if self._looked_for is not request:  # games of before are removed, wherever they are
                 self._looked_for = request
@@ -276,35 +248,45 @@ class Batcher:
     async def _write(self, batch: Batch) -> None:
         begun = trio.current_time()
         try:
-            otherwise = await self._store.write(batch)
-        except PASSING as error:
-            self.errors["passing"] += 1
-            self._outage.failed(error, self.open.waiting, trio.current_time())
-            await trio.sleep(self._pace.retry)
-        except Exception as error:  # a part of the batch is at fault
-            parts = _parts(batch)
-            if not parts:
-                self.errors["refused"] += 1
-                _say_not_storable("a result" if batch.games else "evidence", error)
-                self._give_up(batch.games, len(batch.evidence))
-                self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
-            self._batches.popleft()
-            self._batches.extendleft(reversed(parts))
-        else:
-            now = trio.current_time()
-            self.commits.add(now - begun)
-            self.open.note_otherwise(otherwise)
-            self._outage.over(len(batch.games), self.open.waiting, now)
-            await self._settle(batch)
-            self._batches.popleft()
-            if not self._evidence:
-                self._left_out.over()
-            if self.open.may_be_taken_up:
-                await self._look_again()
-            elif now >= self._look_at:  # however many games come
-                await self._take_up()
-            if self._games and not self._closed:
-                await trio.sleep_until(max(begun + self._pace.between, now + self._rest_after(now - begun)))
+            written = await self._store.write(batch)
+        except StoreError as error:
+            await self._wait_after(error)
+            return
+        now = trio.current_time()
+        self.commits.add(now - begun)
+        self.open.note_otherwise(written.otherwise)
+        self._outage.over(len(batch.games) - len(written.games), self.open.waiting, now)
+        self.errors["refused"] += len(written.games) + len(written.evidence)
+        for each in written.games:
+            log_refused("a result", each.why)
+        for why in written.evidence:
+            log_refused("evidence", why)
+        refused = {each.number for each in written.games}
+        self._log_lost([batch.games[number] for number in sorted(refused)], len(written.evidence))
+        self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
+        self._batch = None
+        for number, record in enumerate(batch.games):
+            if number in refused:
+                continue  # the journal will have it
+            self.open.settle(record.game)
+            if not self._turns.results.take(TELLING):
+                await trio.lowlevel.checkpoint()
+        if not self._evidence:
+            self._left_out.over()
+        if self.open.may_be_taken_up:
+            await self._look_again()
+        elif now >= self._look_at:  # however many games come
+            await self._take_up()
+        if self._games and not self._closed:
+            spent = now - begun
+            rest = min(spent / self._pace.share - spent, self._pace.rest)
+            await trio.sleep_until(max(begun + self._pace.between, now + rest))
+
+    async def _wait_after(self, error: StoreError) -> None:
+        """Wait until the store may be tried again."""
+        self.errors["passing"] += 1
+        self._outage.failed(error, self.open.waiting, trio.current_time())
+        await trio.sleep(self._pace.retry)
 
     async def _look_again(self) -> None:
         """Let go of the journal, and look for what is in there."""
@@ -315,10 +297,8 @@ class Batcher:
         """Have some games of journals stored that nobody writes any more."""
         try:
             found = await self._store.take_up()
-        except PASSING as error:
-            self.errors["passing"] += 1
-            self._outage.failed(error, self.open.waiting, trio.current_time())
-            await trio.sleep(self._pace.retry)
+        except StoreError as error:
+            await self._wait_after(error)
             return
         except Exception:  # a mistake of ours, which is not to hold up what waits
             self._look_at = trio.current_time() + self._pace.look
@@ -344,16 +324,6 @@ class Batcher:
                 logger.warning(text, *counts.values(), extra={"event": "journal_taken_up", **counts})
                 self._taken_up = TakenUp()
 
-    def _rest_after(self, spent: float) -> float:
-        return min(spent / self._pace.share - spent, self._pace.rest)
-
-    async def _settle(self, batch: Batch) -> None:
-        for record in batch.games:
-            self.open.settle(record.game)
-            if not self._turns.results.take(TELLING):
-                await trio.lowlevel.checkpoint()
-        self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
-
     async def _tidy(self) -> bool:
         try:
             return await self._store.tidy()
@@ -364,15 +334,16 @@ class Batcher:
             return False
 
     def _give_up_all(self) -> None:
-        evidence = len(self._evidence) + sum(len(batch.evidence) for batch in self._batches)
+        evidence = len(self._evidence) + (0 if self._batch is None else len(self._batch.evidence))
         requests = [each for each in self._games if isinstance(each, Request)]
-        for queue in (self._evidence, self._batches, self._games):
-            queue.clear()
-        self._give_up(self.open.forget_all(), evidence)
+        self._evidence.clear()
+        self._games.clear()
+        self._batch = None
+        self._log_lost(self.open.forget_all(), evidence)
         for request in requests:
             request.withdraw()
 
-    def _give_up(self, games: Sequence[GameRecord], evidence: int) -> None:
+    def _log_lost(self, games: Sequence[GameRecord], evidence: int) -> None:
         log_unstored(games)
         if evidence:
             about = {"event": "evidence_not_stored", "players_games": evidence}
@@ -398,21 +369,3 @@ def log_taken_up(found: TakenUp) -> None:
     if (more := len(found.refused) - MOST_REFUSED) > 0:
         about = {"event": "journal_refused", "file": found.said, "lines": more}
         logger.error("%s: %d lines more could not be stored", found.said, more, extra=about)
-
-
-def _say_not_storable(kind: str, error: Exception) -> None:
-    cause = " ".join(str(error).split())
-    about = {"event": "not_storable", "what": kind, "error": cause}
-    logger.error("the database will never take %s: %s", kind, cause, extra=about)
-
-
-def _parts(batch: Batch) -> list[Batch]:
-    """Return the batch in two parts, games before their evidence; nothing if it holds one thing."""
-    games, evidence = batch
-    if len(games) > 1:
-        half = len(games) // 2
-        return [Batch(games[:half]), Batch(games[half:], evidence)]
-    if games and evidence:
-        return [Batch(games), Batch((), evidence)]
-    half = len(evidence) // 2
-    return [Batch((), evidence[:half]), Batch((), evidence[half:])] if half else []

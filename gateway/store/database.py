@@ -7,11 +7,11 @@ commit with an fsync: SQLite with synchronous=FULL in WAL mode, PostgreSQL unles
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text, update
 from sqlalchemy.exc import (
@@ -40,11 +40,14 @@ _SESSION = {
 }
 """So that no silent network holds a writer up for long, and text is text; what the URL says goes before."""
 
+_LONGEST = 300
+"""Characters of an error that are shown: it may quote what was to be stored."""
 _UNHURRIED = text("SET LOCAL statement_timeout = 0")
 _ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
 """What a database, or the system below it, complains with."""
 
 
+T = TypeVar("T")
 Transaction: TypeAlias = AbstractContextManager[Connection]
 Reading: TypeAlias = Callable[[], Transaction]
 """Gives a connection, as `Database.reading` does."""
@@ -82,8 +85,8 @@ class Database:
 
         Where it is `unhurried`, a statement takes as long as it takes.
 
-        Raises `UnstorableError` if what was written is at fault, and `StoreError` where anything else is in
-        doubt; then all may have to be written again.
+        Raises `StoreError`, and then all may have to be written again; `UnstorableError` if what was written
+        is at fault. Of several things `by_halves` finds those that are.
         """
         try:
             with self._transaction(writing=True) as connection:
@@ -199,6 +202,29 @@ def open_again(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Dat
     return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
+def by_halves(
+    connection: Connection, things: Sequence[T], store: Callable[[Sequence[T]], object]
+) -> list[tuple[T, str]]:
+    """Store things in a transaction, all but those that the database will never take; return these, and why.
+
+    `store` stores some of them, or has changed nothing but the database when it raises an error. Raises
+    errors that are nobody's fault.
+    """
+    if not things:
+        return []
+    try:
+        with connection.begin_nested():
+            store(things)
+    except Exception as error:
+        if is_passing(error):
+            raise
+        if len(things) == 1:
+            return [(things[0], _one_line(error)[:_LONGEST])]
+        half = len(things) // 2
+        return by_halves(connection, things[:half], store) + by_halves(connection, things[half:], store)
+    return []
+
+
 def is_passing(error: Exception) -> bool:
     """Whether the database cannot be used now; otherwise what was to be stored is at fault."""
     if isinstance(error, DBAPIError):
@@ -206,7 +232,7 @@ def is_passing(error: Exception) -> bool:
         return not (is_too_large or isinstance(error, DataError | IntegrityError))
     if isinstance(error, SQLAlchemyError):
         return not isinstance(error, StatementError)
-    return isinstance(error, StoreError | OSError | MemoryError)
+    return isinstance(error, StoreError | OSError | MemoryError) and not isinstance(error, UnstorableError)
 
 
 def label_of(where: str) -> str:

@@ -40,6 +40,9 @@ class Line(NamedTuple):
 Exchange: TypeAlias = tuple[Line, ...]
 """One side of a game, oldest line first."""
 
+NEW = 2000
+"""Milliseconds after the end of a game in which its evidence is still to be expected."""
+
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _LETTERS: dict[Way, str] = {"in": "i", "out": "o", "note": "n"}
 _WAYS = {letter: way for way, letter in _LETTERS.items()}

@@ -16,7 +16,7 @@ from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Exchange
-from gateway.store.records import WORDS, GameRecord
+from gateway.store.records import WORDS, GameRecord, Row
 from gateway.store.schema import exchanges, games, players
 
 PAGE = 250
@@ -69,7 +69,7 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
     else:
         numbers = _of_player(wanted.player, wanted, condition, order, part.limit)
     query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)
-    return [GameRecord.from_plain(row) for row in connection.execute(query)]
+    return [GameRecord.of_row(row) for row in connection.execute(query)]
 
 
 def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
@@ -106,15 +106,15 @@ def unknown_player(connection: Connection, name: str) -> StoreError:
     return StoreError(f"no stored game has a player called {quoted(name)}{did_you_mean(name, known)}")
 
 
-def named(connection: Connection, ids: Sequence[GameId]) -> list[GameRecord]:
+def rows_of(connection: Connection, ids: Sequence[GameId]) -> list[Row]:
     """Return the games with these ids, as far as there are such games."""
-    return [GameRecord.from_plain(row) for row in connection.execute(_NAMED, {"ids": ids})]
+    return [Row._make((*row, None)) for row in connection.execute(_NAMED, {"ids": ids})]
 
 
 def one(connection: Connection, game: GameId) -> GameRecord:
     """Return the game with that id. Raises `NoGameError`."""
-    for record in named(connection, [game]):
-        return record
+    for row in rows_of(connection, [game]):
+        return GameRecord.of_row(row)
     raise NoGameError(f"there is no game {game}")
 
 
@@ -127,7 +127,7 @@ def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, 
 
 _first, _second = players.alias("opener"), players.alias("replier")
 _WHOLE = (
-    select(*games.c[1:4], _first.c.name, _second.c.name, *games.c[6:19])  # as `GameRecord.plain` has them
+    select(*games.c[1:4], _first.c.name, _second.c.name, *games.c[6:19])  # as `Row` has them
     .join(_first, games.c.first == _first.c.id)
     .join(_second, games.c.second == _second.c.id)
 )

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, TypeAlias
 from gateway.runtime.disk import is_locked, sync_folder, write_all
 from gateway.runtime.processes import message_frame, read_message
 from gateway.store.formats import jsonl
-from gateway.store.records import GameRecord
+from gateway.store.records import GameRecord, Refused
 
 SUFFIX = ".jsonl"
 REFUSED = ".refused"
@@ -54,11 +54,20 @@ class Journal:
         self._end = 0
         """How many bytes of the file are on disk."""
 
-    def append(self, records: Iterable[GameRecord]) -> None:
-        """Have games on disk. Raises OSError; then perhaps some of them are, and the next file follows."""
-        data = "".join(jsonl.write(records)).encode()
+    def append(self, records: Iterable[GameRecord]) -> list[Refused]:
+        """Have games on disk; return those that no line can have.
+
+        Raises OSError; then perhaps some of them are, and the next file follows.
+        """
+        lines, refused = list[bytes](), list[Refused]()
+        for number, record in enumerate(records):
+            try:
+                lines.append("".join(jsonl.write([record])).encode())
+            except ValueError as error:
+                refused.append(Refused(number, str(error)))
+        data = b"".join(lines)
         if not data:
-            return
+            return refused
         if self._file is None:
             self._file = self._created()
         try:
@@ -68,6 +77,7 @@ class Journal:
             self._abandon(self._file)
             raise
         self._end += len(data)
+        return refused
 
     def close(self) -> None:
         """Let go of the file that is open."""
@@ -263,15 +273,15 @@ def serve(server: socket.socket) -> None:
 
 
 def _answer_to(games: Sequence[Any], journal: Journal) -> tuple[str, object]:
-    """Append games; return "done", or "again" or "refused" and an error."""
+    """Append games; return "done" and those that were refused, or "failed" or "mistaken" and an error."""
     try:
-        journal.append([GameRecord.from_plain(each) for each in games])
+        refused = journal.append([GameRecord.of_row(each) for each in games])
     except (OSError, MemoryError) as error:
         where = getattr(error, "filename", None)
-        return "again", f"{where}: {error.strerror}" if isinstance(error, OSError) and where else str(error)
-    except Exception as error:  # the server finds out which game is at fault
-        return "refused", str(error) or repr(error)
-    return "done", None
+        return "failed", f"{where}: {error.strerror}" if isinstance(error, OSError) and where else str(error)
+    except Exception as error:
+        return "mistaken", repr(error)
+    return "done", [*map(tuple, refused)]
 
 
 if __name__ == "__main__":

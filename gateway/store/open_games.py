@@ -1,7 +1,7 @@
 """Games that are over but not stored, and the players that wait for their results.
 
-Knows trio and a `Journal`; does not know where games are stored, or how the journal is written. The rules it
-keeps:
+Knows trio and the journal's process; does not know where games are stored, or how the journal is written. The
+rules it keeps:
 
 - A game that is not stored when its players have waited for `patience` goes to the journal. It is late then:
   players hear the result, and the game is not open any more. Time in which the server stood still does not
@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import inf
-from typing import Protocol
 
 import trio
 
@@ -24,9 +23,9 @@ from gateway.game.ids import GameId
 from gateway.game.text import json_text
 from gateway.runtime.throttle import Throttle
 from gateway.runtime.turns import Turns
-from gateway.store import StoreError
 from gateway.store.formats.jsonl import as_object
-from gateway.store.records import GameRecord
+from gateway.store.process import JournalProcess
+from gateway.store.records import GameRecord, Refused, Row
 
 logger = logging.getLogger("gateway.store")
 
@@ -142,6 +141,18 @@ def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
         logger.error("not stored: %s", json_text(part), extra={"event": "games_not_stored", "games": part})
 
 
+def log_refused(what: str, why: str, by: str = "the database") -> None:
+    """Log that something will never be stored."""
+    cause = " ".join(why.split())
+    logger.error(
+        "%s will never take %s: %s",
+        by,
+        what,
+        cause,
+        extra={"event": "not_storable", "what": what, "error": cause},
+    )
+
+
 # The games that wait.
 
 STOOD_STILL = 0.25
@@ -150,27 +161,14 @@ MOST_OTHERWISE = 5_000
 """Games with another end that are kept, about 1 KB each: a player that has gone never asks."""
 AT_ONCE = 200
 """Games that are handed to the journal at once: a millisecond's work."""
-PASSING = (StoreError, OSError, MemoryError)
-"""Errors that are no game's fault and may be over at the next attempt."""
-
-
-class Journal(Protocol):
-    """Keeps games on disk for as long as the database does not take them. One `append` at a time."""
-
-    async def append(self, records: Sequence[GameRecord]) -> None:
-        """Have games on disk for good; of none, get ready for others.
-
-        Raises StoreError if it should be tried again later, another exception if a game is at fault.
-        """
-
-    async def close(self) -> None:
-        """Let go of what was written, so that it can be stored. More may be appended all the same."""
 
 
 class OpenGames:
     """Games that are not stored yet, by their ids, the oldest first. For the event loop."""
 
-    def __init__(self, journal: Journal, turns: Turns, patience: float, retry: float, remind: float) -> None:
+    def __init__(
+        self, journal: JournalProcess, turns: Turns, patience: float, retry: float, remind: float
+    ) -> None:
         """Let players wait for `patience` seconds, then use the journal, and try that every `retry` seconds.
 
         Tell the operator every `remind` seconds.
@@ -189,7 +187,7 @@ class OpenGames:
         """Whether no games are on their way to the journal."""
         self._answered.set()
         self._busy_until = -inf
-        self._otherwise: dict[GameId, GameRecord] = {}
+        self._otherwise: dict[GameId, Row] = {}
         self._came = trio.Event()
         self._told_late = Count(remind, _say_late)
         self._outage = Outage(remind, JOURNAL)
@@ -232,7 +230,7 @@ class OpenGames:
         found = self._games.get(game)
         if found is not None and found.otherwise is None:
             del self._games[game]
-            found.settle()
+            found.tell()
 
     def forget_all(self) -> list[GameRecord]:
         """Return all games that are open, once, the oldest first. Their players are not told of them."""
@@ -255,22 +253,23 @@ class OpenGames:
         else:
             found.waiting.append(then)
 
-    def note_otherwise(self, records: Iterable[GameRecord]) -> None:
+    def note_otherwise(self, rows: Iterable[Row]) -> None:
         """Note shared games that were stored with another end; call it before they are settled."""
-        for record in records:
-            found = self._games.get(record.game)
+        for row in rows:
+            found = self._games.get(row.game)
             if found is None:
                 continue  # it was told as the journal has it, which takes the place of a game without result
             if found.is_handed_over:
-                found.otherwise = record
+                found.otherwise = row
             else:
-                self._otherwise[record.game] = record
+                self._otherwise[row.game] = row
         for game in [*self._otherwise][:-MOST_OTHERWISE]:
             del self._otherwise[game]
 
     def take_otherwise(self, game: GameId) -> GameRecord | None:
         """Return a game, once, if it was stored with another end."""
-        return self._otherwise.pop(game, None)
+        row = self._otherwise.pop(game, None)
+        return None if row is None else GameRecord.of_row(row)
 
     async def watch(self) -> None:
         """Have games journaled that have waited for long, and let them be late, until cancelled."""
@@ -286,7 +285,7 @@ class OpenGames:
             oldest = self._timely[0]
             if not self._is_ready:  # a process has to be started, which takes a while
                 if await self._reached(oldest.until - self._patience / 2) and not oldest.is_over:
-                    self._is_ready = await self._append([])
+                    self._is_ready = await self._append([]) is not None
             elif await self._reached(oldest.until):
                 now = trio.current_time()
                 due = [
@@ -306,52 +305,41 @@ class OpenGames:
             game.until = until
         return False
 
-    async def _append(self, games: Sequence["_Game"]) -> bool:
-        """Append to the journal; return whether it took the games. If not, wait a while."""
+    async def _append(self, games: Sequence["_Game"]) -> list[Refused] | None:
+        """Append to the journal; return what it refused for good. None if it failed; then wait a while."""
         self._answered = trio.Event()
         try:
-            await self._journal.append([game.record for game in games])
-        except PASSING as error:
+            refused = await self._journal.append([game.record for game in games])
+        except Exception as error:  # also a mistake of ours: all of these are tried again
             self._answered.set()
             if games:
                 self._outage.failed(error, len(self._games), trio.current_time())
             await trio.sleep(self._retry)
             self._busy_until = trio.current_time()
-            return False
-        except Exception:
-            self._answered.set()
-            raise
+            return None
         self._answered.set()
         self._busy_until = trio.current_time()
-        self._written += len(games)
-        return True
+        self._written += len(games) - len(refused)
+        return refused
 
     async def _have_journaled(self, games: Sequence["_Game"]) -> bool:
         """Let games be late, a few in each turn, and return whether the journal has taken them."""
         for game in games:
             game.is_handed_over = True
-        try:
-            is_taken = await self._append(games)
-        except Exception as error:
-            if len(games) > 1:
-                half = len(games) // 2
-                if await self._have_journaled(games[:half]):
-                    return await self._have_journaled(games[half:])
-                self._take_back(games[half:])
-                return False
-            about = {"event": "not_storable", "what": "a result", "error": str(error)}
-            logger.error("the journal will never take a result: %s", error, extra=about)
-            self._take_back(games)
-            log_unstored([games[0].record])
-            games[0].is_over = True  # nobody is told of it, unless the database takes it
-            return True
-        if not is_taken:
+        refused = await self._append(games)
+        if refused is None:
             self._take_back(games)
             return False
         self._outage.over(len(games), len(self._games), trio.current_time())
-        for game in games:
+        for number, why in refused:
+            log_refused("a result", why, by="the journal")
+            self._take_back([games[number]])
+            log_unstored([games[number].record])
+            games[number].is_over = True  # nobody is told of it, unless the database takes it
+        numbers = {each.number for each in refused}
+        for game in (each for number, each in enumerate(games) if number not in numbers):
             self._games.pop(game.record.game, None)
-            for _ in range(game.become_late()):
+            for _ in range(game.tell()):
                 self._told_late.one_more(trio.current_time())
             if not self._turns.results.take(TELLING):
                 await trio.lowlevel.checkpoint()
@@ -363,9 +351,9 @@ class OpenGames:
         for game in games:
             game.is_handed_over = False
             if game.otherwise is not None:
-                record, game.otherwise = game.otherwise, None
-                self.note_otherwise([record])
-                self.settle(record.game)
+                row, game.otherwise = game.otherwise, None
+                self.note_otherwise([row])
+                self.settle(row.game)
 
     async def let_go(self) -> None:
         """Let what was journaled be taken up, with what is on its way there."""
@@ -405,23 +393,14 @@ class _Game:
         """When it is to be journaled."""
         self.is_over = self.is_handed_over = False
         """Whether it is settled or late, and whether it may be in the journal."""
-        self.otherwise: GameRecord | None = None
+        self.otherwise: Row | None = None
         """How it is stored, where it may also be in the journal, with another end."""
         self.waiting: list[Callable[[], object]] = []
         """Called once the game is settled or late."""
 
-    def settle(self) -> None:
+    def tell(self) -> int:
+        """Tell those that wait, now that the game is settled or late; return their number."""
         self.is_over = True
-        self._tell()
-
-    def become_late(self) -> int:
-        """Tell those that wait, and return their number, 0 if the game is settled."""
-        if self.is_over:
-            return 0
-        self.is_over = True
-        return self._tell()
-
-    def _tell(self) -> int:
         waiting, self.waiting = self.waiting, []
         for then in waiting:
             try:

@@ -18,9 +18,8 @@ import trio
 
 from gateway.runtime.child import Child, LinkError
 from gateway.runtime.processes import StartedProcess, marshalled, unmarshalled
-from gateway.store import StoreError, UnstorableError
-from gateway.store.batcher import Batch
-from gateway.store.records import Cleared, GameRecord, TakenUp
+from gateway.store import StoreError
+from gateway.store.records import Batch, Cleared, GameRecord, Refused, Row, TakenUp, Written
 
 PROGRAM = "gateway.store.worker"
 JOURNAL_PROGRAM = "gateway.store.journal"
@@ -91,9 +90,13 @@ class _StoreChild:
         except Exception as error:  # the next answer would belong to another question
             status = await self._child.end(PARTING)
             raise StoreError(f"{self._name} has ended, with status {status}") from error
-        if kind == "done":
-            return value
-        raise StoreError(value) if kind == "again" else UnstorableError(value)
+        match kind:
+            case "done":
+                return value
+            case "failed":
+                raise StoreError(value)
+            case _:
+                raise RuntimeError(f"{self._name} is mistaken: {value}")
 
     async def _answer(self, question: bytes) -> Any:
         assert self._child.link is not None
@@ -105,7 +108,10 @@ class _StoreChild:
 
 
 class StoreProcess(_StoreChild):
-    """A `Store` in a process of its own. One call at a time."""
+    """Stores games in a database, in a process of its own. One call at a time.
+
+    All calls raise StoreError if they should be tried again later, RuntimeError for a mistake of ours.
+    """
 
     def __init__(
         self,
@@ -144,33 +150,35 @@ class StoreProcess(_StoreChild):
         )
         return opened
 
-    async def write(self, batch: Batch) -> Sequence[GameRecord]:
-        """Store games and evidence for good, all or none; what is stored already stays as it is.
-
-        Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
-        tried again later, UnstorableError if a game is at fault.
-        """
-        games = [each.plain() for each in batch.games]
-        evidence = [(each.game, each.side, each.exchange) for each in batch.evidence]
-        question = _marshalled(("write", games, evidence))
-        return [GameRecord.from_plain(each) for each in await self._ask(question, self._patience)]
+    async def write(self, batch: Batch) -> Written:
+        """Store games and evidence for good, in one transaction; what is stored already stays as it is."""
+        question = ("write", [tuple(each.row()) for each in batch.games], [*map(tuple, batch.evidence)])
+        otherwise, refused, refused_evidence = await self._ask(marshalled(question), self._patience)
+        return Written(
+            [Row(*each) for each in otherwise], [Refused(*each) for each in refused], refused_evidence
+        )
 
     async def take_up(self) -> TakenUp:
-        """Store some games of a journal that no process writes any more. Raises as `write`."""
-        return TakenUp(*await self._ask(marshalled(("take up",)), self._patience))
+        """Store some games of a journal that no process writes any more."""
+        came = TakenUp(*await self._ask(marshalled(("take up",)), self._patience))
+        came.refused = [Refused(*each) for each in came.refused]
+        return came
 
     async def tidy(self) -> bool:
-        """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
+        """Delete some of the evidence that is too old; return whether there is more."""
         return bool(await self._ask(marshalled(("tidy",)), self._patience))
 
     async def clear(self) -> Cleared:
-        """Remove all games and players. Raises as `write`."""
-        games, players = await self._ask(marshalled(("clear",)), 10 * self._patience)
-        return Cleared(games, players)
+        """Remove all games and players."""
+        return Cleared(*await self._ask(marshalled(("clear",)), 10 * self._patience))
 
 
 class JournalProcess(_StoreChild):
-    """A `Journal` in a process of its own, which runs only while it is needed. One `append` at a time."""
+    """Keeps games on disk for as long as the database does not take them, one `append` at a time.
+
+    Its process runs only while it is needed. Games of which `close` has let go can be stored; more may be
+    appended all the same.
+    """
 
     def __init__(self, folder: str, name: str, beside: str | None, *, patience: float = 10.0) -> None:
         """Write files that begin with `name`, and have the mode of the file `beside`.
@@ -180,17 +188,10 @@ class JournalProcess(_StoreChild):
         super().__init__(JOURNAL_PROGRAM, "the process that writes the journal", (folder, name, beside))
         self._patience = patience
 
-    async def append(self, records: Sequence[GameRecord]) -> None:
-        """Have games on disk for good; of none, have the process ready. Raises StoreError.
+    async def append(self, records: Sequence[GameRecord]) -> list[Refused]:
+        """Have games on disk for good; return those that are refused for good. Of none, get ready for others.
 
-        It raises UnstorableError if a game is at fault.
+        Raises StoreError if it should be tried again later, RuntimeError for a mistake of ours.
         """
-        await self._ask(_marshalled([each.plain() for each in records]), self._patience)
-
-
-def _marshalled(question: object) -> bytes:
-    """Return a question about games. Raises UnstorableError."""
-    try:
-        return marshalled(question)
-    except ValueError as error:
-        raise UnstorableError(str(error)) from error
+        found = await self._ask(marshalled([tuple(each.row()) for each in records]), self._patience)
+        return [Refused(*each) for each in found]

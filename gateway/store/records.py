@@ -7,10 +7,10 @@ as it is spelled; everything else that is said of it here is what it was in this
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from gateway.game.board import Board, Side, other, position_string
 from gateway.game.events import Ended, Reason
@@ -95,24 +95,21 @@ class GameRecord:
         """The moves as a position string. Raises ValueError where they are no columns."""
         return position_string(map(int, self.moves))
 
-    def plain(self) -> tuple[object, ...]:
-        """Return the game as values that every way of writing knows, for `from_plain`.
-
-        They are in the order of the columns of the table of games, with names for the numbers of players.
-        `remote`, which no table has, comes last.
-        """
+    def row(self) -> "Row":
+        """Return the game as it is written to a process and to a database."""
         first, second = self.players
-        return (
+        values = (
             *(self.game, self.began, self.ended, first.name, second.name),
             *(first.kind, second.kind, first.house, second.house),
             *(self.moves, self.result, WORDS[self.reason], *self.thought),
             *(self.table, self.series, self.round, self.counted, self.remote),
         )
+        return Row._make(values)
 
     @classmethod
-    def from_plain(cls, found: Sequence[Any]) -> "GameRecord":
-        """Undo `plain`; `remote` may be missing. Raises KeyError, TypeError, ValueError."""
-        game, began, ended, first, second, kind, other_kind, house, other_house, *others = found
+    def of_row(cls, values: Iterable[Any]) -> "GameRecord":
+        """Return the game of a row; `remote` may be missing. Raises KeyError, TypeError, ValueError."""
+        game, began, ended, first, second, kind, other_kind, house, other_house, *others = values
         moves, result, reason, thought, other_thought, *about = others
         players = (Participant(first, kind, house), Participant(second, other_kind, other_house))
         end = (moves, winner_of(result), REASONS[reason], (thought, other_thought))
@@ -126,14 +123,68 @@ class GameRecord:
         return board
 
 
-@dataclass(frozen=True, slots=True)
-class Enclosure:
+class Row(NamedTuple):
+    """A game as values that every way of writing knows.
+
+    They are those of `GameRecord`, in the order of the columns of the table of games, with names for the
+    numbers of players. `remote`, which no table has, comes last.
+    """
+
+    game: GameId
+    began: int
+    ended: int
+    first: str
+    second: str
+    first_kind: str
+    second_kind: str
+    first_house: bool
+    second_house: bool
+    moves: str
+    result: int
+    reason: str
+    """One of `WORDS`."""
+    first_thought: int
+    second_thought: int
+    table: str | None
+    series: int
+    round: int
+    counted: bool
+    remote: Side | None = None
+
+
+class Enclosure(NamedTuple):
     """The evidence of one side of a game, handed in after the game."""
 
     game: GameId
     side: Side
     exchange: bytes
     """As `evidence.recorded` gives it."""
+
+
+class Batch(NamedTuple):
+    """What is stored in one transaction."""
+
+    games: Sequence[GameRecord] = ()
+    evidence: Sequence[Enclosure] = ()
+
+
+class Refused(NamedTuple):
+    """One of several things to be stored that will never be."""
+
+    number: int
+    """Its place among them, from 0; of a line of a file its number there."""
+    why: str
+
+
+class Written(NamedTuple):
+    """What came of games and evidence that were to be stored."""
+
+    otherwise: Sequence[Row] = ()
+    """Shared games that another server had stored with another end, as they are stored."""
+    games: Sequence[Refused] = ()
+    """Games that were refused. All others are stored."""
+    evidence: Sequence[str] = ()
+    """Why pieces of evidence were refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +208,8 @@ class TakenUp:
     """How many were stored in place of a game that had no result, because a server had lost this one."""
     differing: list[str] = field(default_factory=list)
     """About games that have no result here, and one in the database."""
-    refused: list[tuple[int, str]] = field(default_factory=list)
-    """Numbers of lines that are not stored, or not all of whose games are, and why."""
+    refused: list[Refused] = field(default_factory=list)
+    """Lines that are not stored, or not all of whose games are."""
     said: str | None = None
     """Where these lines are; where none were refused, why the journal cannot be read."""
 

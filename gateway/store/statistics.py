@@ -21,6 +21,7 @@ from sqlalchemy import (
     Subquery,
     and_,
     case,
+    desc,
     func,
     literal_column,
     or_,
@@ -30,7 +31,8 @@ from sqlalchemy import (
 
 from gateway.game.board import Side
 from gateway.game.events import Reason
-from gateway.store import evidence
+from gateway.game.text import did_you_mean, quoted
+from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Moves
 from gateway.store.games import number_of
@@ -232,7 +234,9 @@ _NONE = Score(0, 0, 0)
 _NOTHING = Record(_NONE, _NONE, 0, 0)
 _SIDES = (("first", "second"), ("second", "first"))
 """The columns of a player and of its opponent, by the player's side."""
-_SUMS = ("games", "won", "drawn", "thought", "moves")
+_SCORE = ("games", "won", "drawn")
+_RECORD = (*(f"{side}_{name}" for side, _ in _SIDES for name in _SCORE), "thought", "moves")
+"""Figures that `_sums` can sum for a player, as columns. A record has those of each side apart."""
 _COUNTS = players.c.opened + players.c.replied > 0
 """Of a player: some of its games count."""
 _SURE = players.c.mean - 3 * players.c.deviation
@@ -310,10 +314,11 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
         # Not by reason where nobody asks for it: each column makes sorting slower.
         keys = ("player", "reason") if by_reason else ("player",)
         done: dict[str, Record] = defaultdict(lambda: _NOTHING)
-        for (name, *reason), record in _records(connection, source, keys).items():
-            done[name] += record
-            if reason:
-                endings[name, REASONS[reason[0]]] = record.total
+        for row in connection.execute(_sums(source, keys, _RECORD)):
+            record = _record(row)
+            done[row.player] += record
+            if by_reason:
+                endings[row.player, REASONS[row.reason]] = record.total
         found = [replace(each, record=done[each.name]) for each in found if each.name in done]
     return Comparison(choice, found, reasons, endings, tables(connection))
 
@@ -322,9 +327,11 @@ def scores(
     connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
 ) -> dict[tuple[str, str], Score]:
     """Return the score of each of `names` against each of `others` that it met."""
-    source = _source(connection, choice)
-    found = _records(connection, source, ("player", "opponent"), names, others)
-    return {(name, other): record.total for (name, other), record in found.items()}
+    query = _sums(_source(connection, choice), ("player", "opponent"), _SCORE, names, others)
+    return {
+        (name, other): Score(int(number), int(won), int(drawn))
+        for number, won, drawn, name, other in connection.execute(query)
+    }
 
 
 def meetings(reading: Reading, at_once: int = 10) -> Iterator[Meeting]:
@@ -336,9 +343,10 @@ def meetings(reading: Reading, at_once: int = 10) -> Iterator[Meeting]:
     while True:
         with reading() as connection:
             names = [each.name for each in players_by_name(connection, after, at_once)]
-            found = _records(connection, tallies, ("player", "opponent"), names)
-        for (first, second), record in sorted(found.items(), key=lambda each: each[0]):
-            yield Meeting(first, second, record.first.games)
+            query = _sums(tallies, ("player", "opponent"), ("first_games",), names)
+            found = connection.execute(query.order_by("player", "opponent")).all()
+        for number, first, second in found:
+            yield Meeting(first, second, int(number))
         if len(names) < at_once:
             return
         after = names[-1]
@@ -363,6 +371,16 @@ def all_tables(connection: Connection) -> list[str]:
     """Return the names of all tables, in each of their spellings."""
     query = select(games.c.at_table).where(games.c.at_table.is_not(None)).distinct()
     return [*connection.scalars(query)]
+
+
+def check_table(connection: Connection, choice: Choice) -> None:
+    """Raise StoreError, with similar names, if no game was played at the table of a choice."""
+    table = choice.table
+    if table is None or table.casefold() == LOBBY:
+        return
+    known = all_tables(connection)
+    if table.casefold() not in map(str.casefold, known):
+        raise StoreError(f"no stored game was played at a table {quoted(table)}{did_you_mean(table, known)}")
 
 
 def _source(connection: Connection, choice: Choice) -> FromClause:
@@ -394,51 +412,66 @@ def _source(connection: Connection, choice: Choice) -> FromClause:
     return select(*columns).where(*chosen).subquery()
 
 
-def _records(
-    connection: Connection,
+def _sums(
     source: FromClause,
     by: Sequence[str],
+    figures: Sequence[str],
     names: Sequence[str] | None = None,
     others: Sequence[str] | None = None,
-) -> dict[tuple[str, ...], Record]:
-    """Return what players did in games, those of each ``player``, ``opponent`` and ``reason`` together.
+) -> Select[Any]:
+    """Return a query that sums `figures` over the games of each ``player``, ``opponent`` and ``reason``.
 
-    `source` is as `_source` gives it, `by` some of the three words. With `names` only of these players, with
-    `others` only against those.
+    `source` is as `_source` gives it, `by` some of the three words, `figures` some of `_SCORE` and `_RECORD`.
+    All of these are columns. With `names` only of these players, with `others` only against those.
     """
-    found: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0] * 8)
+    sides = []
     for side, (own, other) in enumerate(_SIDES):
-        key = {"player": source.c[own], "opponent": source.c[other], "reason": source.c.reason}
-        sums = (
-            source.c.games,
-            case((source.c.result == 1 + side, source.c.games), else_=0),
-            case((source.c.result == 0, source.c.games), else_=0),
-            source.c[f"{own}_thought"],
-            source.c[f"{own}_moves"],
-        )
-        query = select(
-            *(key[each].label(each) for each in by),
-            *(func.sum(column).label(name) for name, column in zip(_SUMS, sums, strict=True)),
-        ).group_by(*(key[each] for each in by))
+        counts = {
+            "games": source.c.games,
+            "won": case((source.c.result == 1 + side, source.c.games), else_=0),
+            "drawn": case((source.c.result == 0, source.c.games), else_=0),
+        }
+        columns: dict[str, ColumnElement[Any]] = {
+            "player": source.c[own],
+            "opponent": source.c[other],
+            "reason": source.c.reason,
+            "thought": source.c[f"{own}_thought"],
+            "moves": source.c[f"{own}_moves"],
+            **counts,
+            **{f"{own}_{name}": count for name, count in counts.items()},
+            **{f"{other}_{name}": literal_column("0") for name in counts},
+        }
+        keys = [columns[key].label(key) for key in by]
+        if "opponent" in by:
+            query = select(*keys, *(columns[name].label(name) for name in figures))
+        else:  # each side by itself comes to few rows, and fewer columns are sorted; of pairs there are many
+            sums = (func.sum(columns[name]).label(name) for name in figures)
+            query = select(*keys, *sums).group_by(*(columns[key] for key in by))
         if names is not None:
             query = query.where(source.c[own].in_(_numbers(names)))
         if others is not None:
             query = query.where(source.c[other].in_(_numbers(others)))
-        grouped = query.subquery()
-        columns, whole = [], select(*(grouped.c[name] for name in _SUMS))
-        for each in by:
-            column = grouped.c[each]
-            if each != "reason":
-                named = players.alias()
-                whole = whole.join(named, named.c.id == column)
-                column = named.c.name
-            columns.append(column)
-        for number, won, drawn, thought, moves, *keys in connection.execute(whole.add_columns(*columns)):
-            counts = found[tuple(keys)]
-            counts[3 * side : 3 * side + 3] = int(number), int(won), int(drawn)
-            counts[6] += int(thought)
-            counts[7] += int(moves)
-    return {keys: Record(Score(*each[:3]), Score(*each[3:6]), *each[6:]) for keys, each in found.items()}
+        sides.append(query)
+    both = union_all(*sides).subquery()
+    totals = select(*(both.c[key] for key in by), *(func.sum(both.c[name]).label(name) for name in figures))
+    summed = totals.group_by(*(both.c[key] for key in by)).subquery()
+    # Names come last: to group by numbers is faster.
+    whole = select(*(summed.c[name] for name in figures))
+    for key in by:
+        column = summed.c[key]
+        if key != "reason":
+            named = players.alias()
+            whole = whole.join(named, named.c.id == column)
+            column = named.c.name
+        whole = whole.add_columns(column.label(key))
+    return whole
+
+
+def _record(row: Row[Any]) -> Record:
+    """Return the record in a row that has `_RECORD`."""
+    first = Score(int(row.first_games), int(row.first_won), int(row.first_drawn))
+    second = Score(int(row.second_games), int(row.second_won), int(row.second_drawn))
+    return Record(first, second, int(row.thought), int(row.moves))
 
 
 def _numbers(names: Sequence[str]) -> Select[tuple[int]]:
@@ -454,13 +487,13 @@ def profile(connection: Connection, name: str, opponents: int = 100) -> Profile 
     row = connection.execute(select(players).where(players.c.name == name)).one_or_none()
     if row is None:
         return None
-    reasons = _records(connection, tallies, ("reason",), [name])
-    met = _records(connection, tallies, ("opponent",), [name])
-    most = sorted(met.items(), key=lambda each: (-each[1].total.games, each[0]))
+    reasons = _sums(tallies, ("reason",), _RECORD, [name]).order_by("reason")
+    met = _sums(tallies, ("opponent",), (*_RECORD, "games"), [name])
+    most = met.order_by(desc("games"), "opponent").limit(opponents)
     return Profile(
         _standing(row),
-        {REASONS[word]: record for (word,), record in sorted(reasons.items(), key=lambda each: each[0])},
-        {opponent: record for (opponent,), record in most[:opponents]},
+        {REASONS[each.reason]: _record(each) for each in connection.execute(reasons)},
+        {each.opponent: _record(each) for each in connection.execute(most)},
     )
 
 

@@ -6,8 +6,7 @@ game is stored once, however often it is handed in.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -16,12 +15,11 @@ from sqlalchemy import Connection, delete, func, select
 from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
-from gateway.store import evidence
-from gateway.store.database import is_passing
+from gateway.store.database import by_halves
 from gateway.store.formats import jsonl
-from gateway.store.games import named
+from gateway.store.games import rows_of
 from gateway.store.journal import Line
-from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, TakenUp
+from gateway.store.records import WORDS, Cleared, Refused, Row, TakenUp, Written
 from gateway.store.schema import exchanges, games, players, spelled, tallies
 from gateway.store.totals import Account, Entry, Key, Ratings, Tally, Totals
 
@@ -31,6 +29,9 @@ Packed: TypeAlias = tuple[Side, bytes, GameId]
 PAGE = 5_000
 """Games in one read of all games."""
 
+_STOPPED = WORDS[Reason.STOPPED]
+_LONGEST = 300
+"""Characters of an error that are shown: it may quote what a line has."""
 _TOTALS = tuple(Account.__dataclass_fields__)
 _SUMS = tuple(Tally.__dataclass_fields__)
 _totals_of = attrgetter(*_TOTALS)
@@ -48,13 +49,13 @@ class OtherGameError(Exception):
 class Merged(NamedTuple):
     """What came of games that were to be stored, and that may have been told already."""
 
-    fresh: Sequence[GameRecord]
+    fresh: Sequence[Row]
     """Those that were not stored before."""
-    replaced: Sequence[GameRecord]
+    replaced: Sequence[Row]
     """Those that another server had stored without a result, having lost this one: now as they ended here."""
-    lost: Sequence[GameRecord]
+    lost: Sequence[Row]
     """Those that this server had without a result, having lost the other one, which had stored their end."""
-    other: Sequence[GameRecord]
+    other: Sequence[Row]
     """Those whose id another game has."""
 
 
@@ -68,51 +69,77 @@ class Recounted(NamedTuple):
     """Games with which ratings were missing or wrong."""
 
 
-def store(connection: Connection, records: Sequence[GameRecord]) -> Sequence[GameRecord]:
+def store_possible(connection: Connection, games: Sequence[Row], evidence: Sequence[Packed]) -> Written:
+    """Store games, and evidence of these and earlier ones, all but what the database will never take.
+
+    That takes longer than `store` and `enclose`: SQLite keeps pages in a file, to undo a part.
+    """
+    otherwise = list[Row]()
+
+    def store_some(numbered: Sequence[tuple[int, Row]]) -> None:
+        otherwise.extend(store(connection, [row for _, row in numbered]))
+
+    refused = by_halves(connection, [*enumerate(games)], store_some)
+    refused_evidence = by_halves(connection, evidence, partial(enclose, connection))
+    return Written(
+        otherwise,
+        [Refused(number, why) for (number, _), why in refused],
+        [why for _, why in refused_evidence],
+    )
+
+
+def store(connection: Connection, rows: Sequence[Row]) -> list[Row]:
     """Store the games that are not stored yet, in this order.
 
     Return shared ones that another server had stored with another end, as they are stored.
     Raises `OtherGameError`, and other errors for a game that the database will never take.
     """
-    fresh, differing = _compared(connection, records)
+    fresh, differing = _compared(connection, rows)
     otherwise = []
-    for there, record in differing:
-        if record.remote is None:
-            raise OtherGameError(record.game)
-        otherwise.append(replace(there, remote=record.remote))
+    for there, row in differing:
+        if row.remote is None:
+            raise OtherGameError(row.game)
+        otherwise.append(there._replace(remote=row.remote))
     _insert_games(connection, fresh)
     return otherwise
 
 
-def merge(connection: Connection, records: Sequence[GameRecord]) -> Merged:
+def merge(connection: Connection, rows: Sequence[Row]) -> Merged:
     """Store games of a journal or an export; pass over those whose id is taken, mostly by themselves.
 
     Raises errors for a game that the database will never take.
     """
-    fresh, differing = _compared(connection, records)
-    new, replaced = {record.game: record for record in fresh}, dict[GameId, GameRecord]()
-    lost, other = list[GameRecord](), list[GameRecord]()
-    for there, record in differing:
-        one, two = sorted((there.moves, record.moves), key=len)
-        if there.players != record.players or not two.startswith(one):
-            other.append(record)
-        elif record.reason is Reason.STOPPED:
-            lost.append(record)
-        elif there.reason is Reason.STOPPED:
-            (new if record.game in new else replaced)[record.game] = record
+    fresh, differing = _compared(connection, rows)
+    new, replaced = {row.game: row for row in fresh}, dict[GameId, Row]()
+    lost, other = list[Row](), list[Row]()
+    for there, row in differing:
+        one, two = sorted((there.moves, row.moves), key=len)
+        if _players(there) != _players(row) or not two.startswith(one):
+            other.append(row)
+        elif row.reason == _STOPPED:
+            lost.append(row)
+        elif there.reason == _STOPPED:
+            (new if row.game in new else replaced)[row.game] = row
         else:
-            other.append(record)
+            other.append(row)
     kept = _withdraw(connection, [*replaced])
     _insert_games(connection, [*new.values(), *replaced.values()])
     enclose(connection, kept)
     return Merged([*new.values()], [*replaced.values()], lost, other)
 
 
-def _insert_games(connection: Connection, fresh: Sequence[GameRecord]) -> None:
+def _players(row: Row) -> Sequence[Any]:
+    return row[3:9]  # names, kinds, and whether they are the server's own
+
+
+def _insert_games(connection: Connection, fresh: Sequence[Row]) -> None:
     """Store games that are not stored, with their players and totals."""
     if not fresh:
         return
-    seen = {player.name: player for record in fresh for player in record.players}
+    seen = dict[str, tuple[str, bool]]()
+    for row in fresh:
+        seen[row.first] = row.first_kind, row.first_house
+        seen[row.second] = row.second_kind, row.second_house
     ids, accounts = dict[str, int](), dict[int, Account]()
     for name, number, *kept in _known(connection, seen):
         ids[name], accounts[number] = number, Account(*kept)
@@ -121,16 +148,17 @@ def _insert_games(connection: Connection, fresh: Sequence[GameRecord]) -> None:
         ids[name], accounts[number] = number, Account()
     totals = Totals(accounts=accounts)
     rows = []
-    for number, record in enumerate(fresh, _last(connection, "games") + 1):
-        first, second = (ids[player.name] for player in record.players)
+    for number, row in enumerate(fresh, _last(connection, "games") + 1):
+        first, second = ids[row.first], ids[row.second]
         ratings = Ratings()
-        if record.counted:
-            word, moves = WORDS[record.reason], len(record.moves)
-            ratings = totals.enter(Entry(first, second, record.result, word, *record.thought, moves))
-        rows.append((number, *_row(record, first, second), *ratings))
+        if row.counted:
+            thought = (row.first_thought, row.second_thought)
+            ratings = totals.enter(Entry(first, second, row.result, row.reason, *thought, len(row.moves)))
+        others = (spelled(each) if isinstance(each, str) else each for each in row[5:-1])
+        rows.append((number, row.game, row.began, row.ended, first, second, *others, *ratings))
     changed = {
-        name: (spelled(player.kind), player.house, *_totals_of(accounts[ids[name]]), ids[name])
-        for name, player in seen.items()
+        name: (spelled(kind), house, *_totals_of(accounts[ids[name]]), ids[name])
+        for name, (kind, house) in seen.items()
     }
     _execute(connection, "insert_players", [(*changed.pop(name), spelled(name)) for name in new])
     _execute(connection, "update_players", [*changed.values()])
@@ -158,11 +186,6 @@ def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
     connection.execute(delete(exchanges).where(exchanges.c.game.in_(numbers)))
     connection.execute(delete(games).where(games.c.id.in_(numbers)))
     return kept
-
-
-def packed(enclosures: Iterable[Enclosure]) -> list[Packed]:
-    """Return evidence as it is kept. That takes time: do it while no other writer is excluded."""
-    return [(each.side, evidence.stored(each.exchange), each.game) for each in enclosures]
 
 
 def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
@@ -236,24 +259,22 @@ def clear(connection: Connection) -> Cleared:
     return Cleared(removed, connection.execute(delete(players)).rowcount)
 
 
-def _compared(
-    connection: Connection, records: Sequence[GameRecord]
-) -> tuple[list[GameRecord], list[tuple[GameRecord, GameRecord]]]:
+def _compared(connection: Connection, rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, Row]]]:
     """Return the games that are not stored yet, without repetitions, and those that are stored otherwise.
 
     Each of these comes behind the game that is there.
     """
-    known: dict[GameId, GameRecord] = {}
+    known: dict[GameId, Row] = {}
     mark = _mark(connection.dialect.name)
-    for ids in _slices([record.game for record in records]):
+    for ids in _slices([row.game for row in rows]):
         query = f"SELECT 1 FROM games WHERE game IN ({_marks(mark, ids)}) LIMIT 1"
         if connection.exec_driver_sql(query, tuple(ids)).first() is not None:
-            known |= {record.game: record for record in named(connection, ids)}
-    fresh, differing = dict[GameId, GameRecord](), list[tuple[GameRecord, GameRecord]]()
-    for record in records:
-        there = known.get(record.game) or fresh.setdefault(record.game, record)
-        if there != record:
-            differing.append((there, record))
+            known |= {row.game: row for row in rows_of(connection, ids)}
+    fresh, differing = dict[GameId, Row](), list[tuple[Row, Row]]()
+    for row in rows:
+        there = known.get(row.game) or fresh.setdefault(row.game, row)
+        if there[:-1] != row[:-1]:  # `remote` is not stored
+            differing.append((there, row))
     return list(fresh.values()), differing
 
 
@@ -261,13 +282,6 @@ def _last(connection: Connection, table: str) -> int:
     """Return the highest number in a table, 0 if it is empty."""
     number: int = connection.exec_driver_sql(f"SELECT coalesce(max(id), 0) FROM {table}").scalar_one()
     return number
-
-
-def _row(record: GameRecord, opener: int, replier: int) -> tuple[Any, ...]:
-    """Return the columns of a game from `game` on; `opener` and `replier` are numbers of players."""
-    game, began, ended, _, _, *others, _ = record.plain()
-    columns = (spelled(each) if isinstance(each, str) else each for each in others)
-    return (game, began, ended, opener, replier, *columns)
 
 
 def _add(connection: Connection, sums: dict[Key, Tally]) -> None:
@@ -321,48 +335,32 @@ def _slices(names: Sequence[T], length: int = 500) -> Iterable[Sequence[T]]:
 
 
 # Storing lines of games that were kept elsewhere for a while: in a journal, or in an export.
-#
-# Knows lines, and how a game at fault is found among others. Does not know files. The rule it keeps: a line
-# that cannot be stored keeps no other from being stored.
-
-_LONGEST = 300
-"""Characters of an error that are shown: it may quote what the line has."""
 
 
 def store_lines(connection: Connection, lines: Sequence[Line], came: TakenUp) -> None:
-    """Store what can be stored, in the connection's transaction, and add to `came`."""
-    numbered = list[tuple[int, GameRecord]]()
+    """Store what can be stored, in the connection's transaction, and add to `came`.
+
+    A line that cannot be stored keeps no other from being stored.
+    """
+    numbered = list[tuple[int, Row]]()
     for number, line in lines:
         try:
-            numbered += [(number, record) for record in jsonl.read(line)]
+            numbered += [(number, record.row()) for record in jsonl.read(line)]
         except ValueError as error:
-            came.refused.append((number, str(error)[:_LONGEST]))
-    _store(connection, numbered, came)
+            came.refused.append(Refused(number, str(error)[:_LONGEST]))
 
+    def merge_some(some: Sequence[tuple[int, Row]]) -> None:
+        merged = merge(connection, [row for _, row in some])
+        came.seen += len(some) - len(merged.other)
+        came.new += len(merged.fresh)
+        came.replaced += len(merged.replaced)
+        came.differing += [
+            f"game {each.game} has an end in the database, and none here" for each in merged.lost
+        ]
+        for row in merged.other:
+            number = next(number for number, each in some if each is row)
+            why = f"another game has the id {row.game}, or this one was corrected since by void or rename"
+            came.refused.append(Refused(number, why))
 
-def _store(connection: Connection, numbered: Sequence[tuple[int, GameRecord]], came: TakenUp) -> None:
-    """Store games; find one at fault by halves."""
-    if not numbered:
-        return
-    try:
-        with connection.begin_nested():
-            merged = merge(connection, [record for _, record in numbered])
-    except Exception as error:
-        if is_passing(error):
-            raise
-        if len(numbered) > 1:
-            half = len(numbered) // 2
-            _store(connection, numbered[:half], came)
-            _store(connection, numbered[half:], came)
-            return
-        cause = " ".join(str(getattr(error, "orig", None) or error).split())
-        came.refused.append((numbered[0][0], f"the database will never take it: {cause[:_LONGEST]}"))
-        return
-    came.seen += len(numbered) - len(merged.other)
-    came.new += len(merged.fresh)
-    came.replaced += len(merged.replaced)
-    came.differing += [f"game {each.game} has an end in the database, and none here" for each in merged.lost]
-    for record in merged.other:
-        number = next(number for number, each in numbered if each is record)
-        why = f"another game has the id {record.game}, or this one was corrected since by void or rename"
-        came.refused.append((number, why))
+    for (number, _), why in by_halves(connection, numbered, merge_some):
+        came.refused.append(Refused(number, f"the database will never take it: {why}"))

@@ -3,22 +3,23 @@
 The same code updates the totals when a game is stored, and computes them again from all games, so the two
 cannot differ. The rule it keeps: a rating depends only on the games and their order, to the last bit.
 
-A rating is a normal distribution, by Plackett and Luce's model as openskill computes it. No other module
-knows that library.
+A rating is a normal distribution, by Plackett and Luce's model: R. C. Weng, C.-J. Lin, "A Bayesian
+Approximation Method for Online Ranking", JMLR 12 (2011), algorithm 4, for two players. The package openskill
+computes the same, also for teams, which makes it too slow to keep a game with.
 """
 
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from openskill.models import PlackettLuce
+from math import exp, sqrt
+from typing import NamedTuple
 
 MEAN = 25.0
 DEVIATION = 25.0 / 3
-
-_WIN, _LOSS = 1.0, 2.0
-_RANKS = {0: [_WIN, _WIN], 1: [_WIN, _LOSS], 2: [_LOSS, _WIN]}
+_BETA = 25.0 / 6
+"""How much a player's performance in one game varies about its strength."""
+_TAU = 25.0 / 300
+"""How much strength may change between two games: no rating becomes certain for good."""
+_KAPPA = 0.0001
+"""What is left of a variance after a game, at least."""
 
 
 class Rating(NamedTuple):
@@ -35,15 +36,17 @@ class Rating(NamedTuple):
 
 def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
     """Return both ratings after a game; `result` is 1 or 2 for the winner, 0 for a draw."""
-    model = _model()
-    sides = [[model.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
-    (one,), (two,) = model.rate(sides, ranks=_RANKS[result])
-    return Rating(one.mu, one.sigma), Rating(two.mu, two.sigma)
-
-
-def prepare() -> None:
-    """Load what rates games, which takes time, before the first one does it."""
-    _model()
+    one, two = (sqrt(each.deviation * each.deviation + _TAU * _TAU) for each in (first, second))
+    c = sqrt(one**2 + _BETA**2 + (two**2 + _BETA**2))
+    strengths = exp(first.mean / c), exp(second.mean / c)
+    ratings = []
+    for number, (mean, deviation) in enumerate(((first.mean, one), (second.mean, two)), 1):
+        share = strengths[number - 1] / (strengths[0] + strengths[1])  # the probability to win
+        surprise = (1 - share) / 2 - share / 2 if result == 0 else (1 - share) if result == number else -share
+        variance = deviation**2
+        certainty = share * (1 - share) * (variance / c**2) * (sqrt(variance) / c)
+        ratings.append(Rating(mean + surprise * (variance / c), deviation * sqrt(max(1 - certainty, _KAPPA))))
+    return ratings[0], ratings[1]
 
 
 class Ratings(NamedTuple):
@@ -53,13 +56,6 @@ class Ratings(NamedTuple):
     first_deviation: float | None = None
     second_mean: float | None = None
     second_deviation: float | None = None
-
-
-@cache
-def _model() -> "PlackettLuce":
-    from openskill.models import PlackettLuce  # noqa: PLC0415  takes time, and most processes rate no game
-
-    return PlackettLuce(mu=MEAN, sigma=DEVIATION)
 
 
 class Entry(NamedTuple):

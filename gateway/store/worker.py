@@ -5,8 +5,8 @@ nothing but its own crash: the server hears of every error, and logs it. Its fir
 is to open the database. The rules it keeps:
 
 - When its server has ended, even if killed, it finishes its work and ends.
-- An error of the database is answered with "again", and the next attempt makes a new connection. Any other
-  error is answered with "refused": something in the batch cannot be stored.
+- What the database will never take keeps nothing else from being stored: the answer names it.
+- An error of the database is answered with "failed", and the next attempt makes a new connection.
 - It gives way to play once the database is open: until then the server waits for it. Not with PostgreSQL:
   there the writers of other servers wait for it, and for as long as it is kept from the processor.
 - What takes time is done before a transaction begins.
@@ -26,12 +26,12 @@ from typing import Any
 
 from gateway.game.ids import RUNS, run_sign
 from gateway.runtime.processes import give_way, message_frame, read_message
-from gateway.store import StoreError, storing, totals
+from gateway.store import StoreError, storing
 from gateway.store.claim import Claim
-from gateway.store.database import Database, Place, open_again, open_to_write
+from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
+from gateway.store.evidence import stored
 from gateway.store.journal import Left, draw_run, next_left
-from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
-from gateway.store.storing import store_lines
+from gateway.store.records import Cleared, Enclosure, Row, TakenUp, Written
 
 NICENESS = 10
 """The niceness of this process. On a processor shared with play it still gets about 10 %."""
@@ -67,19 +67,29 @@ class Worker:
         self._failed = set[Path]()
         """Files that could not be read or removed, since all others were stored."""
 
-    def write(self, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> Sequence[GameRecord]:
+    def write(self, games: Sequence[Row], evidence: Sequence[Enclosure] = ()) -> Written:
         """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
 
-        Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
-        tried again later, another exception if a game is at fault.
+        Raises StoreError if nothing is stored, and all of it should be tried again later.
         """
-        packed = storing.packed(evidence)
-        with self.database.writing() as connection:
-            otherwise = storing.store(connection, games)
-            storing.enclose(connection, packed)
+        packed, damaged = list[storing.Packed](), list[str]()
+        for each in evidence:
+            try:
+                packed.append((each.side, stored(each.exchange), each.game))
+            except Exception as error:  # whatever is wrong with it, nothing else waits for that
+                damaged.append(repr(error))
+        try:
+            with self.database.writing() as connection:
+                written = Written(storing.store(connection, games))
+                storing.enclose(connection, packed)
+        except Exception as error:
+            if is_passing(error):
+                raise
+            with self.database.writing() as connection:
+                written = storing.store_possible(connection, games, packed)
         if self._claim is not None:
             self._claim.keep()
-        return otherwise
+        return written._replace(evidence=[*damaged, *written.evidence])
 
     def tidy(self) -> bool:
         """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
@@ -114,7 +124,7 @@ class Worker:
             return TakenUp(more=True, said=f"{path}: {error.strerror}")
         came = TakenUp(more=True)
         with self.database.writing() as connection:
-            store_lines(connection, lines, came)
+            storing.store_lines(connection, lines, came)
         left.done(refused=bool(came.refused))
         came.said = str(left.kept_as) if came.refused else None
         return came
@@ -147,11 +157,10 @@ def serve(server: socket.socket, niceness: int = 0) -> None:
             claim = Claim(orders[2], shared=orders[-1])
             database, opened, journal = _opened(orders, claim)
         except (StoreError, OSError) as error:
-            server.sendall(message_frame(("again", str(error))))
+            server.sendall(message_frame(("failed", str(error))))
             return
         give_way(0 if database.is_shared else niceness)
         server.sendall(message_frame(("done", opened)))
-        totals.prepare()
         worker = Worker(database, orders[1], journal, claim)
         while (question := read_message(messages)) is not None:
             server.sendall(message_frame(answer_to(question, worker)))
@@ -183,27 +192,27 @@ def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tupl
 
 
 def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
-    """Carry out a request; return "done" and its result, or "again" or "refused" and an error."""
+    """Carry out a request; return "done" and its result, or "failed" or "mistaken" and an error."""
     try:
         match question:
             case ["write", games, evidence]:
-                records = [GameRecord.from_plain(each) for each in games]
-                otherwise = worker.write(records, [Enclosure(*each) for each in evidence])
-                return "done", [each.plain() for each in otherwise]
+                rows, pieces = [Row(*each) for each in games], [Enclosure(*each) for each in evidence]
+                otherwise, refused, refused_evidence = worker.write(rows, pieces)
+                return "done", ([*map(tuple, otherwise)], [*map(tuple, refused)], refused_evidence)
             case ["tidy"]:
                 return "done", worker.tidy()
             case ["take up"]:
-                return "done", astuple(worker.take_up())
+                came = worker.take_up()
+                return "done", (*astuple(came)[:-2], [*map(tuple, came.refused)], came.said)
             case ["clear"]:
-                removed = worker.clear()
-                return "done", (removed.games, removed.players)
+                return "done", astuple(worker.clear())
             case _:
                 raise ValueError("not a question")
     except (StoreError, OSError, MemoryError) as error:
         worker.database.reconnect()
-        return "again", str(error) or repr(error)
-    except Exception as error:  # the server finds out which game is at fault
-        return "refused", str(getattr(error, "orig", None) or error) or repr(error)
+        return "failed", str(error) or repr(error)
+    except Exception as error:
+        return "mistaken", repr(error)
 
 
 if __name__ == "__main__":

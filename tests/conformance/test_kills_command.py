@@ -28,7 +28,7 @@ from conformance.targets import Address
 IN_ONE_PROCESS = """
 import os, trio
 from gateway.store import open_games, process
-from gateway.store.records import TakenUp
+from gateway.store.records import Batch, TakenUp
 from gateway.store.database import open_to_write
 from gateway.store.worker import Worker
 class Local:
@@ -36,7 +36,7 @@ class Local:
         self.database = open_to_write(where)
         self.worker = Worker(self.database, keep_wire)
     async def write(self, batch):
-        return self.worker.write(*batch)
+        return self.worker.write([each.row() for each in batch.games], batch.evidence)
     async def take_up(self):
         return TakenUp()
     async def tidy(self):
@@ -55,7 +55,7 @@ from dataclasses import replace
 other = str.maketrans("0123456789", "1032547698")
 async def twice_and_then_never(self, batch):
     await write(self, batch)
-    await write(self, ([replace(each, game=each.game.translate(other)) for each in batch.games], ()))
+    await write(self, Batch([replace(each, game=each.game.translate(other)) for each in batch.games]))
     open_games.OpenGames.is_open = lambda self, game: False
     Local.write = never
 async def never(self, batch):

@@ -26,8 +26,8 @@ from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.text import printable
 from gateway.store import NotKeptError, games
-from gateway.store.commands import FORMATS, NEW
-from gateway.store.evidence import Exchange, Turn
+from gateway.store.evidence import NEW, Exchange, Turn
+from gateway.store.formats import FORMATS
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.presentation import outcome, refusal
 from gateway.store.records import WORDS, GameRecord

@@ -18,8 +18,7 @@ from gateway.game.encoding import encode as encode_value
 from gateway.game.fact_encoding import decode_fact
 from gateway.runtime.child import LinkError
 from gateway.store import evidence
-from gateway.store.commands import FORMATS
-from gateway.store.formats import jsonl
+from gateway.store.formats import FORMATS, jsonl
 
 
 def events(data: bytes) -> None:

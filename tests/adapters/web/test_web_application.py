@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 import trio
-from game_records import BEGAN, drawn, game, numbered
+from game_records import BEGAN, drawn, game, numbered, rows
 from sqlalchemy import Connection, event
 from starlette.types import Message
 from web_world import NASTY, TOKEN, Site, keep, said
@@ -90,7 +90,7 @@ async def test_who_reads_on_from_a_game_sees_those_after_it_in_order(site: Site)
 
 async def test_games_are_named_as_people_type_them_and_listed_as_they_were_stored(site: Site) -> None:
     with site.database.writing() as connection:
-        storing.store(connection, [game(game="zz0zz-00001k"), game(game="00001-00000a")])
+        storing.store(connection, rows([game(game="zz0zz-00001k"), game(game="00001-00000a")]))
     assert (await got(site, "/api/games/ZZOZZ-OOOOiK")).json()["id"] == "zz0zz-00001k"
     assert await ids(site, "/api/games?after=zzOzz-0000lk") == ["00001-00000a"]
     assert await ids(site, "/api/games") == ["00001-00000a", "zz0zz-00001k"]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import httpx
 import trio
 from empty_database import open_empty
-from game_records import numbered
+from game_records import numbered, packed, rows
 
 from adapters.web.admin import Admin
 from adapters.web.application import Application
@@ -64,12 +64,10 @@ def keep(database: Database, games: Sequence[GameRecord], both: tuple[Said, Said
     with database.writing() as connection:
         there = connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one()
         records = numbered(games, there + 1)
-        storing.store(connection, records)
+        storing.store(connection, rows(records))
         for side, lines in enumerate(both or ()):
             evidence = recorded(lines)
-            storing.enclose(
-                connection, storing.packed([Enclosure(each.game, side, evidence) for each in records])
-            )
+            storing.enclose(connection, packed([Enclosure(each.game, side, evidence) for each in records]))
 
 
 class Idle:

@@ -14,7 +14,7 @@ from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
-from game_records import game
+from game_records import game, rows
 
 from gateway.__main__ import main
 from gateway.store.database import open_to_write
@@ -67,7 +67,7 @@ def test_recount_makes_no_database(tmp_path: Path) -> None:
 
 def test_import_stores_an_export_and_names_a_line_that_it_cannot_store(place: str, tmp_path: Path) -> None:
     database = open_to_write(place)
-    Worker(database).write([game(), game(game="0000a-00000b")])
+    Worker(database).write(rows([game(), game(game="0000a-00000b")]))
     database.close()
     out, other = tmp_path / "games.jsonl", str(tmp_path / "other.db")
     assert reading("export", "--db", place, out=out) == (0, "")
@@ -92,7 +92,7 @@ def test_what_cannot_be_the_id_of_a_game_is_refused(place: str, tmp_path: Path) 
 
 def test_author_comes_to_the_latest_game_without_its_id(place: str, tmp_path: Path) -> None:
     database = open_to_write(place)
-    Worker(database).write([game(), game("carol", "alice", game="0000a-00000b")])
+    Worker(database).write(rows([game(), game("carol", "alice", game="0000a-00000b")]))
     database.close()
     out = tmp_path / "out"
     assert reading("show", "--last", "--player", "bob", "--moves", "--db", place, out=out) == (0, "")
@@ -110,7 +110,7 @@ def test_grade_sheet_of_a_round_is_one_command(place: str, tmp_path: Path) -> No
     database = open_to_write(place)
     now = round(1000 * time.time())
     old, new = game("ann", "bob", table="green"), game("bob", "ann", table="green", ended=now, game="2")
-    Worker(database).write([old, new])
+    Worker(database).write(rows([old, new]))
     database.close()
     out = tmp_path / "grades.csv"
     assert reading("grades", "--since", "90m", "--table", "Green", "--csv", "--db", place, out=out) == (0, "")
@@ -134,7 +134,7 @@ def test_name_in_another_case_is_answered_with_the_one_that_is_stored(
     command: list[str], place: str, tmp_path: Path
 ) -> None:
     database = open_to_write(place)
-    Worker(database).write([game("alice", "robot")])
+    Worker(database).write(rows([game("alice", "robot")]))
     database.close()
     name = (
         ["Robot", "x", "--audit", str(tmp_path / "audit")] if command == ["rename"] else ["--player", "Robot"]
@@ -164,7 +164,7 @@ def test_name_that_the_terminal_has_no_characters_for_is_escaped(
     command: list[str], place: str, tmp_path: Path
 ) -> None:
     database = open_to_write(place)
-    Worker(database).write([game("J\xfcrgen", "\u6f22")])
+    Worker(database).write(rows([game("J\xfcrgen", "\u6f22")]))
     database.close()
     assert reading(*command, "--db", place, out=tmp_path / "out", encoding="ascii") == (0, "")
     text = (tmp_path / "out").read_text("ascii")
@@ -196,7 +196,7 @@ def heed_ctrl_c() -> None:
 def test_ctrl_c_ends_an_export_without_a_word(place: str) -> None:
     """Nobody reads what it writes, so it is still at it."""
     database = open_to_write(place)
-    Worker(database).write([game(series=n, game=str(n)) for n in range(2000)])
+    Worker(database).write(rows([game(series=n, game=str(n)) for n in range(2000)]))
     database.close()
     command = [sys.executable, "-m", "gateway", "export", "--db", place]
     with subprocess.Popen(
@@ -223,7 +223,7 @@ def test_output_that_cannot_be_written_is_one_line_and_status_one(place: str, co
 
 def test_correction_is_made_and_logged_and_one_that_fails_is_neither(place: str, tmp_path: Path) -> None:
     database = open_to_write(place)
-    Worker(database).write([game()])
+    Worker(database).write(rows([game()]))
     database.close()
     audit, out = tmp_path / "audit", tmp_path / "out"
     common = ("--db", place, "--audit", str(audit))

@@ -14,11 +14,10 @@ from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 from gateway.runtime.turns import Turns
 from gateway.server import archive
-from gateway.store.batcher import SHARED, Batcher, Pace, Store
+from gateway.store.batcher import SHARED, Batcher, Pace
 from gateway.store.database import open_to_read
 from gateway.store.games import Filter, every
-from gateway.store.open_games import Journal
-from gateway.store.process import Opened
+from gateway.store.process import JournalProcess, Opened, StoreProcess
 from gateway.store.records import TakenUp
 
 CLIENT = Manners(Illegal.RETRY, Afterwards.STAND_BY)
@@ -104,7 +103,9 @@ async def test_servers_that_share_a_database_leave_each_other_time(
     given = list[Pace | None]()
 
     class Paced(Batcher):
-        def __init__(self, store: Store, journal: Journal, *, pace: Pace | None, turns: Turns | None) -> None:
+        def __init__(
+            self, store: StoreProcess, journal: JournalProcess, *, pace: Pace | None, turns: Turns | None
+        ) -> None:
             given.append(pace)
             super().__init__(store, journal, pace=pace, turns=turns)
 

@@ -3,7 +3,7 @@
 import sys
 from itertools import count
 
-from game_records import game
+from game_records import game, rows
 
 from gateway.game.ids import game_ids
 from gateway.store import storing
@@ -15,7 +15,7 @@ def main() -> None:
     ids = game_ids(int(sys.argv[2]))
     for stored in count(3, 3):
         with database.writing() as connection:
-            storing.store(connection, [game(f"p{n}", game=next(ids)) for n in range(3)])
+            storing.store(connection, rows([game(f"p{n}", game=next(ids)) for n in range(3)]))
         print(stored, flush=True)
 
 

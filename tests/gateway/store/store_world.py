@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from game_records import numbered
+from game_records import numbered, rows
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
@@ -26,14 +26,14 @@ KINDS = ["sqlite", "postgresql"] if POSTGRES else ["sqlite"]
 def keep(database: Database, records: Sequence[GameRecord], start: int = 1) -> None:
     """Store games, numbered from `start`, in one transaction."""
     with database.writing() as connection:
-        storing.store(connection, numbered(records, start))
+        storing.store(connection, rows(numbered(records, start)))
 
 
 def keep_only(database: Database, records: Sequence[GameRecord]) -> None:
     """Store games in place of all that are stored."""
     with database.writing() as connection:
         storing.clear(connection)
-        storing.store(connection, numbered(records))
+        storing.store(connection, rows(numbered(records)))
 
 
 def recounted(connection: Connection) -> Totals:

@@ -12,7 +12,8 @@ import pytest
 from game_records import game
 from store_world import keep
 
-from gateway.store import StoreError, commands
+from gateway.commands import stored_games as commands
+from gateway.store import StoreError
 from gateway.store.database import back_up, open_to_read, open_to_write
 from gateway.store.games import Filter
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from game_records import game
+from game_records import game, rows
 from sqlalchemy import text
 
 from gateway.store import StoreError
@@ -93,10 +93,10 @@ def test_results_are_kept_although_another_server_has_the_lock(tmp_path: Path) -
     database, claim = open_to_write(where), Claim(where)
     worker = Worker(database, claim=claim)
     with claimed_elsewhere(where):
-        worker.write([game()])
+        worker.write(rows([game()]))
         # Where nobody has it in use, SQLite removes the log of the database that is closed last.
         subprocess.run([sys.executable, "-c", _OPENS, where], check=True)
-        worker.write([game(game="2")])
+        worker.write(rows([game(game="2")]))
         counted = subprocess.run([sys.executable, "-c", _OPENS, where], check=True, stdout=subprocess.PIPE)
     assert int(counted.stdout) == 2
     claim.keep()

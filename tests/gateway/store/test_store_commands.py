@@ -6,21 +6,23 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from game_records import DRAW, drawn, game, numbered
+from game_records import DRAW, drawn, game, numbered, packed, rows
 from sqlalchemy import Connection
 from store_world import enclosure, keep, recounted
 
+from gateway.commands import standings
+from gateway.commands import stored_games as commands
+from gateway.commands.standings import Form, Wanted
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
-from gateway.store import StoreError, commands, games, presentation, standings, statistics, storing
+from gateway.store import StoreError, games, presentation, statistics, storing
 from gateway.store.database import Database, open_to_write
 from gateway.store.evidence import Line, recorded
-from gateway.store.formats import jsonl
+from gateway.store.formats import FORMATS, jsonl
 from gateway.store.games import Filter, Page
 from gateway.store.open_games import log_unstored
 from gateway.store.records import Enclosure, GameRecord, Participant
 from gateway.store.schema import players
-from gateway.store.standings import Form, Wanted
 from gateway.store.totals import Totals
 
 SAID: tuple[Spoken, ...] = (
@@ -55,8 +57,8 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
     with database.writing() as connection:
         players = (Participant("alice", "nac4"), Participant("aima", "house", house=True))
         record = game(players=players, table="corner", round=2)
-        storing.store(connection, [record])
-        storing.enclose(connection, storing.packed([Enclosure("1", 0, recorded(SAID))]))
+        storing.store(connection, rows([record]))
+        storing.enclose(connection, packed([Enclosure("1", 0, recorded(SAID))]))
     assert "".join(commands.show(database, "1")).splitlines() == [
         "game 1: alice beat aima with four in a row",
         "2023-11-14T22:13:20.000Z, 1.500 s, table corner, round 2",
@@ -125,7 +127,7 @@ def test_no_name_reaches_the_terminal_with_its_control_characters(database: Data
     texts = [standings.standings(database, Wanted(form=form)) for form in forms]
     texts += [standings.grades(database, Wanted(form=form)) for form in forms]
     texts += [commands.show(database, "1"), commands.show(database, "2")]
-    texts += [commands.export(database, form, Filter()) for form in commands.FORMATS]
+    texts += [commands.export(database, form, Filter()) for form in FORMATS]
     for text in texts:
         assert all(is_visible(char) or char in "\r\n" for char in "".join(text))
 
@@ -250,8 +252,8 @@ def test_game_that_the_database_will_never_take_keeps_no_other_from_being_import
 def test_result_that_was_told_takes_the_place_of_none_because_the_node_was_lost(database: Database) -> None:
     lost = game(game="2", moves="010", winner=None, reason=Reason.STOPPED, counted=False)
     with database.writing() as connection:
-        storing.store(connection, [game(game="1"), lost, game(game="3")])
-        storing.enclose(connection, storing.packed([enclosure(2), enclosure(2, 1)]))
+        storing.store(connection, rows([game(game="1"), lost, game(game="3")]))
+        storing.enclose(connection, packed([enclosure(2), enclosure(2, 1)]))
     told = game(game="2")
     line = jsonl_line(told).encode()
     assert list(commands.add(database, [line])) == [

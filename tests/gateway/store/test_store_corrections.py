@@ -8,14 +8,15 @@ from game_records import BEGAN, drawn, game, numbered
 from store_world import keep
 
 from gateway.__main__ import main
+from gateway.commands import stored_games as commands
+from gateway.commands.standings import Wanted
+from gateway.commands.standings import standings as printed
 from gateway.game.events import Reason
-from gateway.store import StoreError, commands, games, statistics, storing
+from gateway.store import StoreError, games, statistics, storing
 from gateway.store.corrections import rename, void
 from gateway.store.database import Database, open_to_write
 from gateway.store.games import Filter
 from gateway.store.records import Participant
-from gateway.store.standings import Wanted
-from gateway.store.standings import standings as printed
 from gateway.store.statistics import Choice, Score
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from game_records import game, numbered
-from sqlalchemy import create_engine, func, insert, make_url, select, text, update
+from game_records import game, numbered, rows
+from sqlalchemy import create_engine, func, make_url, select, text, update
 from sqlalchemy.exc import OperationalError
 from store_world import POSTGRES, keep
 
 from gateway.game.ids import RUNS
-from gateway.store import VERSION, StoreError, UnstorableError, storing
+from gateway.store import VERSION, StoreError, storing
 from gateway.store.database import Database, label_of, open_to_read, open_to_write
-from gateway.store.games import Filter, every, named
+from gateway.store.games import Filter, every, one
 from gateway.store.schema import runs, schema_version, version_of
 from gateway.store.sqlite import APPLICATION_ID, connect
 
@@ -124,7 +124,7 @@ def test_who_reads_on_after_a_game_misses_none_of_several_writers(where: str) ->
     """A second writer cannot number games before the first has committed."""
     first, second = open_to_write(where), open_to_write(where)
     with first.writing() as connection:
-        storing.store(connection, numbered([game()], 1))
+        storing.store(connection, rows(numbered([game()], 1)))
         with pytest.raises(StoreError, match="lock"):
             keep(second, [game()], 2)
     keep(second, [game()], 2)
@@ -281,13 +281,6 @@ def test_error_while_a_connection_is_in_use_is_one_of_the_store(database: Databa
         raise OperationalError("SELECT", {}, OSError("the disk\nis gone"))
 
 
-def test_what_can_never_be_stored_is_told_from_what_may_be_tried_again(database: Database) -> None:
-    with pytest.raises(UnstorableError) as error, database.writing() as connection:
-        connection.execute(insert(schema_version).values(version=None))
-    assert len(str(error.value).splitlines()) == 1
-    database.probe()
-
-
 # A PostgreSQL that does not answer.
 
 
@@ -364,7 +357,7 @@ def test_database_that_was_made_without_a_locale_takes_every_name(encoded: str) 
     database = open_to_write(encoded)
     keep(database, [game("\u4e00")])
     with database.reading() as connection:
-        [found] = named(connection, ["1"])
+        found = one(connection, "1")
     assert found.players[0].name == "\u4e00"
     database.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from game_records import game, stored
+from game_records import game, rows, stored
 from sqlalchemy import select, text
 from store_world import KINDS, child_environment, recounted
 
@@ -18,7 +18,7 @@ from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.evidence import Line, recorded
 from gateway.store.games import evidence_of
-from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
+from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp, Written
 from gateway.store.schema import games
 from gateway.store.worker import Worker
 
@@ -31,10 +31,10 @@ class Local:
     def __init__(self, database: Database) -> None:
         self._worker = Worker(database)
 
-    async def write(self, batch: Batch) -> Sequence[GameRecord]:
+    async def write(self, batch: Batch) -> Written:
         await trio.lowlevel.checkpoint()
         try:
-            return self._worker.write(*batch)
+            return self._worker.write(rows(batch.games), batch.evidence)
         except StoreError:
             self._worker.database.reconnect()
             raise
@@ -56,7 +56,7 @@ class NoJournal:
 
     async def append(self, records: Sequence[GameRecord]) -> None:
         await trio.lowlevel.checkpoint()
-        raise OSError("no space left")
+        raise StoreError("no space left")
 
     async def close(self) -> None:
         await trio.lowlevel.checkpoint()
@@ -217,7 +217,7 @@ async def test_file_that_took_the_place_is_left_alone(
 
 FULL_DISK = """
 import resource, signal, sys
-from game_records import game
+from game_records import game, rows
 from gateway.store import storing
 from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import open_to_write
@@ -226,7 +226,7 @@ from gateway.store.worker import Worker
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 worker = Worker(open_to_write(sys.argv[1]))
-batch = [game(f"player {n}", game=str(n)) for n in range(500)]
+batch = rows([game(f"player {n}", game=str(n)) for n in range(500)])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 try:
     worker.write(batch)
@@ -292,8 +292,8 @@ def test_connection_that_the_server_cut_is_made_anew(where: str) -> None:
         with database.writing() as connection, other.reading() as elsewhere:
             number = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
             elsewhere.execute(text(f"SELECT pg_terminate_backend({number}, 1000)"))
-            storing.store(connection, [game(series=1)])
-    Worker(database).write([game(series=1)])
+            storing.store(connection, rows([game(series=1)]))
+    Worker(database).write(rows([game(series=1)]))
     other.close()
     database.close()
     assert series(where) == [1]

@@ -12,11 +12,10 @@ from store_world import records
 
 from gateway.game.events import Reason
 from gateway.game.text import is_visible
-from gateway.store import commands
-from gateway.store.formats import jsonl, pgn, sheet
+from gateway.store.formats import arena_lines, jsonl, pgn, sheet
 from gateway.store.records import LATEST, GameRecord, Participant, from_moment, moment
 
-ALL = [jsonl.write, pgn.write, commands.arena_lines, sheet.write]
+ALL = [jsonl.write, pgn.write, arena_lines, sheet.write]
 NASTY = '"x\\" ]\r\n[White "eve"]\n\n\u2028\x85\x00,;\'=1+1\x7f\u202e\u200b\u3164\U000e0041'
 CUT_OFF = {"reason": Reason.STOPPED, "winner": None, "moves": "", "counted": False}
 STRANGE = game(
@@ -138,7 +137,7 @@ def test_every_export_takes_the_latest_time_that_an_import_takes() -> None:
 
 def test_arena_line_is_the_winner_and_the_columns() -> None:
     games = [game(), game(moves="3", winner=1, reason=Reason.LEFT), game(**CUT_OFF)]
-    assert list(commands.arena_lines(games)) == ["10101010\n", "23\n", "0\n"]
+    assert list(arena_lines(games)) == ["10101010\n", "23\n", "0\n"]
 
 
 @pytest.mark.parametrize("reason", [Reason.ABORTED, Reason.STOPPED])

@@ -1,15 +1,16 @@
 """Games read back, with filters and in pages, against the plain meaning of a filter."""
 
 import pytest
-from game_records import drawn, game, numbered
+from game_records import drawn, game, numbered, packed, rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 from store_world import enclosure, keep, keep_only, records
 from trials import FEW
 
+from gateway.commands import stored_games as commands
 from gateway.game.events import Reason
-from gateway.store import commands, games, storing
+from gateway.store import games, storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import Filter, NoGameError, Page
@@ -92,7 +93,7 @@ def test_all_games_are_read_page_by_page(
 def test_order_is_that_of_storing_whatever_the_ids(database: Database) -> None:
     stored = [game(game=each) for each in ("zzzzz-000000", "00000-000001", "12", "9", "00000-000000")]
     with database.writing() as connection:
-        storing.store(connection, stored)
+        storing.store(connection, rows(stored))
         assert games.page(connection, Filter(), Page(newest_first=False)) == stored
         assert games.page(connection, Filter(), Page(after="12", newest_first=False)) == stored[3:]
         assert games.page(connection, Filter(), Page(before="12")) == stored[1::-1]
@@ -126,7 +127,6 @@ def test_games_are_found_by_their_ids(database: Database) -> None:
     kept = filled(database, [game(), drawn()])
     with database.reading() as connection:
         assert games.one(connection, "2") == kept[1]
-        assert games.named(connection, ["2", "3"]) == kept[1:]
         with pytest.raises(NoGameError, match="there is no game 3"):
             games.one(connection, "3")
 
@@ -135,7 +135,7 @@ def test_evidence_is_found_by_side(database: Database) -> None:
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game(), game()])
     with database.writing() as connection:
-        storing.enclose(connection, storing.packed([enclosure(1, 0, said), enclosure(1, 1, said, said)]))
+        storing.enclose(connection, packed([enclosure(1, 0, said), enclosure(1, 1, said, said)]))
     with database.reading() as connection:
         assert games.evidence_of(connection, "1") == ((line,), (line, line))
         assert games.evidence_of(connection, "2") == (None, None)
@@ -145,7 +145,7 @@ def test_damaged_evidence_is_none_and_the_other_side_s_and_the_game_are_shown(da
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game()])
     with database.writing() as connection:
-        storing.enclose(connection, storing.packed([enclosure(1, 0, said), enclosure(1, 1, said)]))
+        storing.enclose(connection, packed([enclosure(1, 0, said), enclosure(1, 1, said)]))
         connection.execute(update(exchanges).where(exchanges.c.side == 0).values(body=b"\0\xff"))
     with database.reading() as connection:
         assert games.evidence_of(connection, "1") == (None, (line,))

@@ -6,8 +6,9 @@ import pytest
 from game_records import drawn, game, numbered
 from store_world import keep
 
+from gateway.commands import stored_games as commands
 from gateway.game.events import Reason
-from gateway.store import StoreError, commands
+from gateway.store import StoreError
 from gateway.store.database import Database
 from gateway.store.games import Filter, NoGameError
 

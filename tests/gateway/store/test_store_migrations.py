@@ -83,11 +83,11 @@ Version 2, where it differs:
 
     for numbers in (range(20), range(20, 36)):
         with database.writing() as connection:
-            storing.store(connection, [record(number) for number in numbers])
+            storing.store(connection, rows([record(number) for number in numbers]))
             ids = [*enumerate(map(record, numbers), 1)]
             sides = [(at, each.game, side) for at, each in ids for side in (0, 1) if at % 3 >= side]
             enclosures = [Enclosure(game, side, recorded(SAID)) for _, game, side in sides]
-            storing.enclose(connection, storing.packed(enclosures))
+            storing.enclose(connection, packed(enclosures))
 """
 
 import gzip
@@ -97,11 +97,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from game_records import game
+from game_records import game, rows
 from sqlalchemy import Inspector, Row, insert, inspect, select
 from store_world import recounted
 
-from gateway.store import StoreError, UnstorableError, commands, storing
+from gateway.commands import stored_games as commands
+from gateway.store import StoreError, storing
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.games import Filter, Page, evidence_of, page
 from gateway.store.schema import exchanges, games, metadata
@@ -197,7 +198,7 @@ def test_games_of_before_are_found_under_their_numbers_and_all_is_as_it_was(old:
 def test_games_of_before_and_of_today_stand_in_the_order_of_storing(old: str) -> None:
     database = open_to_write(old)
     with database.writing() as connection:
-        storing.store(connection, [game(game="00000-00000a")])
+        storing.store(connection, rows([game(game="00000-00000a")]))
     with database.reading() as connection:
         found = page(connection, Filter(), Page(after="35", newest_first=False))
     assert [each.game for each in found] == ["36", "00000-00000a"]
@@ -241,7 +242,7 @@ def test_old_database_is_not_read_before_a_server_has_migrated_it(old: str, vers
 
 def test_evidence_still_belongs_to_a_game(old: str) -> None:
     database = open_to_write(old)
-    with pytest.raises(UnstorableError), database.writing() as connection:
+    with pytest.raises(StoreError), database.writing() as connection:
         connection.execute(insert(exchanges).values(game=99, side=0, body=b""))
     if database.engine.dialect.name == "sqlite":
         with database.reading() as connection:

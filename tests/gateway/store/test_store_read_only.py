@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from forking import ROOT
-from game_records import game
+from game_records import game, rows
 from sqlalchemy import create_engine, make_url, text
 from store_world import POSTGRES
 
@@ -50,7 +50,7 @@ def closed(folder: Path) -> None:
 def kept(path: Path) -> Database:
     """Return an open database with a game, which is in the log beside the file."""
     database = open_to_write(str(path))
-    Worker(database).write([game()])
+    Worker(database).write(rows([game()]))
     return database
 
 
@@ -130,7 +130,7 @@ def test_role_that_may_only_select_can_run_every_command_that_reads(command: lis
         connection.execute(text(f"CREATE ROLE {role} LOGIN"))
     try:
         kept_here = open_to_write(url.update_query_dict(options).render_as_string(hide_password=False))
-        Worker(kept_here).write([game()])
+        Worker(kept_here).write(rows([game()]))
         kept_here.close()
         with engine.begin() as connection:
             connection.execute(text(f"GRANT USAGE ON SCHEMA {schema} TO {role}"))

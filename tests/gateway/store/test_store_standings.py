@@ -8,11 +8,11 @@ import pytest
 from game_records import BEGAN, drawn, game
 from store_world import keep
 
+from gateway.commands.standings import NO_GAMES, Wanted, grades, standings
 from gateway.game.events import Reason
 from gateway.store import StoreError
 from gateway.store.database import Database
 from gateway.store.records import Participant
-from gateway.store.standings import NO_GAMES, Wanted, grades, standings
 from gateway.store.statistics import Choice
 
 FORMULA = '=HYPERLINK("http://x";"y")'

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from game_records import BEGAN, FOUR, drawn, game
+from game_records import BEGAN, FOUR, drawn, game, packed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_world import keep, keep_only, records
@@ -352,7 +352,7 @@ def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
     keep(database, [game(moves=FOUR), game("bob", "alice", moves=FOUR)])
     with database.writing() as connection:
         both = enclosures("1", 1, 1, 2, 1, 3, 1, 4) + enclosures("2", 1, 3, 1, 2, 1, 1, 1)
-        storing.enclose(connection, storing.packed(both))
+        storing.enclose(connection, packed(both))
     with database.reading() as connection:
         assert statistics.move_times(connection, "alice") == [2000, 2000, 2000, 4000]
         assert statistics.move_times(connection, "alice", latest=1) == [3000, 2000, 1000]
@@ -362,7 +362,7 @@ def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
 def test_move_of_unknown_time_ends_the_list(database: Database) -> None:
     keep(database, [game(moves=FOUR)])
     with database.writing() as connection:
-        storing.enclose(connection, storing.packed(enclosures("1", 1, 1, 2, 1, 3)))
+        storing.enclose(connection, packed(enclosures("1", 1, 1, 2, 1, 3)))
     with database.reading() as connection:
         assert statistics.move_times(connection, "alice") == [1000, 2000, 3000]
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from game_records import drawn, game, numbered
+from game_records import drawn, game, numbered, packed, rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, func, select
@@ -13,7 +13,7 @@ from trials import FEW
 
 from gateway.game.board import FIRST
 from gateway.game.events import Reason, Spoken
-from gateway.store import UnstorableError, storing
+from gateway.store import StoreError, storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import Filter, Page, evidence_of, page
@@ -26,7 +26,7 @@ SAID: Spoken = (0.003, "in", "playmove 3", None)
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 
 
-def rows(database: Database, table=games) -> int:
+def count(database: Database, table=games) -> int:
     with database.reading() as connection:
         return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
@@ -45,7 +45,7 @@ def test_game_is_stored_once_however_often_it_is_handed_in(database: Database) -
     keep(database, [game()])
     keep(database, [game(), game("carol")])
     keep(database, [game(), game("carol")])
-    assert rows(database) == 2
+    assert count(database) == 2
     kept, counted = both_totals(database)
     assert kept == counted
 
@@ -57,16 +57,16 @@ def test_another_game_with_the_same_id_is_an_error_and_nothing_is_stored(
     first = [game()] if where_it_is == "stored" else []
     keep(database, first)
     with pytest.raises(OtherGameError, match="another game has the id 1") as refused, database.writing() as c:
-        storing.store(c, [game("carol", game="2"), game(), game(winner=1, reason=Reason.TIME)])
+        storing.store(c, rows([game("carol", game="2"), game(), game(winner=1, reason=Reason.TIME)]))
     assert refused.value.game == "1"
-    assert rows(database) == len(first)
+    assert count(database) == len(first)
 
 
 def test_of_what_is_stored_already_only_the_rest_is_new(database: Database) -> None:
     one, two, three = games_of_three = numbered([game(), drawn(), game("carol")])
     with database.writing() as connection:
         for some, number in (([one, two], 2), ([two, three, three], 3), (games_of_three, 3), ([], 3)):
-            assert storing.store(connection, some) == []
+            assert storing.store(connection, rows(some)) == []
             assert page(connection, Filter(), Page()) == games_of_three[:number][::-1]
 
 
@@ -75,9 +75,9 @@ def test_of_a_game_that_two_servers_end_otherwise_the_first_end_counts(database:
     second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)
     keep(database, [first])
     with database.writing() as connection:
-        [otherwise] = storing.store(connection, [second])
+        [otherwise] = storing.store(connection, rows([second]))
         assert page(connection, Filter(), Page()) == [first]
-    assert otherwise == first
+    assert GameRecord.of_row(otherwise) == first
     assert otherwise.remote == FIRST
 
 
@@ -85,16 +85,17 @@ def test_of_two_ends_of_a_game_in_one_batch_the_first_counts(database: Database)
     [first] = numbered([game()])
     second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)
     with database.writing() as connection:
-        assert storing.store(connection, [first, second]) == [first]
+        [otherwise] = storing.store(connection, rows([first, second]))
+        assert GameRecord.of_row(otherwise) == first
         assert page(connection, Filter(), Page()) == [first]
 
 
 def test_game_that_cannot_be_stored_takes_its_batch_with_it(database: Database) -> None:
     keep(database, [game()])
-    with pytest.raises((UnstorableError, OverflowError)):
+    with pytest.raises((StoreError, OverflowError)):
         keep(database, [game("carol"), game(series=2**70)], 2)
-    assert rows(database) == 1
-    assert rows(database, players) == 2
+    assert count(database) == 1
+    assert count(database, players) == 2
 
 
 def test_names_are_players_exactly_as_they_are_spelled(database: Database) -> None:
@@ -115,8 +116,8 @@ def test_player_is_what_it_was_in_its_last_game(database: Database) -> None:
 
 def test_games_that_do_not_count_are_stored_and_nothing_else(database: Database) -> None:
     keep(database, [game(counted=False)])
-    assert rows(database) == 1
-    assert rows(database, tallies) == 0
+    assert count(database) == 1
+    assert count(database, tallies) == 0
     kept, counted = both_totals(database)
     assert kept == counted == Totals()
 
@@ -163,7 +164,7 @@ def test_totals_that_went_wrong_can_be_written_anew(database: Database) -> None:
 
 def enclose(database: Database, *enclosures: Enclosure) -> None:
     with database.writing() as connection:
-        storing.enclose(connection, storing.packed(enclosures))
+        storing.enclose(connection, packed(enclosures))
 
 
 def evidence(database: Database, number: int) -> list[list[str] | None]:
@@ -196,7 +197,7 @@ def test_evidence_of_one_side_is_stored_once_however_often_it_is_handed_in(datab
 def test_evidence_of_a_game_that_is_not_there_is_dropped(database: Database) -> None:
     keep(database, [game()])
     enclose(database, enclosure(2, 0, SAID), enclosure(1, 0, SAID))
-    assert rows(database, exchanges) == 1
+    assert count(database, exchanges) == 1
     assert evidence(database, 1) == [["playmove 3"], None]
 
 
@@ -220,7 +221,7 @@ def test_evidence_goes_with_age_and_games_stay(database: Database) -> None:
     assert prune(database, 300) == 2
     with database.reading() as connection:
         assert kept_evidence(connection) == [3, 4]
-    assert rows(database) == 4
+    assert count(database) == 4
     assert prune(database, 300) == 0
 
 
@@ -233,9 +234,9 @@ def test_clear_removes_all_and_says_so(database: Database) -> None:
     with_evidence(database, [100, 200])
     with database.writing() as connection:
         assert storing.clear(connection) == Cleared(games=2, players=2)
-    assert [rows(database, table) for table in (games, players, exchanges, tallies)] == [0] * 4
+    assert [count(database, table) for table in (games, players, exchanges, tallies)] == [0] * 4
     keep(database, [game()])
-    assert rows(database) == 1
+    assert count(database) == 1
 
 
 def test_database_itself_refuses_a_second_game_of_the_same_id(database: Database) -> None:

@@ -14,7 +14,7 @@ from trio.testing import MockClock
 from gateway.game.ids import GameId
 from gateway.store import StoreError
 from gateway.store.batcher import Batch, Batcher, Pace
-from gateway.store.records import Cleared, GameRecord, TakenUp
+from gateway.store.records import Cleared, GameRecord, Refused, TakenUp, Written
 
 LAST_FAULT = 20.0
 """When both work again, in seconds."""
@@ -68,11 +68,11 @@ class WorldsStore:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def write(self, batch: Batch) -> Sequence[GameRecord]:
+    async def write(self, batch: Batch) -> Written:
         arrives = await fate(self.world.at_database)
         self.world.rows.update(each.game for each in batch.games)
         await answer(arrives)
-        return ()
+        return Written()
 
     async def take_up(self) -> TakenUp:
         arrives = await fate(self.world.at_database)
@@ -101,12 +101,13 @@ class WorldsJournal:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def append(self, records: Sequence[GameRecord]) -> None:
+    async def append(self, records: Sequence[GameRecord]) -> list[Refused]:
         arrives = await fate(self.world.at_disk)
         self.world.written += [each.game for each in records]
         if not arrives:
             self.world.let_go()
         await answer(arrives)
+        return []
 
     async def close(self) -> None:
         await trio.sleep(0.01)

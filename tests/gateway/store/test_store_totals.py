@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from openskill.models import PlackettLuce
 
-from gateway.store.totals import Entry, Key, Rating, Tally, Totals, rated
+from gateway.store.totals import DEVIATION, MEAN, Entry, Key, Rating, Tally, Totals, rated
 
 players = st.integers(1, 4)
 entries = st.builds(
@@ -20,6 +21,17 @@ def test_winner_rises_and_loser_falls_and_both_are_surer() -> None:
     assert winner.mean > start.mean > loser.mean
     assert winner.deviation < start.deviation > loser.deviation
     assert rated(start, start, 2) == (loser, winner)
+
+
+ratings = st.builds(Rating, st.floats(-500, 500), st.floats(1e-6, 100))
+
+
+@given(ratings, ratings, st.integers(0, 2))
+def test_ratings_are_those_of_openskill_to_the_last_bit(first: Rating, second: Rating, result: int) -> None:
+    model = PlackettLuce(mu=MEAN, sigma=DEVIATION)
+    teams = [[model.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
+    (one,), (two,) = model.rate(teams, ranks=[[1.0, 1.0], [1.0, 2.0], [2.0, 1.0]][result])
+    assert rated(first, second, result) == ((one.mu, one.sigma), (two.mu, two.sigma))
 
 
 def test_draw_brings_two_together() -> None:

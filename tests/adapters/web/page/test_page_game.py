@@ -9,15 +9,16 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from game_records import FOUR, game
+from game_records import FOUR, game, packed
 from markupsafe import escape
 from web_world import NASTY, Site, keep, said, unkept
 
+from gateway.commands import stored_games as commands
 from gateway.game.events import Objection, Reason
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, Standing
 from gateway.game.text import is_visible, printable
-from gateway.store import commands, storing
+from gateway.store import storing
 from gateway.store.evidence import recorded
 from gateway.store.games import Filter
 from gateway.store.records import Enclosure, Participant
@@ -134,7 +135,7 @@ async def test_player_of_the_server_s_own_has_no_wire(site: Site) -> None:
     record = game(players=(LINE[0], Participant("aima", "house", house=True)))
     keep(site.database, [record])
     with site.database.writing() as connection:
-        storing.enclose(connection, storing.packed([Enclosure("1", 0, recorded(said("x")))]))
+        storing.enclose(connection, packed([Enclosure("1", 0, recorded(said("x")))]))
     shown = words(await page_of(site))
     assert "aima: one of the server's own players, without a connection." in shown
 

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sqlalchemy import Connection
-
-from gateway.game.text import aligned, did_you_mean, json_text, plural, printable, quoted
-from gateway.store import StoreError, presentation, statistics
+from gateway.game.text import aligned, json_text, plural, printable
+from gateway.store import presentation, statistics
 from gateway.store.database import Database
 from gateway.store.formats import sheet
 from gateway.store.records import LOSSES, WORDS
-from gateway.store.statistics import EVERYTHING, LOBBY, Choice, Ranked, Score
+from gateway.store.statistics import EVERYTHING, Choice, Ranked, Score
 
 Form: TypeAlias = Literal["text", "json", "csv"]
 
@@ -56,7 +54,7 @@ def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Ite
     Raises StoreError if no game was played at the table that is asked for.
     """
     with database.reading() as connection:
-        _check_table(connection, wanted.choice)
+        statistics.check_table(connection, wanted.choice)
         choice, least, order = wanted.choice, wanted.least, wanted.order
         found, firsts = statistics.standings(connection, choice, least=least, order=order)
         names = [row.standing.name for row in found]
@@ -91,7 +89,7 @@ def grades(database: Database, wanted: Wanted) -> Iterator[str]:
     The server's own players have no row; games against them are in. Raises StoreError as `standings`.
     """
     with database.reading() as connection:
-        _check_table(connection, wanted.choice)
+        statistics.check_table(connection, wanted.choice)
         compared = statistics.compare(connection, wanted.choice, by_reason=True)
     players = [each for each in compared.standings if not each.house]
     shown = sheet.text if wanted.form == "csv" else printable
@@ -111,16 +109,6 @@ def grades(database: Database, wanted: Wanted) -> Iterator[str]:
         return
     yield _order(wanted)
     yield "Of the games lost: to four in a row, by an illegal move, on time, by leaving.\n"
-
-
-def _check_table(connection: Connection, choice: Choice) -> None:
-    """Raise StoreError if no game was played at the table of a choice."""
-    table = choice.table
-    if table is None or table.casefold() == LOBBY:
-        return
-    tables = statistics.all_tables(connection)
-    if table.casefold() not in map(str.casefold, tables):
-        raise StoreError(f"no stored game was played at a table {quoted(table)}{did_you_mean(table, tables)}")
 
 
 def _order(wanted: Wanted) -> str:

@@ -4,9 +4,8 @@ Knows how things look on a terminal; does not know options, or where the text go
 up, a name or a message, reaches a terminal with its control characters.
 """
 
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from gateway.game.board import Board
@@ -14,38 +13,19 @@ from gateway.game.ids import GameId
 from gateway.game.text import DISCS, aligned, drawing, plural, printable
 from gateway.store import StoreError, games, storing
 from gateway.store.database import Database, back_up
-from gateway.store.evidence import Exchange
-from gateway.store.formats import jsonl, pgn, sheet
+from gateway.store.evidence import NEW, Exchange
+from gateway.store.formats import FORMATS, ONLY_OUT, jsonl
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.presentation import Outcome, outcome
 from gateway.store.records import GameRecord, Participant, TakenUp, moment
 from gateway.store.storing import store_lines
 
-
-def arena_lines(games: Iterable[GameRecord]) -> Iterator[str]:
-    """Yield c4-arena's own record of each game: the digit of its result, and the columns."""
-    return (f"{game.result}{game.moves}\n" for game in games)
-
-
-FORMATS: dict[str, Callable[[Iterable[GameRecord]], Iterator[str]]] = {
-    "csv": sheet.write,
-    "jsonl": jsonl.write,
-    "pgn": pgn.write,
-    "arena": arena_lines,
-}
-
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Lines that are imported by the same statements."""
-_OTHER_EXPORT = re.compile(
-    rb'(?P<csv>(\xef\xbb\xbf)?"?id"?[,;\t]"?began)|(?P<pgn>\[Event ")|(?P<arena>[0-2][0-6]*\s*$)'
-)
-"""How an export begins that cannot be imported."""
 _JSON_LINES = "import reads JSON lines: make them with export --format jsonl"
 _SHOWN = 20
 """So many lines that could not be imported are named."""
-NEW = 2000
-"""Milliseconds after the end of a game in which its evidence is still to be expected."""
 
 
 class RefusedError(StoreError):
@@ -110,7 +90,7 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
     as `recount` does.
     """
     beginning = [*islice(lines := iter(lines), 1)]
-    if beginning and (other := _OTHER_EXPORT.match(beginning[0])):
+    if beginning and (other := ONLY_OUT.match(beginning[0])):
         raise StoreError(f"this is a {other.lastgroup} export, which only goes out; {_JSON_LINES}")
     numbered, came = enumerate(chain(beginning, lines), 1), TakenUp()
     with database.writing() as connection:
