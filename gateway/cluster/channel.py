@@ -25,7 +25,7 @@ from typing import Any
 # secret by signing both hellos. Neither takes anything else before that. Nodes that would not agree on what a
 # game is, being of another version or having other rules, refuse each other in words that say what differs.
 
-VERSION = 4
+VERSION = 5
 """Of all that nodes say to each other."""
 LONGEST_HELLO = 4096
 """Bytes of a hello."""

@@ -128,14 +128,21 @@ def _types(kind: type) -> Mapping[str, Any]:
     return {each.name: hints[each.name] for each in fields(kind)}
 
 
+@cache
+def _fields(kind: type) -> tuple[Any, ...]:
+    """Return the types of the fields of a NamedTuple."""
+    return tuple(get_type_hints(kind).values())
+
+
 def _of_type(wanted: Any, found: Any) -> Any:
     """Return a value of the type `wanted` from what was written of it."""
     origin, options = get_origin(wanted), get_args(wanted)
     if wanted in _READERS:
         value = _READERS[wanted](found)
-    elif origin is tuple:
+    elif origin is tuple or (origin is None and issubclass(wanted, tuple)):
+        make, options = (tuple, options) if origin is tuple else (wanted._make, _fields(wanted))
         parts = zip(options, _checked(list, found), strict=True)
-        value = tuple(_of_type(each, part) for each, part in parts)
+        value = make(_of_type(each, part) for each, part in parts)
     elif origin is Literal:
         value = options[options.index(_checked(int, found))]
     elif origin is not None:

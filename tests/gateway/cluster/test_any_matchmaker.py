@@ -6,7 +6,7 @@ import pytest
 from worlds.cluster import ASKING, Net
 from worlds.hub import ByName
 
-from gateway.cluster.messages import Asked, Freed, Instruction, Joined, Left, Proposed, Waits
+from gateway.cluster.messages import Asked, Instruction, Joined, Left, Unmatched, Waits
 from gateway.cluster.server import PairingServer
 from gateway.game.commands import LOBBY
 from gateway.game.events import NOTHING, Objection
@@ -123,14 +123,14 @@ def answered(*answers: Answer) -> tuple[Stale, list[tuple[str, Instruction]]]:
 def test_pair_with_one_who_left_is_over_and_the_other_waits_anew() -> None:
     stale = Pair(Turn(1, 1), Turn(3, 3))
     matchmaker, orders = answered(stale)
-    assert (matchmaker.over, orders) == ([stale], [("b", Freed(1, 1))])
+    assert (matchmaker.over, orders) == ([stale], [("b", Unmatched("b", Turn(1, 1)))])
 
 
 def test_turn_is_in_one_open_proposal_at_most() -> None:
     stale = HousePair(Turn(2, 2), "random", opens=True)
     matchmaker, orders = answered(Pair(Turn(1, 1), Turn(2, 2)), stale)
     assert matchmaker.over == [stale]
-    assert [type(order) for _, order in orders] == [Proposed]
+    assert [type(order) for _, order in orders] == [Pair]
 
 
 @pytest.mark.parametrize(

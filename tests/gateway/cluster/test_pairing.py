@@ -1,23 +1,18 @@
 """Players of several nodes are paired as those of one, whoever pairs."""
 
 from collections import deque
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from worlds.cluster import ASKING, STANDING_BY, Client, House, Net, Recording
 
-from gateway.cluster.local_state import LocalState
-from gateway.cluster.messages import Asked, Decided, Freed, Gone, Joined, Order, Report
-from gateway.cluster.proposals import Proposals
-from gateway.cluster.reporting import Reporting
+from gateway.cluster.matchmaker import ClusterMatchmaker
+from gateway.cluster.messages import Asked, Joined, Order, Report, Unmatched
 from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
 from gateway.game.facts import Cause, Obstacle
 from gateway.game.results import Player
-from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting
-from gateway.matchmaking.matchmaker import Entry, Turn
+from gateway.matchmaking.matchmaker import Decision, Entry, Turn
 
 TABLE = AtTable("round")
 LATER = 6.0
@@ -348,7 +343,7 @@ def test_node_that_drains_deserts_no_series_and_its_players_get_no_other(
 
 def test_reservation_runs_out_when_the_host_says_nothing(net: Net) -> None:
     one, two = net["b"].come("b1"), net["c"].come("c1")
-    link = until(net, "Invited")
+    link = until(net, "Hosting")
     net.links[link].clear()
     net.wait(HOLD - 0.5)
     assert (one.plays, two.plays) == (None, None)
@@ -388,7 +383,7 @@ def test_players_of_a_node_meet_though_it_hears_late_of_a_proposal() -> None:
     net = Net("a", "b")
     net.pair_at("a")
     one, two = net["b"].come("b1"), net["b"].come("b2")
-    late = until(net, "Proposed")
+    late = until(net, "Pair")
     messages, net.links[late] = net.links[late], deque()
     two.is_absent = True
     net.wait(HOLD)
@@ -401,7 +396,7 @@ def test_players_of_a_node_meet_though_it_hears_late_of_a_proposal() -> None:
 
 def test_series_that_begins_when_the_guest_is_reserved_no_more_ends(net: Net) -> None:
     clients = net["b"].come("b1"), net["c"].come("c1")
-    host, guest = until(net, "Begun")
+    host, guest = until(net, "Hosted")
     late = net.links[host, guest].popleft()
     net.now += HOLD
     net[guest].tick()
@@ -413,11 +408,11 @@ def test_series_that_begins_when_the_guest_is_reserved_no_more_ends(net: Net) ->
     assert sum(len(node.series) for node in net.nodes.values()) == 1
 
 
-@pytest.mark.parametrize("moment", ["Invited", "Begun"])
+@pytest.mark.parametrize("moment", ["Hosting", "Hosted"])
 def test_guest_that_leaves_while_it_is_reserved_keeps_the_host_from_nothing(net: Net, moment: str) -> None:
     net["b"].come("b1"), net["c"].come("c1")
     link = until(net, moment)
-    guest = net[link[0] if moment == "Invited" else link[1]]
+    guest = net[link[0] if moment == "Hosting" else link[1]]
     [client] = guest.clients.values()
     client.leave()
     net.run()
@@ -428,7 +423,7 @@ def test_guest_that_leaves_while_it_is_reserved_keeps_the_host_from_nothing(net:
 
 def test_host_that_leaves_before_it_is_invited_keeps_the_guest_from_nothing(net: Net) -> None:
     net["b"].come("b1"), net["c"].come("c1")
-    _, host = until(net, "Invited")
+    _, host = until(net, "Hosting")
     [client] = net[host].clients.values()
     client.leave()
     net.run()
@@ -459,7 +454,7 @@ def test_seat_waits_on_when_the_node_of_its_opponent_is_lost_to_the_one_that_pai
     net: Net, node: str
 ) -> None:
     one, two = net["b"].come("b1"), net["c"].come("c1")
-    until(net, "Invited")
+    until(net, "Hosting")
     net.cut("a", node)
     net.run()
     net.wait(HOLD)
@@ -542,14 +537,14 @@ def test_order_of_another_epoch_or_node_is_void() -> None:
     node.matchmaker.attach("b", 2, node.now)
     client = node.come("ann")
     for sender, epoch in (("b", 1), ("c", 2), ("b", 3)):
-        node.hear(sender, Order(epoch, Decided(client.seat, NOTHING)))
+        node.hear(sender, Order(epoch, Decision(client.seat, NOTHING)))
         assert client.asks
-    node.hear("b", Order(2, Decided(client.seat, NOTHING)))
+    node.hear("b", Order(2, Decision(client.seat, NOTHING)))
     assert client.turn is not None
     turn = client.turn
-    node.hear("b", Order(1, Freed(*turn)))
+    node.hear("b", Order(1, Unmatched("a", turn)))
     assert client.turn == turn
-    node.hear("b", Order(2, Freed(*turn)))
+    node.hear("b", Order(2, Unmatched("a", turn)))
     assert client.turn != turn
 
 
@@ -725,19 +720,30 @@ def test_crowd_of_three_nodes_is_paired(net: Net) -> None:
     assert all(each.opponent is not None for each in crowd)
 
 
+class Deserted:
+    """A hub that notes which series have ended since their other players never came."""
+
+    def __init__(self) -> None:
+        self.matches: list[Hosting] = []
+
+    def desert(self, match: Hosting) -> None:
+        self.matches.append(match)
+
+
 def test_series_with_another_run_of_a_lost_node_outlives_one_with_the_run_before() -> None:
     """The games with a lost node end one after the other, and seats have the same numbers in each run."""
-    ann = Player("ann", STANDING_BY)
-    entry = SimpleNamespace(player=lambda: ann)
-    own = SimpleNamespace(players={1: entry, 2: entry})
-    proposals = Proposals(cast(LocalState, own), cast(Reporting, SimpleNamespace(post=lambda *_: None)))
-    deserted = list[Hosting]()
-    proposals.hub = cast(Hub, SimpleNamespace(desert=deserted.append))
-    before, after = (Hosting(Turn(seat, 1), "b", Turn(1, 1), ann, "") for seat in (1, 2))
+    hub, matchmaker = Deserted(), ClusterMatchmaker("a", 1, Recording)
+    matchmaker.connect(hub, lambda *_: None)  # type: ignore[arg-type]
+    matchmaker.attach(None, 0, 0.0)
+    for seat in (1, 2):
+        matchmaker.enter(Entry(seat, f"n{seat}", LOBBY, True, ASKING, "", NOTHING))
+    assert len(list(matchmaker.answers(0.0))) == 2
+    bob = Player("bob", STANDING_BY)
+    before, after = (Hosting(Turn(seat, 1), "b", Turn(1, 1), bob, "") for seat in (1, 2))
     for match in (before, after):
-        proposals.began(match)
-    proposals.finished(before)
-    proposals.follow("b", Gone(1, 1))
-    proposals.finished(after)
-    proposals.follow("b", Gone(1, 1))
-    assert deserted == [after]
+        matchmaker.began(match, 1)
+    for over in (before, after):
+        matchmaker.finished(over)
+        matchmaker.receive("b", Unmatched("b", Turn(1, 1)), 0.0)
+        list(matchmaker.answers(0.0))
+    assert hub.matches == [after]

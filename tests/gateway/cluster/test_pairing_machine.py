@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from worlds.cluster import ASKING, STANDING_BY, Client, Ended, Net, Node
 
-from gateway.cluster.messages import Begun, Gone
+from gateway.cluster.messages import Unmatched
 from gateway.game.commands import LOBBY, AtTable, InLobby, Wish
 from gateway.game.manners import Manners
 from gateway.hub.seats import Hosted, Hosting
@@ -301,10 +301,10 @@ class AnythingHappens(RuleBasedStateMachine):
             to_guest, to_host = self.net.links[here, there], self.net.links[there, here]
             guests = [each for each in self.node(there).clients.values() if each.seat == match.other.seat]
             assert (
-                Begun(*match.other, mock.ANY) in to_guest
-                or Gone(*match.other) in to_host
+                Hosted(match.other, here, mock.ANY, mock.ANY) in to_guest
+                or Unmatched(there, match.other) in to_host
                 or not guests
-                or guests[0].plays == Hosted(match.other, here, mock.ANY)
+                or guests[0].plays == Hosted(match.other, here, mock.ANY, mock.ANY)
             )
 
     def teardown(self) -> None:
