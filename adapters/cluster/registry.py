@@ -6,21 +6,25 @@ Nothing is there alone: a registry that has lost its memory learns all of it ane
 """
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from secrets import token_hex
 from socket import EAI_NONAME, gaierror
 from ssl import SSLCertVerificationError
-from typing import Any
+from typing import Any, NamedTuple
 
 import coredis
 import trio
 from coredis.exceptions import AuthenticationRequiredError, RedisError
 from coredis.exceptions import ConnectionError as RedisConnectionError
 
-from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.options.clustering import ClusterOptions
 
+LEASE = 1.5
+"""Seconds for which a node pairs without having renewed that."""
+BEAT = 0.4
+"""Seconds between two questions to the registry."""
 GONE = 3.0
 """Seconds after which a node that has not asked is not named any more."""
 LIMIT = 1.0
@@ -78,6 +82,31 @@ end
 redis.call('HDEL', KEYS[1], ARGV[1])
 return 1
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node listens for others."""
+
+    host: str
+    port: int
+    run: int
+
+
+class Holder(NamedTuple):
+    """The node that pairs."""
+
+    node: str
+    epoch: int
+    """Higher than that of any node that paired before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the registry says."""
+
+    holder: Holder | None
+    nodes: Mapping[str, Place]
 
 
 class RegistryError(Exception):

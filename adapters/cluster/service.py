@@ -16,16 +16,18 @@ import trio
 from adapters.cluster.links import Links
 from adapters.cluster.node import ClusterNode
 from adapters.cluster.registry import (
+    BEAT,
     NameTakenError,
+    Place,
     Registry,
     RegistryAwayError,
     RegistryError,
+    View,
     registry,
 )
 from adapters.net.epoll import Poller
 from adapters.net.socket import Socket, taken
 from gateway.cluster.channel import Identity
-from gateway.cluster.membership import BEAT, Place, View
 from gateway.hub.hub import Hub
 from gateway.options.clustering import ClusterOptions
 from gateway.runtime.accepting import accept
@@ -80,7 +82,6 @@ async def joined(
             nursery.start_soon(_beat, asked, node, troubles)
             nursery.start_soon(_watch, node)
             nursery.start_soon(node.run)
-            nursery.start_soon(node.feeds.run)
             nursery.start_soon(node.acting.run)
             yield node
             with trio.move_on_after(RESULTS, shield=True):
@@ -136,7 +137,7 @@ async def _beat(asked: Registry, node: ClusterNode, troubles: Throttle) -> None:
         await trio.sleep(BEAT)
         now = trio.current_time()
         try:
-            view = await asked.ask(node.membership.epoch, may_pair=node.may_pair)
+            view = await asked.ask(node.epoch, may_pair=node.may_pair)
         except RegistryError as error:
             _say_away(node, error, troubles)
         else:

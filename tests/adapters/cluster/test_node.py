@@ -10,8 +10,8 @@ from trio.testing import MockClock
 from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, ByName, Client, World
 
 from adapters.cluster.node import ALONE, ClusterNode
+from adapters.cluster.registry import LEASE, Holder, Place, View
 from gateway.cluster.matchmaker import ClusterMatchmaker
-from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.game.commands import LOBBY
 from gateway.game.commands import Place as Where
 from gateway.game.events import Ended, Reason, Started
@@ -352,7 +352,7 @@ async def test_what_is_on_passes_between_nodes_while_somebody_watches(net: Net) 
     ours = net["a"].hub.cluster
     assert ours is not None
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(net["b"].node.feeds.run)
+        nursery.start_soon(net["b"].node.run)
         facts = ours.feed.subscribe(lambda: None)
         net.carry()
         await trio.testing.wait_all_tasks_blocked()

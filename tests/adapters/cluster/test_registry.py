@@ -18,9 +18,8 @@ import trio
 from worlds.hub import World
 
 from adapters.cluster.links import MOST_STRANGERS
-from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
+from adapters.cluster.registry import Holder, NameTakenError, Place, Registry, RegistryError, registry
 from adapters.cluster.service import MOST_DIALING, joined
-from gateway.cluster.membership import Holder, Place
 from gateway.options.clustering import ClusterOptions
 from gateway.options.readers import Address
 from gateway.options.server import MOST_WORKERS
