@@ -101,10 +101,12 @@ class ClusterNode:
             self._claims[node] = epoch
             self.epoch = max(self.epoch, epoch)
             self.follow(now)
-        elif kind == b"f" and payload[:1] in b"wtu":
-            self._publisher.receive(node, payload)
         elif kind == b"f":
-            self.feed.receive(node, payload)
+            number, _, said = payload.partition(b" ")
+            if said in (b"w", b"t", b"u"):
+                self._publisher.receive(node, int(number), said)
+            else:
+                self.feed.receive(node, int(number), said)
         elif kind == b"o":
             self.acting.receive(node, payload)
         else:

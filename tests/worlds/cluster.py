@@ -622,6 +622,12 @@ class Follower:
         return is_woken
 
 
+def stream_of(frame: bytes) -> tuple[int, bytes]:
+    """Return the number of the stream that a frame belongs to, and the rest."""
+    number, _, rest = frame.partition(b" ")
+    return int(number), rest
+
+
 class WatchedCluster:
     """Nodes, and one on which there are subscribers to the facts of all of them."""
 
@@ -671,9 +677,9 @@ class WatchedCluster:
         node = self.nodes[name]
         up, down = min(most, len(node.up)), min(most, len(node.down))
         for _ in range(up):
-            node.publisher.receive("a", node.up.popleft())
+            node.publisher.receive("a", *stream_of(node.up.popleft()))
         for _ in range(down):
-            self.feed.receive(name, node.down.popleft())
+            self.feed.receive(name, *stream_of(node.down.popleft()))
         return bool(up or down)
 
     def settle(self, *asleep: Follower) -> None:
