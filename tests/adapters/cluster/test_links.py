@@ -108,9 +108,9 @@ async def test_connection_ends_when_its_node_comes_by_another_one() -> None:
     async with running(bob) as places:
         old, new = [Socket(taken(await trio.open_tcp_stream(*places["bob"]))) for _ in range(2)]
         with closing(old), closing(new):
-            began = await links.ask(old, "bob", Hello(ann), SECRET)
+            began = await links.ask(old, Hello(ann), SECRET)
             await bob.until("ann joined")
-            await links.ask(new, "bob", Hello(ann, began.channel), SECRET)
+            await links.ask(new, Hello(ann, began.channel), SECRET)
             with trio.fail_after(5):
                 assert await old.receive_some() == b""
     assert bob.heard == ["ann joined"]
