@@ -17,8 +17,8 @@ from functools import partial
 
 import trio
 
-from adapters.cluster.acting import Acting
 from adapters.cluster.links import Links
+from adapters.cluster.operators import RemoteOperators
 from adapters.cluster.registry import LEASE, View
 from gateway.cluster.games import Games
 from gateway.cluster.matchmaker import ClusterMatchmaker
@@ -48,7 +48,7 @@ class ClusterNode:
         self.links: Links
         self.games = Games(hub, partial(self._send, b"g"))
         self.feed = RemoteFeed(partial(self._send, b"f"), lambda: self.links.nodes, _refuse_facts)
-        self.acting = Acting(partial(self._send, b"o"), lambda: self.links.nodes)
+        self.operators = RemoteOperators(partial(self._send, b"o"), lambda: self.links.nodes)
         self._publisher = FeedPublisher(hub, partial(self._send, b"f"), self._wake)
         self._work = trio.Event()
         """Set where there is something to do piece by piece."""
@@ -82,7 +82,7 @@ class ClusterNode:
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
         self.feed.joined(node)
-        self.acting.joined(node)
+        self.operators.joined(node)
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
@@ -108,7 +108,7 @@ class ClusterNode:
             else:
                 self.feed.receive(node, int(number), said)
         elif kind == b"o":
-            self.acting.receive(node, payload)
+            self.operators.receive(node, payload)
         else:
             raise ValueError("no frame of this version")
 
@@ -129,7 +129,7 @@ class ClusterNode:
             self._wake()
         self._publisher.lost(node)
         self.feed.lost(node)
-        self.acting.lost(node)
+        self.operators.lost(node)
         self.follow(now)
         self._hub.settle(now)
 

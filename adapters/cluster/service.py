@@ -82,7 +82,7 @@ async def joined(
             nursery.start_soon(_beat, asked, node, troubles)
             nursery.start_soon(_watch, node)
             nursery.start_soon(node.run)
-            nursery.start_soon(node.acting.run)
+            nursery.start_soon(node.operators.run)
             yield node
             with trio.move_on_after(RESULTS, shield=True):
                 while node.games.is_hosting:  # noqa: ASYNC110  the store says when

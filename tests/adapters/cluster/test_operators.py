@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.cluster.acting import MOST, NO_ANSWER, OTHER_TOKEN, PATIENCE, Acting
+from adapters.cluster.operators import MOST, NO_ANSWER, OTHER_TOKEN, PATIENCE, RemoteOperators
 from gateway.server.acts import NotDoneError, Notice, Parameters
 
 
@@ -41,7 +41,7 @@ class Cluster:
 
     def __init__(self, **tokens: str | None) -> None:
         self.cut: set[str] = set()
-        self.nodes = {name: Acting(self._send(name), self._others(name)) for name in tokens}
+        self.nodes = {name: RemoteOperators(self._send(name), self._others(name)) for name in tokens}
         self.operators = {name: Operator(name) for name in tokens}
         for name, token in tokens.items():
             if token is not None:
