@@ -74,7 +74,7 @@ class ClusterNode:
         hub.connect(self.games, self._matchmaker)
         self._matchmaker.connect(hub, self._post)
 
-    # What the links tell.
+    # What the links tell. None of it blocks.
 
     def joined(self, node: str, now: float) -> None:
         """Hear that a node can be sent to."""
@@ -118,7 +118,7 @@ class ClusterNode:
         self._hub.settle(now)
 
     def lost(self, node: str, now: float) -> None:
-        """Hear that a node, or the way to it, is gone."""
+        """Hear that a node, or the way to it, is gone; what was sent lately may not have arrived."""
         logger.warning("lost node %s", node, extra={"event": "node_lost", "other": node})
         self._claims.pop(node, None)
         if self.pairs is not None and self.pairs[0] == node:

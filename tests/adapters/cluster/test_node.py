@@ -1,13 +1,13 @@
 """A node among others: who pairs, and that what arrives together is carried out in its order."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 import trio
 import trio.testing
 from trio.testing import MockClock
-from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, ByName, Client, World
+from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
 from adapters.cluster.node import ALONE, ClusterNode
 from adapters.cluster.registry import LEASE, Holder, Place, View
@@ -17,17 +17,15 @@ from gateway.game.commands import Place as Where
 from gateway.game.events import Ended, Reason, Started
 from gateway.game.facts import Came
 from gateway.game.manners import Manners
-from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 
 
 class FakeLinks:
     """The links of one node: what is sent arrives at once with all that was sent in one turn."""
 
-    def __init__(self, net: "Net", name: str) -> None:
+    def __init__(self) -> None:
         self.sent: list[tuple[str, bytes]] = []
         self.nodes: list[str] = []
-        self._net, self._name = net, name
 
     def send(self, node: str, frame: bytes) -> None:
         if node in self.nodes:
@@ -42,10 +40,10 @@ class Server(World):
 
     now = property(lambda _: trio.current_time(), lambda _, now: None)  # type: ignore[assignment]
 
-    def __init__(self, net: "Net", name: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
-        super().__init__(ClusterMatchmaker(name, run, matchmaker))
+    def __init__(self, name: str, run: int) -> None:
+        super().__init__(ClusterMatchmaker(name, run, lambda: LobbyAndTables(random.Random(0))))
         self.run = run
-        self.links = FakeLinks(net, name)
+        self.links = FakeLinks()
         self.node = ClusterNode(self.hub, name)
         self.node.links = self.links  # type: ignore[assignment]
 
@@ -58,9 +56,8 @@ class Server(World):
 class Net:
     """Nodes that reach each other."""
 
-    def __init__(self, *names: str, matchmaker: Callable[[], Matchmaker] | None = None) -> None:
-        make = matchmaker or (lambda: LobbyAndTables(random.Random(0)))
-        self.servers = {name: Server(self, name, run, make) for run, name in enumerate(names, 1)}
+    def __init__(self, *names: str) -> None:
+        self.servers = {name: Server(name, run) for run, name in enumerate(names, 1)}
         for name, server in self.servers.items():
             server.links.nodes = [each for each in names if each != name]
 
@@ -113,16 +110,6 @@ async def test_nobody_follows_a_node_that_has_not_said_that_it_pairs(net: Net) -
 async def test_players_of_two_nodes_play(net: Net) -> None:
     net.hold("a", 1)
     ann, bob = net["a"].come("ann"), net["b"].come("bob")
-    net.carry()
-    assert ann.last(Started).names == bob.last(Started).names == ("ann", "bob")
-
-
-async def test_players_of_two_nodes_play_as_a_matchmaker_says_that_knows_of_none(
-    autojump_clock: MockClock,
-) -> None:
-    net = Net("a", "b", matchmaker=ByName)
-    net.hold("a", 1)
-    bob, ann = net["a"].come("bob"), net["b"].come("ann")
     net.carry()
     assert ann.last(Started).names == bob.last(Started).names == ("ann", "bob")
 
