@@ -284,14 +284,8 @@ class ClusterMatchmaker(Matchmaker):
                 yield instruction
             case Pair() | HousePair():
                 yield from self._match(instruction)
-            case Proposed(turn):
-                if not self._takes(turn):
-                    self._own.report_unmatched(turn, self._own.pairs)
-                elif not self._hub.can_reach(turn.seat):
-                    self._own.report_unmatched(turn, self._own.pairs)
-                    self._hub.wait_anew(turn, self._own.now)
-                else:
-                    self._reserve(turn, instruction)
+            case Proposed():
+                self._reserve(instruction)
             case Unmatched(_, turn):
                 if self._takes(turn):
                     self._hub.wait_anew(turn, self._own.now)
@@ -325,22 +319,29 @@ class ClusterMatchmaker(Matchmaker):
         else:
             for turn in taken:
                 self._hub.wait_anew(turn, self._own.now)
-        self._own.report_unmatched(match.turns[-1], self._own.pairs)
+        self._own.report(Unmatched(self._node, match.turns[-1]))
 
-    def _reserve(self, turn: Turn, proposed: Proposed) -> None:
+    def _reserve(self, proposed: Proposed) -> None:
         """Keep a seat for a series that the other node is to hold, and send the player there."""
-        self._reserved[turn.seat] = _Reservation(turn, proposed.node, self._own.pairs, self._own.now + HOLD)
-        player = self._own.players[turn.seat]
-        asked = Hosting(
-            turn=proposed.other,
-            node=self._node,
-            other=turn,
-            player=player.player(),
-            origin=player.entry.origin,
-            rounds=proposed.rounds,
-            table=proposed.table,
-        )
-        self._own.post(proposed.node, asked)
+        turn, player = proposed.turn, self._own.players.get(proposed.turn.seat)
+        if player is None or not self._takes(turn):
+            self._own.report(Unmatched(self._node, turn))
+        elif not self._hub.can_reach(turn.seat):
+            self._own.report(Unmatched(self._node, turn))
+            self._hub.wait_anew(turn, self._own.now)
+        else:
+            until = self._own.now + HOLD
+            self._reserved[turn.seat] = _Reservation(turn, proposed.node, self._own.pairs, until)
+            asked = Hosting(
+                turn=proposed.other,
+                node=self._node,
+                other=turn,
+                player=player.player(),
+                origin=player.entry.origin,
+                rounds=proposed.rounds,
+                table=proposed.table,
+            )
+            self._own.post(proposed.node, asked)
 
     def _takes(self, turn: Turn) -> bool:
         """Return whether a seat of this node waits in a turn, which it does no more."""
@@ -357,8 +358,8 @@ class ClusterMatchmaker(Matchmaker):
     def _unreserve(self, seat: int) -> None:
         """Keep a seat for no series any more."""
         reservation = self._reserved.pop(seat, None)
-        if reservation is not None:
-            self._own.report_unmatched(reservation.turn, reservation.pairs)
+        if reservation is not None and reservation.pairs == self._own.pairs:
+            self._own.report(Unmatched(self._node, reservation.turn))
 
     def _release(self, seat: int) -> None:
         """Let a reserved seat wait anew."""

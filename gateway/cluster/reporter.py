@@ -22,14 +22,13 @@ from gateway.cluster.messages import (
     Playing,
     Present,
     Report,
-    Unmatched,
 )
 from gateway.cluster.server import PairingServer
 from gateway.game.commands import AtTable
 from gateway.game.results import Player
 from gateway.hub.seats import Hosting
 from gateway.matchmaking.lobby import Key, Meetings
-from gateway.matchmaking.matchmaker import Entry, HousePair, HousePlayers, Match, Matchmaker, Pair, Turn
+from gateway.matchmaking.matchmaker import Entry, HousePair, HousePlayers, Match, Matchmaker, Pair
 from gateway.matchmaking.tables import Position
 
 PIECE = 40
@@ -144,11 +143,6 @@ class Reporter:
         elif self.pairs is not None:
             node, epoch = self.pairs
             self.post(node, Report(epoch, fact))
-
-    def report_unmatched(self, turn: Turn, pairs: Pairs) -> None:
-        """Report that nothing comes of the match that took a turn, if who proposed it pairs still."""
-        if pairs == self.pairs:
-            self.report(Unmatched(self.node, turn))
 
     def began(self, match: Held, game: int) -> None:
         """Report a game of a series that this node holds."""
