@@ -84,8 +84,8 @@ class _Link:
     identity: Identity
     name: str
     """The channel's, which both nodes know."""
-    heard: float
-    said: float = 0.0
+    heard_at: float
+    sent_at: float = 0.0
     sock: Socket | None = None
     channel: Channel = field(default_factory=Channel)
 
@@ -107,7 +107,7 @@ class Links:
         self._waiting: list[_Link] = []
         """Those with frames that are to leave."""
         self._flusher = trio.lowlevel.ParkingLot()
-        self._log = Throttle()
+        self._throttle = Throttle()
         self._nursery: trio.Nursery
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -158,7 +158,7 @@ class Links:
                     sock = Socket(taken(await trio.open_tcp_stream(*place)), self._poller)
             except (OSError, UnicodeError, trio.TooSlowError) as error:
                 if trio.current_time() - reached > UNREACHED:
-                    self._say(name, f"it is not reached: {error or 'no answer'}", name)
+                    self._log_refusal(name, f"it is not reached: {error or 'no answer'}", name)
             else:
                 await self._converse(sock, name, partial(self._ask, name))
                 reached = trio.current_time()
@@ -180,7 +180,7 @@ class Links:
         except (*BROKEN, trio.TooSlowError):
             pass
         except HelloError as error:
-            self._say(place, str(error), str(error))
+            self._log_refusal(place, str(error), str(error))
         finally:
             sock.close()
 
@@ -242,7 +242,7 @@ class Links:
         def ready() -> bool:
             data = sock.read()
             if data:
-                link.heard = now = trio.current_time()
+                link.heard_at = now = trio.current_time()
                 for frame in link.channel.feed(data):
                     self._node.receive(node, frame, now)
                 self._node.settle(now)
@@ -255,7 +255,7 @@ class Links:
             self._write(link, link.channel.again(arrived))
             await sock.listen(ready)
         except ValueError as error:
-            self._say(node, str(error), node)
+            self._log_refusal(node, str(error), node)
             self._lose(link, trio.current_time())
         finally:
             if link.sock is sock:
@@ -273,7 +273,7 @@ class Links:
         """Send bytes; what cannot leave now is sent again by the next connection."""
         sock = link.sock
         if sock is not None and data:
-            link.said = trio.current_time()
+            link.sent_at = trio.current_time()
             with suppress(*BROKEN):
                 if not sock.write(data):
                     self._nursery.start_soon(_drain, sock)
@@ -286,9 +286,9 @@ class Links:
             now = trio.current_time()
             stood_still, seen = now - seen > SILENCE, now
             for link in [*self._links.values()]:
-                if stood_still or now - link.heard > SILENCE or link.channel.is_too_full:
+                if stood_still or now - link.heard_at > SILENCE or link.channel.is_too_full:
                     self._lose(link, now)
-                elif now - link.said > HEARTBEAT or link.channel.has_unacknowledged:
+                elif now - link.sent_at > HEARTBEAT or link.channel.has_unacknowledged:
                     self._write(link, link.channel.batch())
 
     def _lose(self, link: _Link, now: float) -> None:
@@ -300,8 +300,8 @@ class Links:
                 sock.close()
             self._node.lost(node, now)
 
-    def _say(self, place: str, why: str, kind: str) -> None:
-        if self._log.passes(trio.current_time(), kind):
+    def _log_refusal(self, place: str, why: str, kind: str) -> None:
+        if self._throttle.passes(trio.current_time(), kind):
             why = why[:MOST_WORDS]
             about = {"event": "node_refused", "other": place, "error": why}
             logger.warning("the node at %s is not talked to: %s", place, why, extra=about)
@@ -320,8 +320,8 @@ async def ask(sock: Socket, ours: Hello, secret: bytes) -> Hello:
     """Greet a node that was dialed; return its hello. Raises HelloError, TooSlowError."""
     with trio.fail_after(GREETING_LIMIT):
         await sock.send_all(ours.encode())
-        theirs, shown = decode(await _line(sock)), await _line(sock)
-        if not is_proof(shown, secret, theirs, ours):
+        theirs, their_proof = decode(await _line(sock)), await _line(sock)
+        if not is_proof(their_proof, secret, theirs, ours):
             raise HelloError(NO_PROOF)
         await sock.send_all(proof(secret, ours, theirs))  # before the check: so both say what differs
     check(ours.identity, theirs.identity)

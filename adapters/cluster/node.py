@@ -102,11 +102,11 @@ class ClusterNode:
             self.epoch = max(self.epoch, epoch)
             self.follow(now)
         elif kind == b"f":
-            number, _, said = payload.partition(b" ")
-            if said in (b"w", b"t", b"u"):
-                self._publisher.receive(node, int(number), said)
+            number, _, body = payload.partition(b" ")
+            if body in (b"w", b"t", b"u"):
+                self._publisher.receive(node, int(number), body)
             else:
-                self.feed.receive(node, int(number), said)
+                self.feed.receive(node, int(number), body)
         elif kind == b"o":
             self.operators.receive(node, payload)
         else:

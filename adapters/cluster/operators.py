@@ -36,14 +36,14 @@ class _Asked:
 
     left: set[str]
     """The nodes that have not answered."""
-    found: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, str] = field(default_factory=dict)
     done: trio.Event = field(default_factory=trio.Event)
 
     def settle(self, node: str, text: str) -> None:
         """Note what came of it on a node."""
         if node in self.left:
             self.left.discard(node)
-            self.found[node] = text
+            self.outcomes[node] = text
             if not self.left:
                 self.done.set()
 
@@ -81,7 +81,7 @@ class RemoteOperators:
                     await asked.done.wait()
         finally:
             del self._asked[number]
-        return asked.found | dict.fromkeys(asked.left, _failed(NO_ANSWER))
+        return asked.outcomes | dict.fromkeys(asked.left, _failed(NO_ANSWER))
 
     def notify(self, notice: Notice) -> None:
         """Tell the other nodes of a notice."""
@@ -109,11 +109,11 @@ class RemoteOperators:
             case {"mac": str(mac), "body": str(text)}:
                 own = _mac(self._token, text)
                 is_known = bool(self._token) and hmac.compare_digest(mac.encode(), own.encode())
-                self._heed(node, _read(text), is_known=is_known)
+                self._carry_out(node, _read(text), is_known=is_known)
             case _:
                 raise ValueError("no frame of this version")
 
-    def _heed(self, node: str, body: object, *, is_known: bool) -> None:
+    def _carry_out(self, node: str, body: object, *, is_known: bool) -> None:
         """Carry out what a frame says; `is_known` says that its node has the token of this one."""
         match body:
             case ["ask", int(number), str(what), dict(about)]:

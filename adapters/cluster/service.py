@@ -23,7 +23,7 @@ from adapters.cluster.registry import (
     RegistryAwayError,
     RegistryError,
     View,
-    registry,
+    open_registry,
 )
 from adapters.net.epoll import Poller
 from adapters.net.socket import Socket, taken
@@ -67,11 +67,11 @@ async def joined(
     place = Place(address.host, listeners[0].socket.getsockname()[1], run)
     node = ClusterNode(hub, options.node)
     try:
-        async with registry(options, place) as asked, trio.open_nursery() as nursery:
+        async with open_registry(options, place) as registry, trio.open_nursery() as nursery:
             identity = Identity(options.node, run, rules)
             at, troubles = trio.current_time(), Throttle()
-            view = await _first_view(asked, node, troubles)
-            node.links = Links(identity, asked.secret.encode(), node, poller)
+            view = await _first_view(registry, node, troubles)
+            node.links = Links(identity, registry.secret.encode(), node, poller)
             await nursery.start(node.links.run)
             room = trio.Semaphore(MOST_DIALING)
             serve = partial(_serve, node.links, poller)
@@ -79,7 +79,7 @@ async def joined(
                 nursery.start_soon(accept, listener, serve, nursery, room)
             if view is not None:
                 node.seen(view, at)
-            nursery.start_soon(_beat, asked, node, troubles)
+            nursery.start_soon(_beat, registry, node, troubles)
             nursery.start_soon(_watch, node)
             nursery.start_soon(node.run)
             nursery.start_soon(node.operators.run)
@@ -89,7 +89,7 @@ async def joined(
                     await trio.sleep(LOOK)
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
                 await node.links.flush()
-                await asked.go()
+                await registry.go()
             nursery.cancel_scope.cancel()
     except* RegistryError as errors:
         for each in listeners:
@@ -108,22 +108,22 @@ async def _serve(links: Links, poller: Poller, stream: trio.SocketStream) -> Non
     await links.serve(Socket(taken(stream), poller))
 
 
-async def _first_view(asked: Registry, node: ClusterNode, troubles: Throttle) -> View | None:
+async def _first_view(registry: Registry, node: ClusterNode, troubles: Throttle) -> View | None:
     """Return what the registry says, once the name is free; None if it is away. Raises RegistryError."""
     until = trio.current_time() + PATIENCE
     while True:
         try:
-            return await asked.ask(0, may_pair=True)
+            return await registry.ask(0, may_pair=True)
         except NameTakenError:
             if trio.current_time() > until:
                 raise
             await trio.sleep(BEAT)
         except RegistryAwayError as error:
-            _say_away(node, error, troubles)
+            _log_away(node, error, troubles)
             return None
 
 
-def _say_away(node: ClusterNode, error: RegistryError, troubles: Throttle) -> None:
+def _log_away(node: ClusterNode, error: RegistryError, troubles: Throttle) -> None:
     node.is_registry_away = True
     if troubles.passes(trio.current_time(), str(error)):
         what = "does not answer" if isinstance(error, RegistryAwayError) else "cannot be used"
@@ -131,20 +131,20 @@ def _say_away(node: ClusterNode, error: RegistryError, troubles: Throttle) -> No
         logger.warning("the registry %s: %s", what, error, extra=about)
 
 
-async def _beat(asked: Registry, node: ClusterNode, troubles: Throttle) -> None:
+async def _beat(registry: Registry, node: ClusterNode, troubles: Throttle) -> None:
     """Ask the registry again and again, until cancelled."""
     while True:
         await trio.sleep(BEAT)
         now = trio.current_time()
         try:
-            view = await asked.ask(node.epoch, may_pair=node.may_pair)
+            view = await registry.ask(node.epoch, may_pair=node.may_pair)
         except RegistryError as error:
-            _say_away(node, error, troubles)
+            _log_away(node, error, troubles)
         else:
             if node.is_registry_away:
                 node.is_registry_away = False
                 logger.info("the registry answers again", extra={"event": "registry_back"})
-            node.links.secret = asked.secret.encode()
+            node.links.secret = registry.secret.encode()
             node.seen(view, now)
 
 

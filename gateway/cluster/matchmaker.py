@@ -236,8 +236,8 @@ class ClusterMatchmaker(Matchmaker):
 
     def suspect(self) -> int | None:
         """Return, once, the seat that `answers` was about when it raised an exception, if it is one here."""
-        found = None if self._own.server is None else self._own.server.suspect()
-        return found[1] if found is not None and found[0] == self._node else None
+        suspect = None if self._own.server is None else self._own.server.suspect()
+        return suspect[1] if suspect is not None and suspect[0] == self._node else None
 
     def next_due(self) -> float | None:
         """Return when there may be answers though nothing happens before; None if there will be none."""
@@ -332,7 +332,7 @@ class ClusterMatchmaker(Matchmaker):
         else:
             until = self._own.now + HOLD
             self._reserved[turn.seat] = _Reservation(turn, proposed.node, self._own.pairs, until)
-            asked = Hosting(
+            hosting = Hosting(
                 turn=proposed.other,
                 node=self._node,
                 other=turn,
@@ -341,7 +341,7 @@ class ClusterMatchmaker(Matchmaker):
                 rounds=proposed.rounds,
                 table=proposed.table,
             )
-            self._own.post(proposed.node, asked)
+            self._own.post(proposed.node, hosting)
 
     def _takes(self, turn: Turn) -> bool:
         """Return whether a seat of this node waits in a turn, which it does no more."""

@@ -18,7 +18,7 @@ import trio
 from worlds.hub import World
 
 from adapters.cluster.links import MOST_STRANGERS
-from adapters.cluster.registry import Holder, NameTakenError, Place, Registry, RegistryError, registry
+from adapters.cluster.registry import Holder, NameTakenError, Place, Registry, RegistryError, open_registry
 from adapters.cluster.service import MOST_DIALING, joined
 from gateway.options.clustering import ClusterOptions
 from gateway.options.readers import Address
@@ -44,7 +44,7 @@ async def where() -> AsyncIterator[str]:
 @asynccontextmanager
 async def node(where: str, name: str, run: int = 1, prefix: str = "c4") -> AsyncIterator[Registry]:
     options = ClusterOptions(where, None, None, prefix, name, Address("h", 0))
-    async with registry(options, Place("h", run, run)) as asked:
+    async with open_registry(options, Place("h", run, run)) as asked:
         yield asked
 
 
