@@ -119,7 +119,10 @@ class Links:
             await trio.sleep_forever()
 
     def meet(self, places: Mapping[str, Address]) -> None:
-        """Reach these nodes, by name, and no others any more. Those that are linked stay so."""
+        """Reach these nodes, by name, and no others any more. Those that are linked stay so.
+
+        Of two nodes the one whose name sorts first dials, so this node may be among them.
+        """
         self._places = places
         for name in places:
             if name > self.own.node and name not in self._dialed:

@@ -207,8 +207,7 @@ class ClusterNode:
         self._view, self._until = view, asked + LEASE - MARGIN
         if view.holder is not None:
             self.epoch = max(self.epoch, view.holder.epoch)
-        places = {name: (place.host, place.port) for name, place in view.nodes.items() if name != self._name}
-        self.links.meet(places)
+        self.links.meet(view.nodes)
         self.follow(trio.current_time())
 
     def follow(self, now: float, *, late: float = 0.0) -> None:

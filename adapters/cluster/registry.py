@@ -84,15 +84,6 @@ return 1
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a node listens for others."""
-
-    host: str
-    port: int
-    run: int
-
-
 class Holder(NamedTuple):
     """The node that pairs."""
 
@@ -106,7 +97,8 @@ class View:
     """What the registry says."""
 
     holder: Holder | None
-    nodes: Mapping[str, Place]
+    nodes: Mapping[str, tuple[str, int]]
+    """The host and the port at which each listens for others."""
 
 
 class RegistryError(Exception):
@@ -128,10 +120,11 @@ class NameTakenError(RegistryError):
 class Registry:
     """A connection to the registry, for one node."""
 
-    def __init__(self, client: "coredis.Redis[str]", prefix: str, name: str, place: Place) -> None:
+    def __init__(self, client: "coredis.Redis[str]", prefix: str, entry: tuple[str, str, int, int]) -> None:
+        """`entry` is what others find of the node: its name, host and port, and the number of its run."""
         self._client = client
-        self._name = name
-        self._entry = json.dumps([name, place.host, place.port, place.run])
+        self._name = entry[0]
+        self._entry = json.dumps(entry)
         self._keys = [f"{prefix}:{key}" for key in ("nodes", "lease", "epoch", "secret")]
         self.secret = token_hex(16)
         """That of the cluster, once the registry was asked. Whoever is first makes it."""
@@ -155,8 +148,11 @@ class Registry:
 
 
 @asynccontextmanager
-async def open_registry(options: ClusterOptions, place: Place) -> AsyncIterator[Registry]:
-    """Connect to the registry. Raises RegistryError if it does not answer."""
+async def open_registry(options: ClusterOptions, port: int, run: int) -> AsyncIterator[Registry]:
+    """Connect to the registry, for a node that listens at `port`. Raises RegistryError if it does not answer.
+
+    `run` is a number that no other run of a node has.
+    """
     client = coredis.Redis.from_url(
         options.url,
         username=options.username,
@@ -167,7 +163,7 @@ async def open_registry(options: ClusterOptions, place: Place) -> AsyncIterator[
     )
     try:
         async with client:
-            yield Registry(client, options.prefix, options.node, place)
+            yield Registry(client, options.prefix, (options.node, options.address.host, port, run))
     except* RedisError as errors:
         raise RegistryError(_text_of(errors.exceptions[0])) from None
 
@@ -208,17 +204,18 @@ def _view(answer: Any) -> tuple[View, str]:
         _, holder, epoch, nodes, secret = answer
         if not isinstance(secret, str):
             raise ValueError("not a secret")
-        places = dict(map(_place, nodes))
+        places = dict(map(_node, nodes))
         if not holder:
             return View(None, places), secret
-        node, place = _place(holder)
-        return View(Holder(node, int(epoch)), {node: place} | places), secret
+        name, place = _node(holder)
+        return View(Holder(name, int(epoch)), {name: place} | places), secret
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise RegistryError(f"it says what no node said: {error}") from error
 
 
-def _place(entry: str) -> tuple[str, Place]:
+def _node(entry: str) -> tuple[str, tuple[str, int]]:
+    """Return the name of a node, and where it listens. Raises ValueError."""
     name, host, port, run = json.loads(entry)
     if (type(name), type(host), type(port), type(run)) != (str, str, int, int) or not 0 < port < 1 << 16:
         raise ValueError("not a node")
-    return name, Place(host, port, run)
+    return name, (host, port)

@@ -18,7 +18,6 @@ from adapters.cluster.node import ClusterNode
 from adapters.cluster.registry import (
     BEAT,
     NameTakenError,
-    Place,
     Registry,
     RegistryAwayError,
     RegistryError,
@@ -64,10 +63,10 @@ async def joined(
     """
     address = options.address
     listeners = await open_port(address.port, [address.host])
-    place = Place(address.host, listeners[0].socket.getsockname()[1], run)
+    port = listeners[0].socket.getsockname()[1]
     node = ClusterNode(hub, options.node)
     try:
-        async with open_registry(options, place) as registry, trio.open_nursery() as nursery:
+        async with open_registry(options, port, run) as registry, trio.open_nursery() as nursery:
             identity = Identity(options.node, run, rules)
             at, troubles = trio.current_time(), Throttle()
             view = await _first_view(registry, node, troubles)

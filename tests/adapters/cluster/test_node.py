@@ -10,10 +10,9 @@ from trio.testing import MockClock
 from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
 from adapters.cluster.node import ALONE, ClusterNode
-from adapters.cluster.registry import LEASE, Holder, Place, View
+from adapters.cluster.registry import LEASE, Holder, View
 from gateway.cluster.matchmaker import ClusterMatchmaker
-from gateway.game.commands import LOBBY
-from gateway.game.commands import Place as Where
+from gateway.game.commands import LOBBY, Place
 from gateway.game.events import Ended, Reason, Started
 from gateway.game.facts import Came
 from gateway.game.manners import Manners
@@ -42,12 +41,11 @@ class Server(World):
 
     def __init__(self, name: str, run: int) -> None:
         super().__init__(ClusterMatchmaker(name, run, lambda: LobbyAndTables(random.Random(0))))
-        self.run = run
         self.links = FakeLinks()
         self.node = ClusterNode(self.hub, name)
         self.node.links = self.links  # type: ignore[assignment]
 
-    def come(self, name: str, manners: Manners = STANDING_BY, place: Where = LOBBY) -> Client:
+    def come(self, name: str, manners: Manners = STANDING_BY, place: Place = LOBBY) -> Client:
         client = self.client(manners)
         client.enter(place, name)
         return client
@@ -66,7 +64,7 @@ class Net:
 
     def hold(self, name: str | None, epoch: int) -> None:
         """Let the registry say who has the lease, to all."""
-        places = {each: Place("h", 1, server.run) for each, server in self.servers.items()}
+        places = dict.fromkeys(self.servers, ("h", 1))
         for server in self.servers.values():
             server.node.seen(View(None if name is None else Holder(name, epoch), places), trio.current_time())
         self.carry()
@@ -204,7 +202,7 @@ def finish(net: Net, *players: Client) -> None:
 @pytest.mark.parametrize("draining", "ab")
 @pytest.mark.parametrize("place", [LOBBY, TABLE])
 async def test_drain_cuts_no_game_off_whatever_is_under_way(
-    draining: str, pairing: str, manners: Manners, place: Where, autojump_clock: MockClock
+    draining: str, pairing: str, manners: Manners, place: Place, autojump_clock: MockClock
 ) -> None:
     """It may begin before or after each message between the nodes."""
     for frames in range(20):
@@ -247,7 +245,7 @@ async def test_series_with_a_node_that_drains_has_no_further_game(
 @pytest.mark.parametrize("pairing", "ab")
 @pytest.mark.parametrize("place", [LOBBY, TABLE])
 async def test_nobody_is_paired_with_players_of_a_node_that_drains(
-    pairing: str, place: Where, autojump_clock: MockClock
+    pairing: str, place: Place, autojump_clock: MockClock
 ) -> None:
     net = Net("a", "b", "c")
     net.hold(pairing, 1)
