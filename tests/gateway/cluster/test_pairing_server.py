@@ -168,7 +168,7 @@ def test_new_name_holds_for_the_series_to_come_on_every_node() -> None:
     assert two.opponent == "bob"
 
 
-def test_house_player_whose_guest_cannot_be_reached_is_sent_again() -> None:
+def test_house_player_whose_remote_player_cannot_be_reached_is_sent_again() -> None:
     net = Net("a", "b", house=House("random"))
     net.pair_at("a")
     one = net["b"].come("b1", InLobby(Wish("random")))
