@@ -129,9 +129,9 @@ def _types(kind: type) -> Mapping[str, Any]:
 
 
 @cache
-def _fields(kind: type) -> tuple[Any, ...]:
-    """Return the types of the fields of a NamedTuple."""
-    return tuple(get_type_hints(kind).values())
+def _as_tuple(kind: type) -> Any:
+    """Return the type of a plain tuple with the fields of a NamedTuple."""
+    return tuple.__class_getitem__(tuple(get_type_hints(kind).values()))
 
 
 def _of_type(wanted: Any, found: Any) -> Any:
@@ -139,16 +139,17 @@ def _of_type(wanted: Any, found: Any) -> Any:
     origin, options = get_origin(wanted), get_args(wanted)
     if wanted in _READERS:
         value = _READERS[wanted](found)
-    elif origin is tuple or (origin is None and issubclass(wanted, tuple)):
-        make, options = (tuple, options) if origin is tuple else (wanted._make, _fields(wanted))
+    elif origin is tuple:
         parts = zip(options, _checked(list, found), strict=True)
-        value = make(_of_type(each, part) for each, part in parts)
+        value = tuple(_of_type(each, part) for each, part in parts)
     elif origin is Literal:
         value = options[options.index(_checked(int, found))]
     elif origin is not None:
         value = _of_union(options, found)
     elif issubclass(wanted, Enum):
         value = _member(wanted, found)
+    elif issubclass(wanted, tuple):  # a NamedTuple
+        value = wanted(*_of_type(_as_tuple(wanted), found))
     else:
         value = _of_kind({wanted.__name__: wanted}, found)
     return value
