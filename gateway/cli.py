@@ -204,7 +204,7 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
         started = partial(_announce, opened, place, options)
         async with core.node as node:
             if node is not None and operator is not None and token is not None:
-                node.acting.connect(operator, token)
+                node.operators.connect(operator, token)
             await run(hub, front_ends, started, stop, services, turns)
         nursery.cancel_scope.cancel()
 

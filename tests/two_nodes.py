@@ -58,13 +58,13 @@ def turn_of(client: Client) -> Turn:
 
 
 class TwoNodes:
-    """A host and a guest, with the way between their nodes."""
+    """A host and a remote node, with the way between their nodes."""
 
     def __init__(self, **terms: float) -> None:
-        self.host, self.guest = Node(**terms), Node(**terms)
+        self.host, self.remote = Node(**terms), Node(**terms)
         self._frames: deque[tuple[Node, bytes]] = deque()
         self.games: dict[Node, Games] = {}
-        for node, other in ((self.host, self.guest), (self.guest, self.host)):
+        for node, other in ((self.host, self.remote), (self.remote, self.host)):
             self.games[node] = Games(node.hub, self._way_to(other))
             node.hub.connect(self.games[node], node.silent)
 
@@ -76,12 +76,12 @@ class TwoNodes:
     def _way_to(self, node: Node) -> Callable[[str, bytes], None]:
         return lambda _, frame: self._frames.append((node, frame))
 
-    def meet(self, host: Client, guest: Client, table: str | None = None) -> Hosting:
+    def meet(self, host: Client, remote: Client, table: str | None = None) -> Hosting:
         """Let two players who wait on the two nodes play each other."""
-        turn = turn_of(guest)
-        player, origin = guest.seat.player(), guest.seat.origin
+        turn = turn_of(remote)
+        player, origin = remote.seat.player(), remote.seat.origin
         match = Hosting(turn_of(host), "other", turn, player, origin, table=table)
-        self.guest.hub.meet(Hosted(turn, "other", host.seat.player(), table), self.guest.now)
+        self.remote.hub.meet(Hosted(turn, "other", host.seat.player(), table), self.remote.now)
         self.host.hub.meet(match, self.host.now)
         self.carry()
         return match
@@ -92,7 +92,7 @@ class TwoNodes:
             for _ in range(len(self._frames)):
                 node, frame = self._frames.popleft()
                 self.games[node].receive("other", frame, node.now)
-            for node in (self.host, self.guest):
+            for node in (self.host, self.remote):
                 node.hub.settle(node.now)
 
     def cut(self) -> None:
@@ -106,6 +106,6 @@ class TwoNodes:
 
     def wait(self, seconds: float) -> None:
         """Let time pass on both nodes."""
-        for node in (self.host, self.guest):
+        for node in (self.host, self.remote):
             node.wait(seconds)
         self.carry()

@@ -35,82 +35,10 @@ from gateway.cluster.channel import (
 )
 from gateway.runtime.throttle import Throttle
 
-# How two nodes greet each other on a connection, before anything else is said.
-#
-# Knows sockets, and the order of hellos and proofs; what stands in them is in `gateway.cluster.channel`. The
-# rule it keeps: whoever has not proved that it knows the secret costs little. It chooses no word of the log,
-# has `GREETING_LIMIT` seconds, and keeps no node out: where too many have dialed and not greeted yet, the
-# oldest of them has to go.
-
 GREETING_LIMIT = 2.0
 """Seconds for both hellos and proofs."""
 MOST_STRANGERS = 32
 """Connections that may have dialed and have not greeted yet."""
-
-NO_PROOF = "it does not know the secret of this cluster"
-
-
-async def ask(sock: Socket, name: str, ours: Hello, secret: bytes) -> Hello:
-    """Greet the node of that name, which was dialed; return its hello. Raises HelloError, TooSlowError."""
-    with trio.fail_after(GREETING_LIMIT):
-        await sock.send_all(ours.encode())
-        theirs, shown = decode(await _line(sock)), await _line(sock)
-        if not is_proof(shown, secret, theirs, ours):
-            raise HelloError(NO_PROOF)
-        await sock.send_all(proof(secret, ours, theirs))  # before the check: so both say what differs
-    check(ours.identity, theirs.identity)
-    if theirs.identity.node != name:
-        raise HelloError(f"it is called {theirs.identity.node}")
-    return theirs
-
-
-class Strangers:
-    """Those that have dialed and have not greeted yet."""
-
-    def __init__(self) -> None:
-        self._greeting: dict[trio.CancelScope, None] = {}
-        """The oldest first."""
-
-    async def answer(
-        self, sock: Socket, answer_to: Callable[[Hello], Hello], secret: bytes
-    ) -> tuple[Hello, Hello]:
-        """Greet a node that has dialed; return its hello, and the answer to it.
-
-        Raises HelloError, TooSlowError.
-        """
-        with trio.fail_after(GREETING_LIMIT) as scope:
-            self._greeting[scope] = None
-            if len(self._greeting) > MOST_STRANGERS:
-                oldest = next(iter(self._greeting))
-                del self._greeting[oldest]
-                oldest.cancel()
-            try:
-                theirs = decode(await _line(sock))
-                ours = answer_to(theirs)
-                await sock.send_all(ours.encode() + proof(secret, ours, theirs))
-                if not is_proof(await _line(sock), secret, theirs, ours):
-                    raise HelloError(NO_PROOF)
-            finally:
-                self._greeting.pop(scope, None)
-        check(ours.identity, theirs.identity)
-        return theirs, ours
-
-
-async def _line(sock: Socket) -> bytes:
-    """Return what comes up to a newline, with it. Raises HelloError if that is too far."""
-    data = b""
-    while b"\n" not in data:
-        if len(data) > LONGEST_HELLO or not (more := await sock.receive_some()):
-            raise HelloError("it ends within its hello, or that is too long")
-        data += more
-    line, newline, rest = data.partition(b"\n")
-    if rest:
-        sock.push_back(rest)
-    return line + newline
-
-
-# The links.
-
 SILENCE = 2.25
 """Seconds without a word after which a node is lost: so its players' opponents hear of it within 3 s."""
 HEARTBEAT = 0.5
@@ -126,13 +54,11 @@ UNREACHED = 5.0
 MOST_WORDS = 300
 """Characters of what is logged of such a trouble."""
 
+NO_PROOF = "it does not know the secret of this cluster"
+
 Address: TypeAlias = tuple[str, int]
 
 logger = logging.getLogger("gateway.cluster")
-
-
-_Greeted: TypeAlias = tuple[Hello, str]
-"""What the other side said, and the name of the channel that both go on with."""
 
 
 class Node(Protocol):
@@ -158,8 +84,8 @@ class _Link:
     identity: Identity
     name: str
     """The channel's, which both nodes know."""
-    heard: float
-    said: float = 0.0
+    heard_at: float
+    sent_at: float = 0.0
     sock: Socket | None = None
     channel: Channel = field(default_factory=Channel)
 
@@ -176,11 +102,12 @@ class Links:
         self._links: dict[str, _Link] = {}
         self._places: Mapping[str, Address] = {}
         self._dialed: set[str] = set()
-        self._strangers = Strangers()
+        self._strangers: dict[trio.CancelScope, None] = {}
+        """Those that have dialed and have not greeted yet, the oldest first."""
         self._waiting: list[_Link] = []
         """Those with frames that are to leave."""
         self._flusher = trio.lowlevel.ParkingLot()
-        self._log = Throttle()
+        self._throttle = Throttle()
         self._nursery: trio.Nursery
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -192,7 +119,10 @@ class Links:
             await trio.sleep_forever()
 
     def meet(self, places: Mapping[str, Address]) -> None:
-        """Reach these nodes, by name, and no others any more. Those that are linked stay so."""
+        """Reach these nodes, by name, and no others any more. Those that are linked stay so.
+
+        Of two nodes the one whose name sorts first dials, so this node may be among them.
+        """
         self._places = places
         for name in places:
             if name > self.own.node and name not in self._dialed:
@@ -231,7 +161,7 @@ class Links:
                     sock = Socket(taken(await trio.open_tcp_stream(*place)), self._poller)
             except (OSError, UnicodeError, trio.TooSlowError) as error:
                 if trio.current_time() - reached > UNREACHED:
-                    self._say(name, f"it is not reached: {error or 'no answer'}", name)
+                    self._log_refusal(name, f"it is not reached: {error or 'no answer'}", name)
             else:
                 await self._converse(sock, name, partial(self._ask, name))
                 reached = trio.current_time()
@@ -239,9 +169,12 @@ class Links:
         self._dialed.discard(name)
 
     async def _converse(
-        self, sock: Socket, place: str, greet: Callable[[Socket], Awaitable[_Greeted]]
+        self, sock: Socket, place: str, greet: Callable[[Socket], Awaitable[tuple[Hello, str]]]
     ) -> None:
-        """Greet the other side, and take what it says until the connection ends."""
+        """Greet the other side, and take what it says until the connection ends.
+
+        `greet` returns the other side's hello, and the name of the channel that both go on with.
+        """
         try:
             theirs, channel = await greet(sock)
             link = self._linked(theirs, channel)
@@ -250,20 +183,39 @@ class Links:
         except (*BROKEN, trio.TooSlowError):
             pass
         except HelloError as error:
-            self._say(place, str(error), str(error))
+            self._log_refusal(place, str(error), str(error))
         finally:
             sock.close()
 
-    async def _ask(self, name: str, sock: Socket) -> _Greeted:
-        """Greet a node that was dialed. Raises HelloError."""
+    async def _ask(self, name: str, sock: Socket) -> tuple[Hello, str]:
+        """Greet a node that was dialed. Raises HelloError, TooSlowError."""
         link = self._links.get(name)
         ours = Hello(self.own) if link is None else Hello(self.own, link.name, link.channel.arrived)
-        theirs = await ask(sock, name, ours, self.secret)
+        theirs = await ask(sock, ours, self.secret)
+        if theirs.identity.node != name:
+            raise HelloError(f"it is called {theirs.identity.node}")
         return theirs, theirs.channel
 
-    async def _answer(self, sock: Socket) -> _Greeted:
-        """Greet a node that has dialed. Raises HelloError."""
-        theirs, ours = await self._strangers.answer(sock, self._answer_to, self.secret)
+    async def _answer(self, sock: Socket) -> tuple[Hello, str]:
+        """Greet a node that has dialed. Raises HelloError, TooSlowError.
+
+        Where too many have not greeted yet, the oldest of them has to go: so they keep no node out.
+        """
+        with trio.fail_after(GREETING_LIMIT) as scope:
+            self._strangers[scope] = None
+            if len(self._strangers) > MOST_STRANGERS:
+                oldest = next(iter(self._strangers))
+                del self._strangers[oldest]
+                oldest.cancel()
+            try:
+                theirs = decode(await _line(sock))
+                ours = self._answer_to(theirs)
+                await sock.send_all(ours.encode() + proof(self.secret, ours, theirs))
+                if not is_proof(await _line(sock), self.secret, theirs, ours):
+                    raise HelloError(NO_PROOF)
+            finally:
+                self._strangers.pop(scope, None)
+        check(ours.identity, theirs.identity)
         return theirs, ours.channel
 
     def _answer_to(self, theirs: Hello) -> Hello:
@@ -273,7 +225,7 @@ class Links:
         return Hello(self.own, token_hex(8))
 
     def _linked(self, theirs: Hello, channel: str) -> _Link | None:
-        """Return the link to a node, which goes on or begins; None if it was lost during the"""
+        """Return the link to a node, which goes on or begins; None if it was lost during the greeting."""
         name, now = theirs.identity.node, trio.current_time()
         link = self._links.get(name)
         if link is not None and link.name == channel:
@@ -293,7 +245,7 @@ class Links:
         def ready() -> bool:
             data = sock.read()
             if data:
-                link.heard = now = trio.current_time()
+                link.heard_at = now = trio.current_time()
                 for frame in link.channel.feed(data):
                     self._node.receive(node, frame, now)
                 self._node.settle(now)
@@ -306,7 +258,7 @@ class Links:
             self._write(link, link.channel.again(arrived))
             await sock.listen(ready)
         except ValueError as error:
-            self._say(node, str(error), node)
+            self._log_refusal(node, str(error), node)
             self._lose(link, trio.current_time())
         finally:
             if link.sock is sock:
@@ -324,7 +276,7 @@ class Links:
         """Send bytes; what cannot leave now is sent again by the next connection."""
         sock = link.sock
         if sock is not None and data:
-            link.said = trio.current_time()
+            link.sent_at = trio.current_time()
             with suppress(*BROKEN):
                 if not sock.write(data):
                     self._nursery.start_soon(_drain, sock)
@@ -337,9 +289,9 @@ class Links:
             now = trio.current_time()
             stood_still, seen = now - seen > SILENCE, now
             for link in [*self._links.values()]:
-                if stood_still or now - link.heard > SILENCE or link.channel.is_too_full:
+                if stood_still or now - link.heard_at > SILENCE or link.channel.is_too_full:
                     self._lose(link, now)
-                elif now - link.said > HEARTBEAT or link.channel.has_unacknowledged:
+                elif now - link.sent_at > HEARTBEAT or link.channel.has_unacknowledged:
                     self._write(link, link.channel.batch())
 
     def _lose(self, link: _Link, now: float) -> None:
@@ -351,8 +303,8 @@ class Links:
                 sock.close()
             self._node.lost(node, now)
 
-    def _say(self, place: str, why: str, kind: str) -> None:
-        if self._log.passes(trio.current_time(), kind):
+    def _log_refusal(self, place: str, why: str, kind: str) -> None:
+        if self._throttle.passes(trio.current_time(), kind):
             why = why[:MOST_WORDS]
             about = {"event": "node_refused", "other": place, "error": why}
             logger.warning("the node at %s is not talked to: %s", place, why, extra=about)
@@ -361,3 +313,32 @@ class Links:
 async def _drain(sock: Socket) -> None:
     with suppress(*BROKEN):
         await sock.drain()
+
+
+# The greeting: hellos and proofs, before anything else is said. What stands in them is in
+# `gateway.cluster.channel`. Whoever has not proved that it knows the secret chooses no word of the log.
+
+
+async def ask(sock: Socket, ours: Hello, secret: bytes) -> Hello:
+    """Greet a node that was dialed; return its hello. Raises HelloError, TooSlowError."""
+    with trio.fail_after(GREETING_LIMIT):
+        await sock.send_all(ours.encode())
+        theirs, their_proof = decode(await _line(sock)), await _line(sock)
+        if not is_proof(their_proof, secret, theirs, ours):
+            raise HelloError(NO_PROOF)
+        await sock.send_all(proof(secret, ours, theirs))  # before the check: so both say what differs
+    check(ours.identity, theirs.identity)
+    return theirs
+
+
+async def _line(sock: Socket) -> bytes:
+    """Return what comes up to a newline, with it. Raises HelloError if that is too far."""
+    data = b""
+    while b"\n" not in data:
+        if len(data) > LONGEST_HELLO or not (more := await sock.receive_some()):
+            raise HelloError("it ends within its hello, or that is too long")
+        data += more
+    line, newline, rest = data.partition(b"\n")
+    if rest:
+        sock.push_back(rest)
+    return line + newline

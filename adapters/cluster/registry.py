@@ -6,21 +6,25 @@ Nothing is there alone: a registry that has lost its memory learns all of it ane
 """
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from secrets import token_hex
 from socket import EAI_NONAME, gaierror
 from ssl import SSLCertVerificationError
-from typing import Any
+from typing import Any, NamedTuple
 
 import coredis
 import trio
 from coredis.exceptions import AuthenticationRequiredError, RedisError
 from coredis.exceptions import ConnectionError as RedisConnectionError
 
-from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.options.clustering import ClusterOptions
 
+LEASE = 1.5
+"""Seconds for which a node pairs without having renewed that."""
+BEAT = 0.4
+"""Seconds between two questions to the registry."""
 GONE = 3.0
 """Seconds after which a node that has not asked is not named any more."""
 LIMIT = 1.0
@@ -28,43 +32,43 @@ LIMIT = 1.0
 
 _NO_PASSWORD = "it asks for a password; give it in a file with --cluster-password-file"
 
-# Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: name, what is said of it, whether it may
+# Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: name, entry of the node, whether it may
 # pair, the highest epoch that it knows, milliseconds of the lease and until a node is gone, the secret that
 # it knows. A node that knows a higher epoch tells that the registry has lost its memory. A lease may be one
 # of a node that did not know better, then, and nobody would follow that.
 _ASK = """
 local now = redis.call('TIME')
 local at = now[1] * 1000 + math.floor(now[2] / 1000)
-local name, said = ARGV[1], ARGV[2]
+local name, entry = ARGV[1], ARGV[2]
 local there = redis.call('HGET', KEYS[1], name)
 if there then
     local seen, before = string.match(there, '^(%d+) (.*)$')
-    if before ~= said and at - seen < tonumber(ARGV[6]) then
+    if before ~= entry and at - seen < tonumber(ARGV[6]) then
         return {'taken'}
     end
 end
-redis.call('HSET', KEYS[1], name, string.format('%.0f', at) .. ' ' .. said)
+redis.call('HSET', KEYS[1], name, string.format('%.0f', at) .. ' ' .. entry)
 redis.call('SET', KEYS[4], ARGV[7], 'NX')
 if tonumber(ARGV[4]) > tonumber(redis.call('GET', KEYS[3]) or 0) then
     redis.call('SET', KEYS[3], ARGV[4])
     redis.call('DEL', KEYS[2])
 end
 local holder = redis.call('GET', KEYS[2])
-if holder == said and ARGV[3] == '1' then
+if holder == entry and ARGV[3] == '1' then
     redis.call('PEXPIRE', KEYS[2], ARGV[5])
-elseif holder == said then
+elseif holder == entry then
     redis.call('DEL', KEYS[2])
     holder = nil
 elseif not holder and ARGV[3] == '1' then
-    redis.call('SET', KEYS[2], said, 'PX', ARGV[5])
+    redis.call('SET', KEYS[2], entry, 'PX', ARGV[5])
     redis.call('INCR', KEYS[3])
-    holder = said
+    holder = entry
 end
 local nodes = {}
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-    local seen, said = string.match(redis.call('HGET', KEYS[1], field), '^(%d+) (.*)$')
+    local seen, entry = string.match(redis.call('HGET', KEYS[1], field), '^(%d+) (.*)$')
     if seen and at - seen < tonumber(ARGV[6]) then
-        nodes[#nodes + 1] = said
+        nodes[#nodes + 1] = entry
     else
         redis.call('HDEL', KEYS[1], field)
     end
@@ -78,6 +82,23 @@ end
 redis.call('HDEL', KEYS[1], ARGV[1])
 return 1
 """
+
+
+class Holder(NamedTuple):
+    """The node that pairs."""
+
+    node: str
+    epoch: int
+    """Higher than that of any node that paired before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the registry says."""
+
+    holder: Holder | None
+    nodes: Mapping[str, tuple[str, int]]
+    """The host and the port at which each listens for others."""
 
 
 class RegistryError(Exception):
@@ -99,10 +120,11 @@ class NameTakenError(RegistryError):
 class Registry:
     """A connection to the registry, for one node."""
 
-    def __init__(self, client: "coredis.Redis[str]", prefix: str, name: str, place: Place) -> None:
+    def __init__(self, client: "coredis.Redis[str]", prefix: str, entry: tuple[str, str, int, int]) -> None:
+        """`entry` is what others find of the node: its name, host and port, and the number of its run."""
         self._client = client
-        self._name = name
-        self._said = json.dumps([name, place.host, place.port, place.run])
+        self._name = entry[0]
+        self._entry = json.dumps(entry)
         self._keys = [f"{prefix}:{key}" for key in ("nodes", "lease", "epoch", "secret")]
         self.secret = token_hex(16)
         """That of the cluster, once the registry was asked. Whoever is first makes it."""
@@ -110,7 +132,7 @@ class Registry:
     async def ask(self, epoch: int, *, may_pair: bool) -> View:
         """Say that the node is there, and return what the registry says. Raises RegistryError."""
         arguments = (
-            *(self._name, self._said, int(may_pair), epoch),
+            *(self._name, self._entry, int(may_pair), epoch),
             *(round(1000 * LEASE), round(1000 * GONE)),
             self.secret,
         )
@@ -122,12 +144,15 @@ class Registry:
     async def go(self) -> None:
         """Say that the node is going. Raises RegistryError."""
         with _asking():
-            await self._client.eval(_GO, self._keys, (self._name, self._said))
+            await self._client.eval(_GO, self._keys, (self._name, self._entry))
 
 
 @asynccontextmanager
-async def registry(options: ClusterOptions, place: Place) -> AsyncIterator[Registry]:
-    """Connect to the registry. Raises RegistryError if it does not answer."""
+async def open_registry(options: ClusterOptions, port: int, run: int) -> AsyncIterator[Registry]:
+    """Connect to the registry, for a node that listens at `port`. Raises RegistryError if it does not answer.
+
+    `run` is a number that no other run of a node has.
+    """
     client = coredis.Redis.from_url(
         options.url,
         username=options.username,
@@ -138,9 +163,9 @@ async def registry(options: ClusterOptions, place: Place) -> AsyncIterator[Regis
     )
     try:
         async with client:
-            yield Registry(client, options.prefix, options.node, place)
+            yield Registry(client, options.prefix, (options.node, options.address.host, port, run))
     except* RedisError as errors:
-        raise RegistryError(_told(errors.exceptions[0])) from None
+        raise RegistryError(_text_of(errors.exceptions[0])) from None
 
 
 @contextmanager
@@ -153,7 +178,7 @@ def _asking() -> Iterator[None]:
         raise RegistryError(_NO_PASSWORD) from error
     except (RedisError, OSError, trio.TooSlowError) as error:
         kind = RegistryAwayError if _is_away(error) else RegistryError
-        raise kind(_told(error) or "it does not answer") from error
+        raise kind(_text_of(error) or "it does not answer") from error
 
 
 def _is_away(error: BaseException) -> bool:
@@ -165,7 +190,7 @@ def _is_away(error: BaseException) -> bool:
     return isinstance(error, RedisConnectionError | OSError | trio.TooSlowError) and not is_wrong
 
 
-def _told(error: BaseException) -> str:
+def _text_of(error: BaseException) -> str:
     """Return what an error says, with what is wrong with a certificate where it comes of that."""
     cause = error.__cause__
     return f"{error}: {cause.verify_message}" if isinstance(cause, SSLCertVerificationError) else str(error)
@@ -179,17 +204,18 @@ def _view(answer: Any) -> tuple[View, str]:
         _, holder, epoch, nodes, secret = answer
         if not isinstance(secret, str):
             raise ValueError("not a secret")
-        found = dict(map(_place, nodes))
+        places = dict(map(_node, nodes))
         if not holder:
-            return View(None, found), secret
-        node, place = _place(holder)
-        return View(Holder(node, int(epoch)), {node: place} | found), secret
+            return View(None, places), secret
+        name, place = _node(holder)
+        return View(Holder(name, int(epoch)), {name: place} | places), secret
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise RegistryError(f"it says what no node said: {error}") from error
 
 
-def _place(said: str) -> tuple[str, Place]:
-    name, host, port, run = json.loads(said)
+def _node(entry: str) -> tuple[str, tuple[str, int]]:
+    """Return the name of a node, and where it listens. Raises ValueError."""
+    name, host, port, run = json.loads(entry)
     if (type(name), type(host), type(port), type(run)) != (str, str, int, int) or not 0 < port < 1 << 16:
         raise ValueError("not a node")
-    return name, Place(host, port, run)
+    return name, (host, port)

@@ -16,16 +16,17 @@ import trio
 from adapters.cluster.links import Links
 from adapters.cluster.node import ClusterNode
 from adapters.cluster.registry import (
+    BEAT,
     NameTakenError,
     Registry,
     RegistryAwayError,
     RegistryError,
-    registry,
+    View,
+    open_registry,
 )
 from adapters.net.epoll import Poller
 from adapters.net.socket import Socket, taken
 from gateway.cluster.channel import Identity
-from gateway.cluster.membership import BEAT, Place, View
 from gateway.hub.hub import Hub
 from gateway.options.clustering import ClusterOptions
 from gateway.runtime.accepting import accept
@@ -62,14 +63,14 @@ async def joined(
     """
     address = options.address
     listeners = await open_port(address.port, [address.host])
-    place = Place(address.host, listeners[0].socket.getsockname()[1], run)
+    port = listeners[0].socket.getsockname()[1]
     node = ClusterNode(hub, options.node)
     try:
-        async with registry(options, place) as asked, trio.open_nursery() as nursery:
+        async with open_registry(options, port, run) as registry, trio.open_nursery() as nursery:
             identity = Identity(options.node, run, rules)
             at, troubles = trio.current_time(), Throttle()
-            view = await _first_view(asked, node, troubles)
-            node.links = Links(identity, asked.secret.encode(), node, poller)
+            view = await _first_view(registry, node, troubles)
+            node.links = Links(identity, registry.secret.encode(), node, poller)
             await nursery.start(node.links.run)
             room = trio.Semaphore(MOST_DIALING)
             serve = partial(_serve, node.links, poller)
@@ -77,18 +78,17 @@ async def joined(
                 nursery.start_soon(accept, listener, serve, nursery, room)
             if view is not None:
                 node.seen(view, at)
-            nursery.start_soon(_beat, asked, node, troubles)
+            nursery.start_soon(_beat, registry, node, troubles)
             nursery.start_soon(_watch, node)
             nursery.start_soon(node.run)
-            nursery.start_soon(node.feeds.run)
-            nursery.start_soon(node.acting.run)
+            nursery.start_soon(node.operators.run)
             yield node
             with trio.move_on_after(RESULTS, shield=True):
                 while node.games.is_hosting:  # noqa: ASYNC110  the store says when
                     await trio.sleep(LOOK)
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
                 await node.links.flush()
-                await asked.go()
+                await registry.go()
             nursery.cancel_scope.cancel()
     except* RegistryError as errors:
         for each in listeners:
@@ -107,22 +107,22 @@ async def _serve(links: Links, poller: Poller, stream: trio.SocketStream) -> Non
     await links.serve(Socket(taken(stream), poller))
 
 
-async def _first_view(asked: Registry, node: ClusterNode, troubles: Throttle) -> View | None:
+async def _first_view(registry: Registry, node: ClusterNode, troubles: Throttle) -> View | None:
     """Return what the registry says, once the name is free; None if it is away. Raises RegistryError."""
     until = trio.current_time() + PATIENCE
     while True:
         try:
-            return await asked.ask(0, may_pair=True)
+            return await registry.ask(0, may_pair=True)
         except NameTakenError:
             if trio.current_time() > until:
                 raise
             await trio.sleep(BEAT)
         except RegistryAwayError as error:
-            _say_away(node, error, troubles)
+            _log_away(node, error, troubles)
             return None
 
 
-def _say_away(node: ClusterNode, error: RegistryError, troubles: Throttle) -> None:
+def _log_away(node: ClusterNode, error: RegistryError, troubles: Throttle) -> None:
     node.is_registry_away = True
     if troubles.passes(trio.current_time(), str(error)):
         what = "does not answer" if isinstance(error, RegistryAwayError) else "cannot be used"
@@ -130,20 +130,20 @@ def _say_away(node: ClusterNode, error: RegistryError, troubles: Throttle) -> No
         logger.warning("the registry %s: %s", what, error, extra=about)
 
 
-async def _beat(asked: Registry, node: ClusterNode, troubles: Throttle) -> None:
+async def _beat(registry: Registry, node: ClusterNode, troubles: Throttle) -> None:
     """Ask the registry again and again, until cancelled."""
     while True:
         await trio.sleep(BEAT)
         now = trio.current_time()
         try:
-            view = await asked.ask(node.membership.epoch, may_pair=node.may_pair)
+            view = await registry.ask(node.epoch, may_pair=node.may_pair)
         except RegistryError as error:
-            _say_away(node, error, troubles)
+            _log_away(node, error, troubles)
         else:
             if node.is_registry_away:
                 node.is_registry_away = False
                 logger.info("the registry answers again", extra={"event": "registry_back"})
-            node.links.secret = asked.secret.encode()
+            node.links.secret = registry.secret.encode()
             node.seen(view, now)
 
 

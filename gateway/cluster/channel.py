@@ -25,7 +25,7 @@ from typing import Any
 # secret by signing both hellos. Neither takes anything else before that. Nodes that would not agree on what a
 # game is, being of another version or having other rules, refuse each other in words that say what differs.
 
-VERSION = 4
+VERSION = 5
 """Of all that nodes say to each other."""
 LONGEST_HELLO = 4096
 """Bytes of a hello."""
@@ -67,9 +67,9 @@ class Hello:
 def decode(line: bytes) -> Hello:
     """Return the hello that a line is. Raises HelloError."""
     try:
-        found = json.loads(line)
-        identity = Identity(**_fields(found.pop("identity"), node=str, run=int, rules=dict, version=int))
-        hello = Hello(identity, **_fields(found, channel=str, arrived=int, nonce=str))
+        value = json.loads(line)
+        identity = Identity(**_fields(value.pop("identity"), node=str, run=int, rules=dict, version=int))
+        hello = Hello(identity, **_fields(value, channel=str, arrived=int, nonce=str))
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         raise HelloError("what it says is no hello") from error
     if not all(type(each) in (int, float) for each in identity.rules.values()):
@@ -101,10 +101,10 @@ def is_proof(line: bytes, secret: bytes, prover: Hello, other: Hello) -> bool:
     return hmac.compare_digest(line, proof(secret, prover, other))
 
 
-def _fields(found: Any, **kinds: type) -> dict[str, Any]:
-    if found.keys() != kinds.keys() or any(type(found[name]) is not kind for name, kind in kinds.items()):
+def _fields(value: Any, **kinds: type) -> dict[str, Any]:
+    if value.keys() != kinds.keys() or any(type(value[name]) is not kind for name, kind in kinds.items()):
         raise ValueError("not the fields")
-    return dict(found)
+    return dict(value)
 
 
 # The channel.

@@ -1,15 +1,25 @@
 """Series between players of two nodes: what passes between the nodes while they are played.
 
-Knows the hub of this node, and writes frames for others: bytes that arrive there once each, and in order, as
-long as neither node has lost the other. Does not know how they travel. Nearly all that passes are moves and
-requests to move. They are written in short: the node that does not hold the game keeps a board, and is sent
+Writes frames: bytes that arrive at the other node once each, and in order, as long as neither has lost the
+other. Does not know how they travel. What another node sends is read as strictly as a client's text: anything
+else is an `EncodingError`.
+
+A frame is a letter, the turn of the seat of the node that does not hold the game, and what the letter stands
+for. Nearly all that passes are moves and requests to move, in short: that node keeps a board, and is sent
 columns.
 
-A frame is a letter, the turn of the seat of that node, and what the letter stands for. What another node
-sends is read as strictly as a client's text: anything else is an `EncodingError`.
+from the node that holds the game | what follows
+--------------------------------- | -----------------------------------------------------------------------
+`m` moves                         | the columns since the last `m`; only the latest is news for the player
+`t` request to move               | its number, seconds left on the clock or `-`
+`e` any other event               | as `gateway.game.encoding` writes it
 
-A node that is lost may leave thousands of series. Nothing passes from that moment on; they are ended a few at
-a time, so that no other game has to wait for that.
+to it                             | what follows; *used* is how long the request has run, 0 names no request
+--------------------------------- | -----------------------------------------------------------------------
+`p` move                          | column, `to`, number of the request, used
+`c` any other command             | number of the request, used, as `gateway.game.encoding` writes it
+`f` the time is up                | number of the request, used
+`d` no further game               | nothing
 """
 
 from collections.abc import Callable
@@ -25,7 +35,6 @@ from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove,
 from gateway.game.results import Results
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting, Seat
-from gateway.matchmaking.matchmaker import Turn
 
 ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LEFT})
 """Why a player is hung up on by its own doing. For any other reason it goes on at its own node."""
@@ -37,16 +46,20 @@ Send: TypeAlias = Callable[[bytes], None]
 """Puts a frame on its way to one node."""
 
 
-@dataclass(eq=False, slots=True)
-class _Here:
-    """A series on this node, and the mailbox of its player of another."""
+_Key: TypeAlias = tuple[str, bytes]
+"""A node, and the turn that a series has in its frames."""
 
-    node: str
+
+@dataclass(eq=False, slots=True)
+class _RemotePlayer:
+    """The mailbox of a player of another node, for a series on this one."""
+
     name: bytes
     send: Send
     forget: Callable[[], object]
     results: Results
     request: ToMove | None = None
+    """The latest."""
     sent: int = 0
     """How many moves of the game the player has been sent."""
     is_reachable: bool = True
@@ -75,7 +88,7 @@ class _Here:
                 self.send(b"m %s %s" % (self.name, "".join(map(str, columns)).encode()))
             case ToMove(_, number, _, rest):
                 self.request = event
-                self.send(b"t %s %d %s" % (self.name, number, b"-" if rest is None else repr(rest).encode()))
+                self.send(b"t %s %d %s" % (self.name, number, b"-" if rest is None else b"%r" % rest))
             case _:
                 if isinstance(event, Started):
                     self.sent, self.request = 0, None
@@ -93,16 +106,11 @@ class _Here:
     async def settle(self) -> None:
         """Return at once: the other node has read its client's socket before it says that time is up."""
 
-    def asked(self, number: int) -> ToMove | None:
-        """Return the request with that number, if it is the latest."""
-        return self.request if self.request is not None and self.request.number == number else None
-
 
 @dataclass(eq=False, slots=True)
-class _There:
-    """A series on another node, and what this one knows of it."""
+class _RemoteGame:
+    """The way to the game of another node that a player of this one is in, and what is known of it here."""
 
-    node: str
     name: bytes
     send: Send
     forget: Callable[[], object]
@@ -112,15 +120,15 @@ class _There:
 
     def submit(self, command: Command, request: int, used: float) -> None:
         if isinstance(command, Play) and command.column is not None and 0 <= command.column < COLUMNS:
-            self.send(b"p %s %d %d %d %s" % (self.name, command.column, command.to, request, _text(used)))
+            self.send(b"p %s %d %d %d %r" % (self.name, command.column, command.to, request, used))
         else:
-            self.send(b"c %s %d %s %s" % (self.name, request, _text(used), encode(command)))
+            self.send(b"c %s %d %r %s" % (self.name, request, used, encode(command)))
 
     def flag(self, request: int, used: float) -> None:
-        self.send(b"f %s %d %s" % (self.name, request, _text(used)))
+        self.send(b"f %s %d %r" % (self.name, request, used))
 
     def leave(self) -> None:
-        self.send(b"c %s 0 0.0 %s" % (self.name, encode(Leave())))
+        self.submit(Leave(), 0, 0.0)
         self.forget()
 
     def end_series(self) -> None:
@@ -128,7 +136,7 @@ class _There:
         self.send(b"d %s " % self.name)
 
     def event(self, kind: bytes, payload: bytes) -> Event:
-        """Return what a frame tells. Raises ValueError."""
+        """Return what a frame says. Raises ValueError."""
         match kind:
             case b"m":
                 *silent, column = _columns(payload)
@@ -145,7 +153,7 @@ class _There:
                 if isinstance(event, Started):
                     self.game, self.board = event.game, Board()
                 return event
-        raise ValueError("not a frame of a host")
+        raise ValueError("no frame of this version")
 
 
 class Games:
@@ -155,64 +163,94 @@ class Games:
         """`send` puts a frame on its way to the node of that name."""
         self._hub = hub
         self._send = send
-        self._here: dict[tuple[str, bytes], _Here] = {}
-        self._there: dict[tuple[str, bytes], _There] = {}
-        self._lost: dict[_Here | _There, None] = {}
-        """Series with nodes that are lost."""
+        self._players: dict[_Key, _RemotePlayer] = {}
+        """Those who are here, by the turns that they have on their own nodes."""
+        self._games: dict[_Key, _RemoteGame] = {}
+        """Those elsewhere, by the turns of the seats of this node."""
+        self._lost: dict[_RemotePlayer | _RemoteGame, None] = {}
+        """Series with nodes that are lost. There may be thousands, so they are ended a few at a time."""
         self._is_draining = False
 
     @property
     def is_empty(self) -> bool:
         """Whether there is none."""
-        return not self._here and not self._there and not self._lost
+        return not self._players and not self._games and not self._lost
 
     @property
     def is_hosting(self) -> bool:
         """Whether players of other nodes are here, who may have results to wait for."""
-        return bool(self._here)
+        return bool(self._players)
 
     def open_seat(self, match: Hosting, now: float) -> Seat:
         """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
-        node, name = key = match.node, _name(match.other)
-        results = self._hub.results
-        here = _Here(node, name, self._way_to(node), lambda: self._here.pop(key, None), results)
-        here.seat = self._hub.open(here, match.player.manners, now, match.origin)
-        self._here[key] = here
-        return here.seat
+        node, name = key = match.node, b"%d.%d" % match.other
+        send, forget = partial(self._send, node), partial(self._players.pop, key, None)
+        player = self._players[key] = _RemotePlayer(name, send, forget, self._hub.results)
+        player.seat = self._hub.open(player, match.player.manners, now, match.origin)
+        return player.seat
 
-    def play_elsewhere(self, seat: Seat, match: Hosted) -> _There:
+    def play_elsewhere(self, seat: Seat, match: Hosted) -> _RemoteGame:
         """Return the way to the series that the player of `seat` has on another node from now on."""
-        node, name = key = match.node, _name(match.turn)
-        there = _There(node, name, self._way_to(node), lambda: self._there.pop(key, None), seat)
-        self._there[key] = there
+        node, name = key = match.node, b"%d.%d" % match.turn
+        send, forget = partial(self._send, node), partial(self._games.pop, key, None)
+        game = self._games[key] = _RemoteGame(name, send, forget, seat)
         if self._is_draining:
-            there.end_series()
-        return there
+            game.end_series()
+        return game
 
     def drain(self) -> None:
         """Let all series of this node's players on others be over with the games that are on."""
         self._is_draining = True
-        for there in self._there.values():
-            there.end_series()
+        for game in self._games.values():
+            game.end_series()
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out what another node says. Of a series that is over it is void. Raises EncodingError.
 
-        What players are told leaves once the hub settles.
+        What players hear leaves once the hub settles.
         """
         try:
             kind, name, payload = frame.split(b" ", 2)
-            if (there := self._there.get((node, name))) is not None and kind in b"mte":
-                self._hear(there, there.event(kind, payload), now)
-            elif (here := self._here.get((node, name))) is not None and kind in b"pcfd":
-                self._obey(here, kind, payload, now)
+            if kind in b"mte" and (game := self._games.get((node, name))) is not None:
+                event = game.event(kind, payload)
+                if isinstance(event, Dismissed):
+                    game.forget()
+                self._hub.relay(game.seat, event, now)
+            elif kind in b"pcfd" and (player := self._players.get((node, name))) is not None:
+                self._obey(player, kind, payload, now)
         except ValueError as error:
             raise EncodingError(str(error)) from error
 
+    def _obey(self, player: _RemotePlayer, kind: bytes, payload: bytes, now: float) -> None:
+        """Carry out what a player does who is on another node. Raises ValueError."""
+        command: Command | None = None
+        match kind:
+            case b"p":
+                column, to, number, used = payload.split(b" ")
+                command = Play(_columns(column)[0], int(to))
+            case b"c":
+                number, used, data = payload.split(b" ", 2)
+                command = decode_command(data)
+            case b"f":
+                number, used = payload.split(b" ")
+            case b"d":
+                self._hub.end_series(player.seat, now)
+                return
+            case _:
+                raise ValueError("no frame of this version")
+        request, since = player.request, now - _seconds(used)
+        is_open = request is not None and request.number == int(number)
+        if request is not None and is_open:
+            self._hub.handed(player.seat, request, since)
+        if command is not None:
+            self._hub.submit(player.seat, command, now)
+        elif is_open:
+            self._hub.flag(player.seat, now)
+
     def lose(self, node: str) -> None:
         """Let nothing pass between this node and another any more, as the way is gone, until `end_lost`."""
-        games: dict[tuple[str, bytes], _Here] | dict[tuple[str, bytes], _There]
-        for games in (self._here, self._there):
+        games: dict[_Key, _RemotePlayer] | dict[_Key, _RemoteGame]
+        for games in (self._players, self._games):
             for key in [key for key in games if key[0] == node]:
                 game = games.pop(key)
                 game.send, game.forget = _nowhere, partial(self._lost.pop, game, None)
@@ -225,48 +263,9 @@ class Games:
             self._hub.lose(game.seat, now)
         return bool(self._lost)
 
-    def _way_to(self, node: str) -> Send:
-        return lambda frame: self._send(node, frame)
-
-    def _hear(self, there: _There, event: Event, now: float) -> None:
-        if isinstance(event, Dismissed):
-            there.forget()
-        self._hub.relay(there.seat, event, now)
-
-    def _obey(self, here: _Here, kind: bytes, payload: bytes, now: float) -> None:
-        command: Command
-        if kind == b"d":
-            self._hub.end_series(here.seat, now)
-            return
-        if kind == b"f":
-            number, used = payload.split(b" ")
-            request = here.asked(int(number))
-            if request is not None:
-                self._hub.handed(here.seat, request, now - _seconds(used))
-                self._hub.flag(here.seat, now)
-            return
-        if kind == b"p":
-            column, to, number, used = payload.split(b" ")
-            command = Play(_columns(column)[0], int(to))
-        else:
-            number, used, data = payload.split(b" ", 2)
-            command = decode_command(data)
-        request, seconds = here.asked(int(number)), _seconds(used)
-        if request is not None:
-            self._hub.handed(here.seat, request, now - seconds)
-        self._hub.submit(here.seat, command, now)
-
 
 def _nowhere(_: bytes) -> None:
     """Send nothing."""
-
-
-def _name(turn: Turn) -> bytes:
-    return b"%d.%d" % turn
-
-
-def _text(seconds: float) -> bytes:
-    return repr(seconds).encode()
 
 
 def _seconds(text: bytes) -> float:

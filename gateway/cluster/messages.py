@@ -1,12 +1,12 @@
 """What nodes say to each other so that players of any two of them are paired, and its form as bytes.
 
 A *report* goes from a node to the one that pairs, an *order* back. Both bear the epoch of the one that
-pairs, so that what was meant for another, or came from it, is void. Four more pass between the two nodes of
-a pair. All are values as events and commands are; what cannot be read is an `EncodingError`, and nothing
-else.
+pairs, so that what was meant for another, or came from it, is void. The two nodes of a pair agree on their
+series by `Hosting`, which asks, and `Hosted`, which confirms. What cannot be read is an `EncodingError`,
+and nothing else.
 
-A seat goes by the number that its own hub gave it, and a wait by the number of its turn there. No turn is
-used twice, so it names the proposal that it is used for. Times are written as how long ago something was.
+A seat goes by the number that its own hub gave it, a wait by the number of its turn there. No turn is used
+twice, so it names the proposal that it is used for. Times are written as how long ago something was.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,21 @@ from typing import TypeAlias
 
 from gateway.game.encoding import decode as decode_any
 from gateway.game.encoding import encode_unchecked, kinds_of
-from gateway.game.events import Objection
-from gateway.game.facts import Obstacle
-from gateway.game.results import Player
-from gateway.matchmaking.matchmaker import Entry
+from gateway.hub.seats import Hosted, Hosting
+from gateway.matchmaking.matchmaker import Decision, Entry, Hindered, HousePair, Pair, Probe, Turn
 from gateway.matchmaking.tables import Position
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """Nothing comes of the match that takes this turn of a seat of `node`.
+
+    A node says so to the one that pairs, which passes it on, and to the other node of the pair.
+    """
+
+    node: str
+    turn: Turn
+
 
 # Reports.
 
@@ -29,6 +39,11 @@ class Joined:
 
     run: int
     """A number that no other run of a node has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """The node has announced all that there was when it began to report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """A player who was `Probed` is there."""
+    """A player who was probed is there."""
 
     seat: int
 
@@ -92,10 +107,8 @@ class Playing:
 
     series: int
     """A number of that node's, which it gives to no other."""
-    seat: int
-    """A seat of that node that plays in it."""
-    turn: int
-    """The turn of that seat from which the series began."""
+    turn: Turn
+    """The turn from which the series began, of a seat of that node."""
     names: tuple[str, str]
     """The first mover of the first game comes first."""
     at_table: bool
@@ -113,14 +126,6 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmatched:
-    """Nothing comes of the proposal that names this turn."""
-
-    seat: int
-    turn: int
-
-
-@dataclass(frozen=True, slots=True)
 class Met:
     """How many games this run of the node has held in which a name had the first move against another."""
 
@@ -130,18 +135,9 @@ class Met:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class Announced:
-    """The node has announced all that there was when it began to report."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parted:
-    """The node reports to another from now on."""
-
-
-AboutSeat: TypeAlias = Asked | Present | Renamed | Waits | Left | Alive
-Fact: TypeAlias = Joined | AboutSeat | Playing | Over | Unmatched | Met | Announced | Parted
+Fact: TypeAlias = (
+    Joined | Announced | Asked | Present | Renamed | Waits | Left | Alive | Playing | Over | Met | Unmatched
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,62 +148,21 @@ class Report:
     fact: Fact
 
 
-# Orders.
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """One wait of one seat of one node."""
-
-    node: str
-    seat: int
-    turn: int
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """Whether a player may enter: if nothing stands against it."""
-
-    seat: int
-    against: Objection
-
-
-@dataclass(frozen=True, slots=True)
-class Probed:
-    """A player may have vanished: its node says that it is `Alive`, or has `Left`."""
-
-    seat: int
+# Orders: the answers of a matchmaker, in the numbers of the node that gets them, and three more.
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """Two are to play a series, which the node of the first holds. It is sent to the node of the second."""
+    """A seat is to play a series, which the other node is to hold. It is sent to the seat's own node."""
 
-    first: At
-    """Opens."""
-    second: At
+    turn: Turn
+    node: str
+    """The other node."""
+    other: Turn
+    """The turn of the other seat, there. That seat opens."""
     rounds: int | None
     table: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class HouseProposed:
-    """A player is to play a series against a house player of its node."""
-
-    seat: int
-    turn: int
-    house: str
-    opens: bool
-    """Whether the player opens."""
-    rounds: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Freed:
-    """Nothing comes of the proposal that this turn was meant for: it is to be replaced by a new one."""
-
-    seat: int
-    turn: int
+    """Both as in `Pair`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,16 +174,7 @@ class Sits:
     games: int
 
 
-@dataclass(frozen=True, slots=True)
-class Impeded:
-    """Why nobody who is here can be paired with a player that waits; None: somebody can."""
-
-    seat: int
-    turn: int
-    obstacle: Obstacle | None
-
-
-Instruction: TypeAlias = Decided | Probed | Proposed | HouseProposed | Freed | Sits | Impeded
+Instruction: TypeAlias = Decision | Probe | Pair | HousePair | Hindered | Proposed | Unmatched | Sits
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,51 +185,9 @@ class Order:
     instruction: Instruction
 
 
-# Between the nodes of a pair: the host's, which is to hold the series, and the other one, whose seat and
-# turn all of them name.
+# All messages.
 
-
-@dataclass(frozen=True, slots=True)
-class Invited:
-    """To the host: the seat is reserved for a series with a seat of the host."""
-
-    seat: int
-    turn: int
-    player: Player
-    origin: str
-    to_seat: int
-    to_turn: int
-    rounds: int | None
-    table: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """From the host: the series has begun."""
-
-    seat: int
-    turn: int
-    player: Player
-    """The opponent, there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Void:
-    """From the host: no series begins."""
-
-    seat: int
-    turn: int
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """To the host: the seat was reserved no longer when the series began."""
-
-    seat: int
-    turn: int
-
-
-Message: TypeAlias = Report | Order | Invited | Begun | Void | Gone
+Message: TypeAlias = Report | Order | Hosting | Hosted | Unmatched
 
 _KINDS = kinds_of(Message)
 

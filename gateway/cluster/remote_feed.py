@@ -3,19 +3,17 @@
 `FeedPublisher` is the end of the node whose facts they are, `RemoteFeed` that of the node of the
 subscribers. Each subscription is a stream of its own from each node. The rules:
 
-- While nobody subscribes, nothing is subscribed to and nothing is sent.
-- A batch follows only when the one before it was taken. So what a slow subscriber has not taken waits in the
-  feed of the other node, within its bounds; when that drops it, the subscriber takes `Missed` and subscribes
-  anew.
-- The state is sent in parts, each after the facts before it.
-- A player of another node has a number here that no other player has. Games keep their ids.
-- What another node sends is read as strictly as a client's text. Facts that cannot be read cost their node
-  the subscription, and nothing else.
+- While nobody subscribes, nothing is subscribed to and nothing is sent. - A batch follows only when the one
+before it was taken. So what a slow subscriber has not taken waits in the feed of the other node, within its
+bounds; when that drops it, the subscriber takes `Missed` and subscribes anew. - The state is sent in parts,
+each after the facts before it. - A player of another node has a number here that no other player has. Games
+keep their ids. - What another node sends is read as strictly as a client's text. Facts that cannot be read
+cost their node the subscription, and nothing else.
 
-A frame is a letter and what it stands for. To the node whose facts they are, with the number of a stream:
-`w` asks for the state and then facts, `t` says that a batch was taken, `u` asks for nothing more. From
-there: `b` and the number of the stream that the next frames belong to; facts, as `gateway.game.fact_encoding`
-writes them; `s` after the state; `e` after a batch; `x` if facts were missed, which is the end of a stream.
+A frame is the number of a stream, which is one subscription's, and a letter with what it stands for. To the
+node whose facts they are: `w` asks for the state and then facts, `t` says that a batch was taken, `u` asks
+for nothing more. From there: facts, as `gateway.game.fact_encoding` writes them; `s` after the state; `e`
+after a batch; `x` if facts were missed, which is the end of a stream.
 """
 
 from collections import deque
@@ -75,33 +73,25 @@ class FeedPublisher:
         self._wake = wake
         self._limit, self._part, self._piece = limit, part, piece
         self._streams: dict[tuple[str, int], _Stream] = {}
-        self._latest: dict[str, int] = {}
-        """The stream of the latest frame for each node."""
 
-    def receive(self, node: str, frame: bytes) -> None:
-        """Carry out what a node asks for. Raises ValueError."""
-        kind, _, text = frame.partition(b" ")
-        key = node, int(text)
-        match kind:
-            case b"w":
-                if key in self._streams or sum(name == node for name, _ in self._streams) >= MOST_STREAMS:
-                    raise ValueError("a stream that is open, or too many")
-                facts = self._hub.feed.subscribe(self._wake, ALL, self._limit)
-                self._streams[key] = _Stream(facts, iter(self._hub.seats()))
-            case b"t":
-                if key in self._streams:
-                    self._streams[key].is_ready = True
-            case b"u":
-                self._end(key)
-            case _:
-                raise ValueError("no frame of this version")
+    def receive(self, node: str, number: int, kind: bytes) -> None:
+        """Carry out what a node asks for, in the stream of that number. Raises ValueError."""
+        stream = self._streams.get((node, number))
+        if kind == b"w":
+            if stream is not None or sum(name == node for name, _ in self._streams) >= MOST_STREAMS:
+                raise ValueError("a stream that is open, or too many")
+            facts = self._hub.feed.subscribe(self._wake, ALL, self._limit)
+            self._streams[node, number] = _Stream(facts, iter(self._hub.seats()))
+        elif kind == b"t" and stream is not None:
+            stream.is_ready = True
+        elif kind == b"u":
+            self._end((node, number))
         self._wake()
 
     def lost(self, node: str) -> None:
         """Send a node nothing more."""
         for key in [key for key in self._streams if key[0] == node]:
             self._end(key)
-        self._latest.pop(node, None)
 
     def close(self) -> None:
         """Send nobody anything more."""
@@ -111,31 +101,24 @@ class FeedPublisher:
     def publish(self, now: float) -> bool:
         """Send a piece of each stream; return whether another piece can follow at once."""
         more = False
-        for key, stream in [*self._streams.items()]:
-            more |= self._publish(key, stream, now)
+        for (node, number), stream in [*self._streams.items()]:
+            if stream.is_ready and not stream.batch:
+                self._collect(stream, now)
+            for _ in range(min(self._piece, len(stream.batch))):
+                each = stream.batch.popleft()
+                if isinstance(each, Missed):
+                    self._send(node, b"%d x" % number)
+                    self._end((node, number))
+                    stream.batch.clear()
+                    break
+                self._send(node, b"%d %s" % (number, each if isinstance(each, bytes) else encode_fact(each)))
+            more |= bool(stream.batch)
         return more
 
     def _end(self, key: tuple[str, int]) -> None:
         stream = self._streams.pop(key, None)
         if stream is not None:
             stream.facts.close()
-
-    def _publish(self, key: tuple[str, int], stream: _Stream, now: float) -> bool:
-        node, number = key
-        batch = stream.batch
-        if stream.is_ready and not batch:
-            self._collect(stream, now)
-        if batch and self._latest.get(node) != number:
-            self._latest[node] = number
-            self._send(node, b"b %d" % number)
-        for _ in range(min(self._piece, len(batch))):
-            each = batch.popleft()
-            if isinstance(each, Missed):
-                self._send(node, b"x")
-                self._end(key)
-                return False
-            self._send(node, each if isinstance(each, bytes) else encode_fact(each))
-        return bool(batch)
 
     def _collect(self, stream: _Stream, now: float) -> None:
         """Make the next batch, if there is anything to send."""
@@ -146,24 +129,11 @@ class FeedPublisher:
             stream.batch += (*on.players, *on.waiting, *on.hindered, *on.games)
             if not part:
                 stream.seats = None
-            stream.batch += (b"e",) if part else (b"s", b"e")
+                stream.batch.append(b"s")
+            stream.batch.append(b"e")
         elif stream.batch:
             stream.batch.append(b"e")
         stream.is_ready = not stream.batch
-
-
-@dataclass(eq=False, slots=True)
-class _Source:
-    """A node, as one subscriber knows it."""
-
-    first: int
-    """What its seats' numbers are added to."""
-    frames: deque[bytes] = field(default_factory=deque)
-    """What was not taken yet."""
-    size: int = 0
-    """Bytes of these."""
-    is_whole: bool = False
-    """Whether its state has been taken."""
 
 
 class RemoteFeed:
@@ -183,14 +153,12 @@ class RemoteFeed:
         `most`: frames in a batch. `most_bytes`: bytes of them, all names being of the greatest length.
         """
         self.send = send
-        self.nodes = nodes
         self.refused = refused
         self.most, self.most_bytes = most, most_bytes
-        self._numbers = count(1)
-        self._subscriptions: dict[int, NodesSubscription] = {}
+        self.subscriptions: dict[int, NodesSubscription] = {}
         """By the numbers of their streams."""
-        self._latest: dict[str, int] = {}
-        """The stream that the next frame of each node belongs to."""
+        self._nodes = nodes
+        self._numbers = count(1)
 
     def subscribe(self, wake: Callable[[], None]) -> "NodesSubscription":
         """Ask all nodes for their state, and then facts.
@@ -198,34 +166,39 @@ class RemoteFeed:
         `wake` is called when something waits. It MUST NOT block or raise.
         """
         number = next(self._numbers)
-        subscription = self._subscriptions[number] = NodesSubscription(self, number, wake)
-        for node in self.nodes():
+        subscription = self.subscriptions[number] = NodesSubscription(self, number, wake)
+        for node in self._nodes():
             subscription.joined(node)
         return subscription
 
     def joined(self, node: str) -> None:
         """Ask a node, too."""
-        for subscription in self._subscriptions.values():
+        for subscription in self.subscriptions.values():
             subscription.joined(node)
 
     def lost(self, node: str) -> None:
         """Drop a node, and publish that its players and games have vanished."""
-        self._latest.pop(node, None)
-        for subscription in self._subscriptions.values():
+        for subscription in self.subscriptions.values():
             subscription.lost(node)
 
-    def receive(self, node: str, frame: bytes) -> None:
-        """Take in what a node sends. Raises ValueError."""
-        if frame.startswith(b"b "):
-            self._latest[node] = int(frame[2:])
-            return
-        subscription = self._subscriptions.get(self._latest.get(node, 0))
-        if subscription is not None:
-            subscription.receive(node, frame)
+    def receive(self, node: str, number: int, frame: bytes) -> None:
+        """Take in what a node sends in the stream of that number."""
+        if number in self.subscriptions:
+            self.subscriptions[number].receive(node, frame)
 
-    def drop(self, number: int) -> None:
-        """Forget a subscription that is over."""
-        self._subscriptions.pop(number, None)
+
+@dataclass(eq=False, slots=True)
+class _Source:
+    """A node, as one subscriber knows it."""
+
+    first: int
+    """What its seats' numbers are added to."""
+    frames: deque[bytes] = field(default_factory=deque)
+    """What was not taken yet."""
+    size: int = 0
+    """Bytes of these."""
+    is_whole: bool = False
+    """Whether its state has been taken."""
 
 
 class NodesSubscription:
@@ -251,14 +224,26 @@ class NodesSubscription:
         for node, source in [*self._sources.items()]:
             try:
                 while source.frames and len(taken) < most:
-                    taken += self._read(node, source)
+                    frame = source.frames.popleft()
+                    source.size -= len(frame)
+                    match frame[:1]:
+                        case b"m" | b"v":
+                            taken.append(decode_remote_fact(frame, source.first))
+                        case b"s":
+                            source.is_whole = True
+                        case b"e":
+                            self._send(node, b"t")
+                        case b"x":
+                            taken.append(Missed(1))
+                        case _:
+                            raise EncodingError("no frame of this version")
             except ValueError as error:
                 self._refuse(node, str(error))
         return taken
 
     def close(self) -> None:
         """End the subscription."""
-        self._feed.drop(self._number)
+        self._feed.subscriptions.pop(self._number, None)
         for node in self._sources:
             self._send(node, b"u")
         self._sources.clear()
@@ -296,22 +281,5 @@ class NodesSubscription:
         self._feed.refused(node, why)
         self.lost(node)
 
-    def _read(self, node: str, source: _Source) -> Sequence[RemoteFact]:
-        """Return the facts in the next frame of a node. Raises ValueError."""
-        frame = source.frames.popleft()
-        source.size -= len(frame)
-        match frame[:1]:
-            case b"m" | b"v":
-                return (decode_remote_fact(frame, source.first),)
-            case b"s":
-                source.is_whole = True
-            case b"e":
-                self._send(node, b"t")
-            case b"x":
-                return (Missed(1),)
-            case _:
-                raise EncodingError("no frame of this version")
-        return ()
-
     def _send(self, node: str, kind: bytes) -> None:
-        self._feed.send(node, b"%s %d" % (kind, self._number))
+        self._feed.send(node, b"%d %s" % (self._number, kind))

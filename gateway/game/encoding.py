@@ -128,6 +128,12 @@ def _types(kind: type) -> Mapping[str, Any]:
     return {each.name: hints[each.name] for each in fields(kind)}
 
 
+@cache
+def _as_tuple(kind: type) -> Any:
+    """Return the type of a plain tuple with the fields of a NamedTuple."""
+    return tuple.__class_getitem__(tuple(get_type_hints(kind).values()))
+
+
 def _of_type(wanted: Any, found: Any) -> Any:
     """Return a value of the type `wanted` from what was written of it."""
     origin, options = get_origin(wanted), get_args(wanted)
@@ -142,6 +148,8 @@ def _of_type(wanted: Any, found: Any) -> Any:
         value = _of_union(options, found)
     elif issubclass(wanted, Enum):
         value = _member(wanted, found)
+    elif issubclass(wanted, tuple):  # a NamedTuple
+        value = wanted(*_of_type(_as_tuple(wanted), found))
     else:
         value = _of_kind({wanted.__name__: wanted}, found)
     return value

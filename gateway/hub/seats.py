@@ -111,7 +111,7 @@ class Hosted:
     node: str
     player: Player
     """The opponent, there."""
-    table: str | None = field(default=None, compare=False)
+    table: str | None = None
     """As in `Pair`."""
 
     @property

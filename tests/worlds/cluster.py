@@ -141,9 +141,6 @@ class Node:
         self.series: dict[Match, int] = {}
         """The series that are held here, and how many games of each have begun."""
         self.absent: dict[int, float] = {}
-        self.deserted = 0
-        """How many series ended because their other player was not there."""
-        self.is_draining = False
         self._seats = count(1)
         self._turns = count(1)
         self._decisions: deque[Decision] = deque()
@@ -177,18 +174,6 @@ class Node:
         client.plays = None
         self.matchmaker.leave(client.seat)
         self.settle()
-
-    def drain(self) -> None:
-        """Begin no further series, and let those go who wait, as soon as they may."""
-        self.is_draining = True
-        self.matchmaker.drain()
-        self.let_go()
-
-    def let_go(self) -> None:
-        """Let those go who neither play nor may be playing."""
-        for client in [*self.clients.values()]:
-            if client.plays is None and not self.matchmaker.is_reserved(client.seat):
-                client.leave()
 
     def end(self, match: Match) -> None:
         """End a series that is held here. Those who stand by wait again."""
@@ -295,13 +280,10 @@ class Node:
 
     def desert(self, match: Hosting) -> None:
         """End a series whose other player never came."""
-        self.deserted += 1
         self.end(match)
 
     def meet(self, match: Match | Hosted, now: float) -> None:
         """Start a series, if its players can play."""
-        if self.is_draining and not isinstance(match, Hosted):
-            return
         waiting = self._waiting(*match.turns)
         present = [client for client in waiting if not client.is_absent]
         if len(present) < len(match.turns):
@@ -331,8 +313,6 @@ class Node:
             if client is not None and client.turn is not None:
                 self.wait_on(client)
         self.settle()
-        if self.is_draining:
-            self.let_go()
 
     def hear(self, node: str, message: "Message | Ended | Quit") -> None:
         """Take in a message of another node."""
@@ -622,6 +602,12 @@ class Follower:
         return is_woken
 
 
+def stream_of(frame: bytes) -> tuple[int, bytes]:
+    """Return the number of the stream that a frame belongs to, and the rest."""
+    number, _, rest = frame.partition(b" ")
+    return int(number), rest
+
+
 class WatchedCluster:
     """Nodes, and one on which there are subscribers to the facts of all of them."""
 
@@ -671,9 +657,9 @@ class WatchedCluster:
         node = self.nodes[name]
         up, down = min(most, len(node.up)), min(most, len(node.down))
         for _ in range(up):
-            node.publisher.receive("a", node.up.popleft())
+            node.publisher.receive("a", *stream_of(node.up.popleft()))
         for _ in range(down):
-            self.feed.receive(name, node.down.popleft())
+            self.feed.receive(name, *stream_of(node.down.popleft()))
         return bool(up or down)
 
     def settle(self, *asleep: Follower) -> None:

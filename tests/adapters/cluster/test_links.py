@@ -1,15 +1,14 @@
 """Links between nodes, over sockets."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
-from adapters.cluster import links
-from adapters.cluster import links as module
-from adapters.cluster.links import Address, Links
+from adapters.cluster.links import DIALING, MOST_STRANGERS, NO_PROOF, Address, Links, ask
 from adapters.net.socket import Socket, taken
 from gateway.cluster.channel import Hello, Identity
 
@@ -22,7 +21,7 @@ class Hears:
 
     def __init__(self, name: str, run: int = 1, secret: bytes = SECRET, **rules: float) -> None:
         self.heard: list[str | bytes] = []
-        self.changed = trio.Condition()
+        self.changed = trio.Event()
         self.links = Links(Identity(name, run, RULES | rules), secret, self)
         self.sockets: list[Socket] = []
 
@@ -42,18 +41,14 @@ class Hears:
 
     def _hear(self, what: str | bytes) -> None:
         self.heard.append(what)
-        self.links._nursery.start_soon(self._tell)
-
-    async def _tell(self) -> None:
-        async with self.changed:
-            self.changed.notify_all()
+        self.changed.set()
+        self.changed = trio.Event()
 
     async def until(self, *heard: str | bytes) -> None:
         """Wait until it has heard exactly this."""
         with trio.fail_after(10):
-            async with self.changed:
-                while self.heard != [*heard]:
-                    await self.changed.wait()
+            while self.heard != [*heard]:
+                await self.changed.wait()
 
     async def serve(self, stream: trio.SocketStream) -> None:
         sock = Socket(taken(stream))
@@ -93,6 +88,7 @@ async def test_connection_that_breaks_costs_no_frame() -> None:
     ann, bob = Hears("ann"), Hears("bob")
     async with running(ann, bob):
         await ann.until("bob joined")
+        await bob.until("ann joined")
         expected: list[str | bytes] = ["ann joined"]
         for number in range(3):
             ann.links.send("bob", b"before %d" % number)
@@ -108,20 +104,20 @@ async def test_connection_ends_when_its_node_comes_by_another_one() -> None:
     async with running(bob) as places:
         old, new = [Socket(taken(await trio.open_tcp_stream(*places["bob"]))) for _ in range(2)]
         with closing(old), closing(new):
-            began = await links.ask(old, "bob", Hello(ann), SECRET)
+            began = await ask(old, Hello(ann), SECRET)
             await bob.until("ann joined")
-            await links.ask(new, "bob", Hello(ann, began.channel), SECRET)
+            await ask(new, Hello(ann, began.channel), SECRET)
             with trio.fail_after(5):
                 assert await old.receive_some() == b""
     assert bob.heard == ["ann joined"]
 
 
-async def test_silent_node_is_lost_once_and_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SILENCE", 0.4)
-    monkeypatch.setattr(module, "HEARTBEAT", 0.1)
+async def test_silent_node_is_lost_once_and_begins_anew(mock_clock: MockClock) -> None:
+    mock_clock.rate = 4
     ann, bob = Hears("ann"), Hears("bob")
     async with running(ann, bob) as places:
         await ann.until("bob joined")
+        await bob.until("ann joined")
         ann.links.meet({})
         bob.links.meet({})
         bob.sockets[-1].close()
@@ -165,16 +161,16 @@ async def test_nodes_that_do_not_go_together_refuse_each_other(
 
 
 async def test_node_that_is_not_reached_is_named_with_the_cause(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    mock_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(module, "UNREACHED", 0.0)
     ann, bob = Hears("ann"), Hears("bob")
     async with running(ann, bob) as places:
+        await bob.until("ann joined")
+        mock_clock.rate = 20
         ann.links.meet(places | {"cid": ("not..a.host", 1)})
-        with trio.fail_after(10):
+        with trio.fail_after(200):
             while not caplog.records:
                 await trio.lowlevel.checkpoint()
-        await bob.until("ann joined")
     [record] = caplog.records
     assert record.getMessage().startswith("the node at cid is not talked to: it is not reached: ")
 
@@ -197,7 +193,7 @@ async def test_address_that_does_not_answer_keeps_no_node_at_another_one_out(
         ann.links.meet({"bob": ("gone", 1)})
         await trio.sleep(1)
         ann.links.meet({"bob": ("here", 1)})
-        await trio.sleep(module.DIALING)
+        await trio.sleep(DIALING)
     assert called[:2] == ["gone", "here"]
 
 
@@ -214,24 +210,27 @@ async def test_stranger_chooses_no_word_of_the_log(caplog: pytest.LogCaptureFixt
                 async for _ in stranger:
                     pass
     [record] = caplog.records
-    assert record.getMessage() == f"the node at 127.0.0.1 is not talked to: {links.NO_PROOF}"
+    assert record.getMessage() == f"the node at 127.0.0.1 is not talked to: {NO_PROOF}"
 
 
-async def test_those_that_do_not_greet_keep_no_node_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "MOST_STRANGERS", 2)
-    monkeypatch.setattr(links, "GREETING_LIMIT", 1e6)
+async def test_those_that_do_not_greet_keep_no_node_out(mock_clock: MockClock) -> None:
+    """Their time stands still, so that they are not let go for being slow."""
     ann, bob = Hears("ann"), Hears("bob")
-    async with running(bob) as places, trio.open_nursery() as nursery:
-        older, newer = [await trio.open_tcp_stream(*places["bob"]) for _ in range(2)]
-        async with older, newer:
-            await nursery.start(ann.links.run)
-            ann.links.meet(places)
-            await bob.until("ann joined")
-            with trio.fail_after(10):
-                assert await older.receive_some() == b""
-            with trio.move_on_after(0) as looking:
-                await newer.receive_some()
-            assert looking.cancelled_caught
+    async with running(bob) as places, trio.open_nursery() as nursery, AsyncExitStack() as stack:
+        strangers = []
+        for _ in range(MOST_STRANGERS):
+            stream = await trio.open_tcp_stream(*places["bob"])
+            strangers.append(await stack.enter_async_context(stream))
+            await trio.testing.wait_all_tasks_blocked(0.001)
+        older, *_, newer = strangers
+        await nursery.start(ann.links.run)
+        ann.links.meet(places)
+        await bob.until("ann joined")
+        assert await older.receive_some() == b""
+        with trio.CancelScope() as looking:
+            looking.cancel()
+            await newer.receive_some()
+        assert looking.cancelled_caught
         ann.links.send("bob", b"hello")
         await bob.until("ann joined", b"hello")
         nursery.cancel_scope.cancel()

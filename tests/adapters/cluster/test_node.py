@@ -1,33 +1,30 @@
 """A node among others: who pairs, and that what arrives together is carried out in its order."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 import trio
 import trio.testing
 from trio.testing import MockClock
-from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, ByName, Client, World
+from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
 from adapters.cluster.node import ALONE, ClusterNode
+from adapters.cluster.registry import LEASE, Holder, View
 from gateway.cluster.matchmaker import ClusterMatchmaker
-from gateway.cluster.membership import LEASE, Holder, Place, View
-from gateway.game.commands import LOBBY
-from gateway.game.commands import Place as Where
+from gateway.game.commands import LOBBY, Place
 from gateway.game.events import Ended, Reason, Started
 from gateway.game.facts import Came
 from gateway.game.manners import Manners
-from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 
 
 class FakeLinks:
     """The links of one node: what is sent arrives at once with all that was sent in one turn."""
 
-    def __init__(self, net: "Net", name: str) -> None:
+    def __init__(self) -> None:
         self.sent: list[tuple[str, bytes]] = []
         self.nodes: list[str] = []
-        self._net, self._name = net, name
 
     def send(self, node: str, frame: bytes) -> None:
         if node in self.nodes:
@@ -42,14 +39,13 @@ class Server(World):
 
     now = property(lambda _: trio.current_time(), lambda _, now: None)  # type: ignore[assignment]
 
-    def __init__(self, net: "Net", name: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
-        super().__init__(ClusterMatchmaker(name, run, matchmaker))
-        self.run = run
-        self.links = FakeLinks(net, name)
+    def __init__(self, name: str, run: int) -> None:
+        super().__init__(ClusterMatchmaker(name, run, lambda: LobbyAndTables(random.Random(0))))
+        self.links = FakeLinks()
         self.node = ClusterNode(self.hub, name)
         self.node.links = self.links  # type: ignore[assignment]
 
-    def come(self, name: str, manners: Manners = STANDING_BY, place: Where = LOBBY) -> Client:
+    def come(self, name: str, manners: Manners = STANDING_BY, place: Place = LOBBY) -> Client:
         client = self.client(manners)
         client.enter(place, name)
         return client
@@ -58,9 +54,8 @@ class Server(World):
 class Net:
     """Nodes that reach each other."""
 
-    def __init__(self, *names: str, matchmaker: Callable[[], Matchmaker] | None = None) -> None:
-        make = matchmaker or (lambda: LobbyAndTables(random.Random(0)))
-        self.servers = {name: Server(self, name, run, make) for run, name in enumerate(names, 1)}
+    def __init__(self, *names: str) -> None:
+        self.servers = {name: Server(name, run) for run, name in enumerate(names, 1)}
         for name, server in self.servers.items():
             server.links.nodes = [each for each in names if each != name]
 
@@ -69,7 +64,7 @@ class Net:
 
     def hold(self, name: str | None, epoch: int) -> None:
         """Let the registry say who has the lease, to all."""
-        places = {each: Place("h", 1, server.run) for each, server in self.servers.items()}
+        places = dict.fromkeys(self.servers, ("h", 1))
         for server in self.servers.values():
             server.node.seen(View(None if name is None else Holder(name, epoch), places), trio.current_time())
         self.carry()
@@ -113,16 +108,6 @@ async def test_nobody_follows_a_node_that_has_not_said_that_it_pairs(net: Net) -
 async def test_players_of_two_nodes_play(net: Net) -> None:
     net.hold("a", 1)
     ann, bob = net["a"].come("ann"), net["b"].come("bob")
-    net.carry()
-    assert ann.last(Started).names == bob.last(Started).names == ("ann", "bob")
-
-
-async def test_players_of_two_nodes_play_as_a_matchmaker_says_that_knows_of_none(
-    autojump_clock: MockClock,
-) -> None:
-    net = Net("a", "b", matchmaker=ByName)
-    net.hold("a", 1)
-    bob, ann = net["a"].come("bob"), net["b"].come("ann")
     net.carry()
     assert ann.last(Started).names == bob.last(Started).names == ("ann", "bob")
 
@@ -217,7 +202,7 @@ def finish(net: Net, *players: Client) -> None:
 @pytest.mark.parametrize("draining", "ab")
 @pytest.mark.parametrize("place", [LOBBY, TABLE])
 async def test_drain_cuts_no_game_off_whatever_is_under_way(
-    draining: str, pairing: str, manners: Manners, place: Where, autojump_clock: MockClock
+    draining: str, pairing: str, manners: Manners, place: Place, autojump_clock: MockClock
 ) -> None:
     """It may begin before or after each message between the nodes."""
     for frames in range(20):
@@ -260,7 +245,7 @@ async def test_series_with_a_node_that_drains_has_no_further_game(
 @pytest.mark.parametrize("pairing", "ab")
 @pytest.mark.parametrize("place", [LOBBY, TABLE])
 async def test_nobody_is_paired_with_players_of_a_node_that_drains(
-    pairing: str, place: Where, autojump_clock: MockClock
+    pairing: str, place: Place, autojump_clock: MockClock
 ) -> None:
     net = Net("a", "b", "c")
     net.hold(pairing, 1)
@@ -352,7 +337,7 @@ async def test_what_is_on_passes_between_nodes_while_somebody_watches(net: Net) 
     ours = net["a"].hub.cluster
     assert ours is not None
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(net["b"].node.feeds.run)
+        nursery.start_soon(net["b"].node.run)
         facts = ours.feed.subscribe(lambda: None)
         net.carry()
         await trio.testing.wait_all_tasks_blocked()

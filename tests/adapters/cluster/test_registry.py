@@ -18,9 +18,8 @@ import trio
 from worlds.hub import World
 
 from adapters.cluster.links import MOST_STRANGERS
-from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
+from adapters.cluster.registry import Holder, NameTakenError, Registry, RegistryError, open_registry
 from adapters.cluster.service import MOST_DIALING, joined
-from gateway.cluster.membership import Holder, Place
 from gateway.options.clustering import ClusterOptions
 from gateway.options.server import MOST_WORKERS
 from gateway.runtime.addresses import Address
@@ -45,7 +44,7 @@ async def where() -> AsyncIterator[str]:
 @asynccontextmanager
 async def node(where: str, name: str, run: int = 1, prefix: str = "c4") -> AsyncIterator[Registry]:
     options = ClusterOptions(where, None, None, prefix, name, Address("h", 0))
-    async with registry(options, Place("h", run, run)) as asked:
+    async with open_registry(options, run, run) as asked:
         yield asked
 
 
@@ -54,13 +53,13 @@ async def test_first_that_asks_pairs_and_all_see_all(where: str) -> None:
         assert (await one.ask(0, may_pair=True)).holder == Holder("a", 1)
         view = await two.ask(0, may_pair=True)
         assert view.holder == Holder("a", 1)
-        assert view.nodes == {"a": Place("h", 1, 1), "b": Place("h", 2, 2)}
+        assert view.nodes == {"a": ("h", 1), "b": ("h", 2)}
 
 
 async def test_cluster_of_another_prefix_is_another_one(where: str) -> None:
     async with node(where, "a") as one, node(where, "a", 2, prefix="other") as two:
         await one.ask(0, may_pair=True)
-        assert (await two.ask(0, may_pair=True)).nodes == {"a": Place("h", 2, 2)}
+        assert (await two.ask(0, may_pair=True)).nodes == {"a": ("h", 2)}
         assert one.secret != two.secret
 
 

@@ -6,10 +6,10 @@ import pytest
 from worlds.cluster import ASKING, Net
 from worlds.hub import ByName
 
-from gateway.cluster.messages import Asked, Freed, Instruction, Joined, Left, Proposed, Waits
+from gateway.cluster.messages import Asked, Instruction, Joined, Left, Unmatched, Waits
 from gateway.cluster.server import PairingServer
 from gateway.game.commands import LOBBY
-from gateway.game.events import NOTHING, Objection
+from gateway.game.events import NOTHING
 from gateway.matchmaking.matchmaker import (
     Answer,
     Decision,
@@ -39,16 +39,6 @@ def test_players_of_two_nodes_are_paired_by_its_rule(net: Net, nodes: str) -> No
     assert [*one.games, *two.games][0] == ("ann", "bob")
 
 
-def test_name_that_is_taken_on_another_node_is_refused(net: Net) -> None:
-    net["b"].come("ann")
-    net.run()
-    other = net["c"].come("ann")
-    net.run()
-    assert other.against == Objection.NAME_TAKEN
-    [one] = net["b"].clients.values()
-    assert one.against == NOTHING
-
-
 def test_player_waits_anew_when_the_other_left_before_their_series_began(net: Net) -> None:
     one, two = net["b"].come("ann"), net["c"].come("bob")
     while one.turn is None or two.turn is None:
@@ -68,15 +58,6 @@ def test_players_who_wait_are_paired_by_the_next_one(net: Net) -> None:
     del net.nodes["a"]
     net.pair_at("c", 2)
     two = net["c"].come("bob", manners=ASKING)
-    net.run()
-    assert (one.opponent, two.opponent) == ("bob", "ann")
-
-
-def test_node_that_is_lost_takes_its_players_along(net: Net) -> None:
-    net["b"].come("ann")
-    net.run()
-    net.cut("a", "b")
-    one, two = net["c"].come("ann"), net["c"].come("bob")
     net.run()
     assert (one.opponent, two.opponent) == ("bob", "ann")
 
@@ -123,14 +104,14 @@ def answered(*answers: Answer) -> tuple[Stale, list[tuple[str, Instruction]]]:
 def test_pair_with_one_who_left_is_over_and_the_other_waits_anew() -> None:
     stale = Pair(Turn(1, 1), Turn(3, 3))
     matchmaker, orders = answered(stale)
-    assert (matchmaker.over, orders) == ([stale], [("b", Freed(1, 1))])
+    assert (matchmaker.over, orders) == ([stale], [("b", Unmatched("b", Turn(1, 1)))])
 
 
 def test_turn_is_in_one_open_proposal_at_most() -> None:
     stale = HousePair(Turn(2, 2), "random", opens=True)
     matchmaker, orders = answered(Pair(Turn(1, 1), Turn(2, 2)), stale)
     assert matchmaker.over == [stale]
-    assert [type(order) for _, order in orders] == [Proposed]
+    assert [type(order) for _, order in orders] == [Pair]
 
 
 @pytest.mark.parametrize(

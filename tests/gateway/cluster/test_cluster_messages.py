@@ -38,7 +38,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
     if issubclass(kind, Enum):
         return st.sampled_from(kind)
     hints = get_type_hints(kind)
-    fields = {name: values(hints[name]) for name in kind.__dataclass_fields__}
+    fields = {name: values(hint) for name, hint in hints.items()}
     if "rounds" in fields:
         fields["rounds"] = values(hints["rounds"]).filter(lambda rounds: rounds is None or rounds > 0)
     return st.builds(kind, **fields)

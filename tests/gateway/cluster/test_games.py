@@ -27,7 +27,7 @@ def lobby(pairs: int) -> tuple[TwoNodes, list[tuple[Client, Client]]]:
     """Return as many games between two nodes, each with its players, the host first."""
     way, playing = TwoNodes(), []
     for number in range(pairs):
-        pair = way.host.client(STANDING_BY), way.guest.client(STANDING_BY)
+        pair = way.host.client(STANDING_BY), way.remote.client(STANDING_BY)
         for player, name in zip(pair, ("ann", "bob"), strict=True):
             player.enter(name=f"{name} {number}")
         way.meet(*pair)
@@ -42,7 +42,7 @@ def playing() -> TwoNodes:
 @given(frames=st.lists(FRAMES, max_size=20), at_host=st.booleans())
 def test_whatever_arrives_is_carried_out_or_an_encoding_error(frames: list[bytes], at_host: bool) -> None:
     way = playing()
-    node = way.host if at_host else way.guest
+    node = way.host if at_host else way.remote
     for frame in frames:
         with suppress(EncodingError):
             way.games[node].receive("other", frame, node.now)
@@ -52,13 +52,13 @@ def test_whatever_arrives_is_carried_out_or_an_encoding_error(frames: list[bytes
 def test_frame_of_a_host_that_says_nothing_is_an_error(frame: bytes) -> None:
     way = playing()
     with pytest.raises(EncodingError):
-        way.games[way.guest].receive("other", frame, 0.0)
+        way.games[way.remote].receive("other", frame, 0.0)
 
 
 @pytest.mark.parametrize(
     "frame", [b"p 1.1 7 0 1 0.5", b"p 1.1 3 0 1 nan", b"p 1.1 3 0 1 -1", b"f 1.1 1", b"c 1.1 0 0 {}"]
 )
-def test_frame_of_a_guest_that_says_nothing_is_an_error(frame: bytes) -> None:
+def test_frame_of_a_remote_player_that_says_nothing_is_an_error(frame: bytes) -> None:
     way = playing()
     with pytest.raises(EncodingError):
         way.games[way.host].receive("other", frame, 0.0)
@@ -67,7 +67,7 @@ def test_frame_of_a_guest_that_says_nothing_is_an_error(frame: bytes) -> None:
 def test_frames_of_a_series_that_is_over_are_void() -> None:
     way = playing()
     way.cut()
-    for node in (way.host, way.guest):
+    for node in (way.host, way.remote):
         for frame in (b"m 1.1 3", b"p 1.1 3 0 1 0.5"):
             way.games[node].receive("other", frame, 0.0)
     assert len(way.host.results) == 1
@@ -82,7 +82,7 @@ def test_each_node_forgets_a_series_that_is_over() -> None:
 @pytest.mark.parametrize("at_host", [True, False])
 def test_games_with_a_lost_node_end_a_few_at_a_time(at_host: bool) -> None:
     way, _ = lobby(17)
-    node = way.host if at_host else way.guest
+    node = way.host if at_host else way.remote
     games = way.games[node]
     games.lose("other")
     over = []
@@ -95,7 +95,7 @@ def test_games_with_a_lost_node_end_a_few_at_a_time(at_host: bool) -> None:
 @pytest.mark.parametrize("at_host", [True, False])
 def test_who_leaves_a_lost_game_before_it_ends_leaves_it_once_and_tells_nobody(at_host: bool) -> None:
     way, [pair] = lobby(1)
-    node, player = (way.host, pair[0]) if at_host else (way.guest, pair[1])
+    node, player = (way.host, pair[0]) if at_host else (way.remote, pair[1])
     way.games[node].lose("other")
     player.say(Leave())
     assert way.games[node].is_empty

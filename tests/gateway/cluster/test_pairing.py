@@ -1,23 +1,18 @@
 """Players of several nodes are paired as those of one, whoever pairs."""
 
 from collections import deque
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from worlds.cluster import ASKING, STANDING_BY, Client, House, Net, Recording
 
-from gateway.cluster.local_state import LocalState
-from gateway.cluster.messages import Asked, Decided, Freed, Gone, Joined, Order, Report
-from gateway.cluster.proposals import Proposals
-from gateway.cluster.reporting import Reporting
+from gateway.cluster.matchmaker import ClusterMatchmaker
+from gateway.cluster.messages import Asked, Joined, Order, Report, Unmatched
 from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
 from gateway.game.facts import Cause, Obstacle
 from gateway.game.results import Player
-from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting
-from gateway.matchmaking.matchmaker import Entry, Turn
+from gateway.matchmaking.matchmaker import Decision, Entry, Turn
 
 TABLE = AtTable("round")
 LATER = 6.0
@@ -63,7 +58,7 @@ def test_players_of_any_two_nodes_meet(net: Net, one: str, two: str) -> None:
     assert (ann.opponent, bob.opponent) == ("bob", "ann")
 
 
-def test_first_of_a_pair_holds_the_game_and_the_other_s_node_is_the_guest_s(net: Net) -> None:
+def test_first_of_a_pair_holds_the_game(net: Net) -> None:
     one, two = come(net, "b1", "c1")
     assert {type(one.plays), type(two.plays)} == {Hosting, Hosted}
 
@@ -286,24 +281,15 @@ def test_house_player_comes_to_who_is_alone_for_long() -> None:
 # Where not all goes well.
 
 
-def test_who_cannot_be_reached_is_reserved_for_nobody_until_it_can(net: Net) -> None:
-    one, two = net["b"].come("b1"), net["c"].come("c1")
-    one.is_absent = two.is_absent = True
-    net.wait(3)
-    assert (one.plays, two.plays) == (None, None)
-    assert one.games == two.games == []
-    one.is_absent = two.is_absent = False
-    net.wait(2)
-    assert (one.opponent, two.opponent) == ("c1", "b1")
-
-
-@pytest.mark.parametrize("absent", [0, 1])
-def test_nobody_is_asked_to_play_one_who_cannot_be_reached(net: Net, absent: int) -> None:
+@pytest.mark.parametrize("absent", [{0}, {1}, {0, 1}])
+def test_nobody_plays_one_who_cannot_be_reached(net: Net, absent: set[int]) -> None:
     clients = net["b"].come("b1"), net["c"].come("c1")
-    clients[absent].is_absent = True
+    for each in absent:
+        clients[each].is_absent = True
     net.wait(3)
-    assert [each.games for each in clients] == [[], []]
-    clients[absent].is_absent = False
+    assert [(each.plays, each.games) for each in clients] == [(None, [])] * 2
+    for each in absent:
+        clients[each].is_absent = False
     net.wait(2)
     assert [each.opponent for each in clients] == ["c1", "b1"]
 
@@ -322,33 +308,9 @@ def instruction_of(message: object) -> object:
     return message.instruction if isinstance(message, Order) else None
 
 
-@pytest.mark.parametrize("pairing", "abc")
-@pytest.mark.parametrize("place", [LOBBY, TABLE, InLobby(Wish("c1"))])
-@pytest.mark.parametrize("draining", "bc")
-def test_node_that_drains_deserts_no_series_and_its_players_get_no_other(
-    draining: str, place: InLobby | AtTable, pairing: str
-) -> None:
-    """Whichever message is the last one before the drain."""
-    for messages in range(20):
-        net = Net("a", "b", "c")
-        net.pair_at(pairing)
-        clients = net["b"].come("b1", place), net["c"].come("c1", LOBBY if place != TABLE else TABLE)
-        for _ in range(messages):
-            busy = [link for link, waiting in net.links.items() if waiting]
-            if busy:
-                net.pass_on(*busy[0])
-        net[draining].drain()
-        net.wait(4)
-        assert [node.deserted for node in net.nodes.values()] == [0, 0, 0]
-        gone, other = clients if draining == "b" else clients[::-1]
-        assert gone.gone == (gone.plays is None)
-        assert (other.plays is None) == gone.gone
-        assert not other.gone
-
-
 def test_reservation_runs_out_when_the_host_says_nothing(net: Net) -> None:
     one, two = net["b"].come("b1"), net["c"].come("c1")
-    link = until(net, "Invited")
+    link = until(net, "Hosting")
     net.links[link].clear()
     net.wait(HOLD - 0.5)
     assert (one.plays, two.plays) == (None, None)
@@ -388,7 +350,7 @@ def test_players_of_a_node_meet_though_it_hears_late_of_a_proposal() -> None:
     net = Net("a", "b")
     net.pair_at("a")
     one, two = net["b"].come("b1"), net["b"].come("b2")
-    late = until(net, "Proposed")
+    late = until(net, "Pair")
     messages, net.links[late] = net.links[late], deque()
     two.is_absent = True
     net.wait(HOLD)
@@ -399,13 +361,13 @@ def test_players_of_a_node_meet_though_it_hears_late_of_a_proposal() -> None:
     assert (one.opponent, two.opponent) == ("b2", "b1")
 
 
-def test_series_that_begins_when_the_guest_is_reserved_no_more_ends(net: Net) -> None:
+def test_series_that_begins_when_the_remote_player_is_reserved_no_more_ends(net: Net) -> None:
     clients = net["b"].come("b1"), net["c"].come("c1")
-    host, guest = until(net, "Begun")
-    late = net.links[host, guest].popleft()
+    host, remote = until(net, "Hosted")
+    late = net.links[host, remote].popleft()
     net.now += HOLD
-    net[guest].tick()
-    net.links[host, guest].appendleft(late)
+    net[remote].tick()
+    net.links[host, remote].appendleft(late)
     net.run()
     net.wait(1)
     assert {each.opponent for each in clients} == {"b1", "c1"}
@@ -413,12 +375,12 @@ def test_series_that_begins_when_the_guest_is_reserved_no_more_ends(net: Net) ->
     assert sum(len(node.series) for node in net.nodes.values()) == 1
 
 
-@pytest.mark.parametrize("moment", ["Invited", "Begun"])
-def test_guest_that_leaves_while_it_is_reserved_keeps_the_host_from_nothing(net: Net, moment: str) -> None:
+@pytest.mark.parametrize("moment", ["Hosting", "Hosted"])
+def test_remote_player_that_leaves_while_reserved_keeps_the_host_from_nothing(net: Net, moment: str) -> None:
     net["b"].come("b1"), net["c"].come("c1")
     link = until(net, moment)
-    guest = net[link[0] if moment == "Invited" else link[1]]
-    [client] = guest.clients.values()
+    remote = net[link[0] if moment == "Hosting" else link[1]]
+    [client] = remote.clients.values()
     client.leave()
     net.run()
     [three] = come(net, "a1")
@@ -426,9 +388,9 @@ def test_guest_that_leaves_while_it_is_reserved_keeps_the_host_from_nothing(net:
     assert three.opponent != client.name
 
 
-def test_host_that_leaves_before_it_is_invited_keeps_the_guest_from_nothing(net: Net) -> None:
+def test_host_that_leaves_before_it_is_invited_keeps_the_remote_player_from_nothing(net: Net) -> None:
     net["b"].come("b1"), net["c"].come("c1")
-    _, host = until(net, "Invited")
+    _, host = until(net, "Hosting")
     [client] = net[host].clients.values()
     client.leave()
     net.run()
@@ -445,13 +407,13 @@ def test_turn_is_used_for_one_proposal_only(net: Net) -> None:
     assert sum(len(node.series) for node in net.nodes.values()) == 1
 
 
-def test_host_waits_on_when_the_guest_s_node_is_lost_before_it_heard_of_the_pair(net: Net) -> None:
+def test_host_waits_on_when_the_remote_player_s_node_is_lost_before_it_heard_of_the_pair(net: Net) -> None:
     net["b"].come("b1"), net["c"].come("c1")
-    _, guest = until(net, "Proposed")
-    net.cut("a", guest)
+    _, remote = until(net, "Proposed")
+    net.cut("a", remote)
     net.run()
     [three] = come(net, "a1")
-    assert three.opponent == {"b": "c1", "c": "b1"}[guest]
+    assert three.opponent == {"b": "c1", "c": "b1"}[remote]
 
 
 @pytest.mark.parametrize("node", "bc")
@@ -459,7 +421,7 @@ def test_seat_waits_on_when_the_node_of_its_opponent_is_lost_to_the_one_that_pai
     net: Net, node: str
 ) -> None:
     one, two = net["b"].come("b1"), net["c"].come("c1")
-    until(net, "Invited")
+    until(net, "Hosting")
     net.cut("a", node)
     net.run()
     net.wait(HOLD)
@@ -523,33 +485,19 @@ def test_what_keeps_a_player_waiting_is_told_by_the_next_one_that_pairs(net: Net
     assert one.obstacles == [why, None]
 
 
-def test_orders_and_reports_of_another_epoch_are_void(net: Net) -> None:
-    net["b"].come("b1"), net["c"].come("c1")
-    link = until(net, "Order")
-    old = [*net.links[link]]
-    net["a"].matchmaker.attach("b", 2, net["a"].now)
-    net["a"].settle()
-    net.pair_at("b", 2)
-    net.pair_at("a", 3)
-    for message in old:
-        net[link[1]].hear(link[0], message)  # type: ignore[arg-type]
-    net.run()
-    assert sum(len(node.series) for node in net.nodes.values()) == 1
-
-
 def test_order_of_another_epoch_or_node_is_void() -> None:
     node = Net("a")["a"]
     node.matchmaker.attach("b", 2, node.now)
     client = node.come("ann")
     for sender, epoch in (("b", 1), ("c", 2), ("b", 3)):
-        node.hear(sender, Order(epoch, Decided(client.seat, NOTHING)))
+        node.hear(sender, Order(epoch, Decision(client.seat, NOTHING)))
         assert client.asks
-    node.hear("b", Order(2, Decided(client.seat, NOTHING)))
+    node.hear("b", Order(2, Decision(client.seat, NOTHING)))
     assert client.turn is not None
     turn = client.turn
-    node.hear("b", Order(1, Freed(*turn)))
+    node.hear("b", Order(1, Unmatched("a", turn)))
     assert client.turn == turn
-    node.hear("b", Order(2, Freed(*turn)))
+    node.hear("b", Order(2, Unmatched("a", turn)))
     assert client.turn != turn
 
 
@@ -725,19 +673,30 @@ def test_crowd_of_three_nodes_is_paired(net: Net) -> None:
     assert all(each.opponent is not None for each in crowd)
 
 
+class Deserted:
+    """A hub that notes which series have ended since their other players never came."""
+
+    def __init__(self) -> None:
+        self.matches: list[Hosting] = []
+
+    def desert(self, match: Hosting) -> None:
+        self.matches.append(match)
+
+
 def test_series_with_another_run_of_a_lost_node_outlives_one_with_the_run_before() -> None:
     """The games with a lost node end one after the other, and seats have the same numbers in each run."""
-    ann = Player("ann", STANDING_BY)
-    entry = SimpleNamespace(player=lambda: ann)
-    own = SimpleNamespace(players={1: entry, 2: entry})
-    proposals = Proposals(cast(LocalState, own), cast(Reporting, SimpleNamespace(post=lambda *_: None)))
-    deserted = list[Hosting]()
-    proposals.hub = cast(Hub, SimpleNamespace(desert=deserted.append))
-    before, after = (Hosting(Turn(seat, 1), "b", Turn(1, 1), ann, "") for seat in (1, 2))
+    hub, matchmaker = Deserted(), ClusterMatchmaker("a", 1, Recording)
+    matchmaker.connect(hub, lambda *_: None)  # type: ignore[arg-type]
+    matchmaker.attach(None, 0, 0.0)
+    for seat in (1, 2):
+        matchmaker.enter(Entry(seat, f"n{seat}", LOBBY, True, ASKING, "", NOTHING))
+    assert len(list(matchmaker.answers(0.0))) == 2
+    bob = Player("bob", STANDING_BY)
+    before, after = (Hosting(Turn(seat, 1), "b", Turn(1, 1), bob, "") for seat in (1, 2))
     for match in (before, after):
-        proposals.began(match)
-    proposals.finished(before)
-    proposals.follow("b", Gone(1, 1))
-    proposals.finished(after)
-    proposals.follow("b", Gone(1, 1))
-    assert deserted == [after]
+        matchmaker.began(match, 1)
+    for over in (before, after):
+        matchmaker.finished(over)
+        matchmaker.receive("b", Unmatched("b", Turn(1, 1)), 0.0)
+        list(matchmaker.answers(0.0))
+    assert hub.matches == [after]

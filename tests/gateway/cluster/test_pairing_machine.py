@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from worlds.cluster import ASKING, STANDING_BY, Client, Ended, Net, Node
 
-from gateway.cluster.messages import Begun, Gone
+from gateway.cluster.messages import Unmatched
 from gateway.game.commands import LOBBY, AtTable, InLobby, Wish
 from gateway.game.manners import Manners
 from gateway.hub.seats import Hosted, Hosting
@@ -266,45 +266,45 @@ class AnythingHappens(RuleBasedStateMachine):
             for match in node.series:
                 here = [client.plays for client in node.clients.values()].count(match)
                 assert here == (1 if isinstance(match, Hosting) else 2)
-        guests = [
+        remotes = [
             (match.node, match.other)
             for name, node in self.net.nodes.items()
             for match in node.series
             if isinstance(match, Hosting) and (name, match.node) in self.net.links
         ]
-        assert len({*guests}) == len(guests)
+        assert len({*remotes}) == len(remotes)
 
     @invariant()
     def two_nodes_agree_on_who_plays(self) -> None:
-        for guest in self.clients:
-            if not isinstance(guest.plays, Hosted):
+        for remote in self.clients:
+            if not isinstance(remote.plays, Hosted):
                 continue
-            name, host = guest.node.name, guest.plays.node
+            name, host = remote.node.name, remote.plays.node
             link = self.net.links.get((host, name))
             if link is None:
                 continue  # and so the session is over, which ends the series on either side
-            ends = Ended(guest.plays.turn) in link
+            ends = Ended(remote.plays.turn) in link
             matches = [
                 match
                 for match in self.node(host).series
-                if isinstance(match, Hosting) and (match.node, match.other) == (name, guest.plays.turn)
+                if isinstance(match, Hosting) and (match.node, match.other) == (name, remote.plays.turn)
             ]
             assert len(matches) + ends == 1
-            assert ends or matches[0].player.name == guest.name
+            assert ends or matches[0].player.name == remote.name
 
     @invariant()
-    def host_s_guest_plays_or_is_about_to(self) -> None:
+    def remote_player_of_a_host_plays_or_is_about_to(self) -> None:
         for host in self.clients:
             if not isinstance(host.plays, Hosting) or (host.node.name, host.plays.node) not in self.net.links:
                 continue
             match, here, there = host.plays, host.node.name, host.plays.node
-            to_guest, to_host = self.net.links[here, there], self.net.links[there, here]
-            guests = [each for each in self.node(there).clients.values() if each.seat == match.other.seat]
+            to_remote, to_host = self.net.links[here, there], self.net.links[there, here]
+            remotes = [each for each in self.node(there).clients.values() if each.seat == match.other.seat]
             assert (
-                Begun(*match.other, mock.ANY) in to_guest
-                or Gone(*match.other) in to_host
-                or not guests
-                or guests[0].plays == Hosted(match.other, here, mock.ANY)
+                Hosted(match.other, here, mock.ANY, mock.ANY) in to_remote
+                or Unmatched(there, match.other) in to_host
+                or not remotes
+                or remotes[0].plays == Hosted(match.other, here, mock.ANY, mock.ANY)
             )
 
     def teardown(self) -> None:
@@ -339,7 +339,7 @@ class AnythingHappens(RuleBasedStateMachine):
         for node in self.net.nodes.values():
             assert not any(node.matchmaker.is_reserved(seat) for seat in node.clients)
         self.two_nodes_agree_on_who_plays()
-        self.host_s_guest_plays_or_is_about_to()
+        self.remote_player_of_a_host_plays_or_is_about_to()
         assert not [client for client in self.clients if client.asks]
         waiting = [client for client in self.clients if client.turn is not None]
         anyone = [client.name for client in waiting if client.place == LOBBY]

@@ -8,11 +8,7 @@ from worlds.cluster import ASKING, STANDING_BY, Client, House, Net, Recording
 from gateway.cluster.messages import (
     Announced,
     Asked,
-    At,
-    Begun,
-    Decided,
     Instruction,
-    Invited,
     Joined,
     Met,
     Order,
@@ -26,7 +22,8 @@ from gateway.cluster.server import PairingServer
 from gateway.game.commands import LOBBY, AtTable, InLobby, Place, Wish
 from gateway.game.events import NOTHING
 from gateway.game.results import Player
-from gateway.matchmaking.matchmaker import Entry
+from gateway.hub.seats import Hosted, Hosting
+from gateway.matchmaking.matchmaker import Decision, Entry, Pair, Turn
 from gateway.matchmaking.standard import LobbyAndTables
 
 
@@ -57,11 +54,11 @@ def test_report_of_a_node_that_has_not_joined_is_void(matchmaker: Recording) -> 
 
 def test_how_players_sit_is_told_when_it_has_changed(server: PairingServer) -> None:
     table = AtTable("round")
-    decided = ("a", Decided(1, NOTHING)), ("a", Decided(2, NOTHING))
+    decided = ("a", Decision(1, NOTHING)), ("a", Decision(2, NOTHING))
     assert let_in(server, 1, place=table) == [decided[0], ("a", Sits(1, 0, 0))]
     assert let_in(server, 2, "bob", place=table) == [decided[1], ("a", Sits(2, 1, 0))]
     assert let_in(server, 1, place=table) == [decided[0]]
-    server.receive("a", Playing(1, 1, 1, ("ann", "bob"), True, 1, True), 0.0)
+    server.receive("a", Playing(1, Turn(1, 1), ("ann", "bob"), True, 1, True), 0.0)
     assert list(server.answers(0.0)) == [("a", Sits(1, 0, 1)), ("a", Sits(2, 1, 1))]
 
 
@@ -70,7 +67,7 @@ def test_games_that_a_node_tells_of_twice_count_once(server: PairingServer, matc
     for told in (Met("ann", "bob", 3), Met("ann", "bob", 3), Met("ann", "bob", 4), Met("ann", "bob", 2)):
         server.receive("a", told, 0.0)
     assert matchmaker.games["ann", "bob"] == 4
-    server.receive("a", Playing(1, 1, 1, ("ann", "bob"), False, 1, True), 0.0)
+    server.receive("a", Playing(1, Turn(1, 1), ("ann", "bob"), False, 1, True), 0.0)
     assert matchmaker.games["ann", "bob"] == 5
     server.receive("a", Joined(7), 0.0)
     server.receive("a", Met("ann", "bob", 5), 0.0)
@@ -88,7 +85,7 @@ def test_meetings_of_names_that_are_too_long_are_not_kept(
 
 
 def test_series_of_a_seat_that_is_not_known_is_ignored(server: PairingServer, matchmaker: Recording) -> None:
-    server.receive("a", Playing(1, 5, 1, ("ann", "bob"), False, 1, True), 0.0)
+    server.receive("a", Playing(1, Turn(5, 1), ("ann", "bob"), False, 1, True), 0.0)
     server.receive("a", Over(1), 0.0)
     server.receive("a", Waits(5, 1, True), 0.0)
     assert list(server.answers(0.0)) == []
@@ -126,7 +123,7 @@ def test_players_of_a_lost_node_are_forgotten_in_pieces_and_nobody_is_paired_mea
 def test_node_that_joins_again_begins_anew(server: PairingServer, matchmaker: Recording) -> None:
     let_in(server, 1)
     server.receive("a", Joined(7), 0.0)
-    assert let_in(server, 1) == [("a", Decided(1, NOTHING))]
+    assert let_in(server, 1) == [("a", Decision(1, NOTHING))]
     assert matchmaker.left[-2:] == [1, 2]
 
 
@@ -171,7 +168,7 @@ def test_new_name_holds_for_the_series_to_come_on_every_node() -> None:
     assert two.opponent == "bob"
 
 
-def test_house_player_whose_guest_cannot_be_reached_is_sent_again() -> None:
+def test_house_player_whose_remote_player_cannot_be_reached_is_sent_again() -> None:
     net = Net("a", "b", house=House("random"))
     net.pair_at("a")
     one = net["b"].come("b1", InLobby(Wish("random")))
@@ -216,39 +213,39 @@ def ordered(net: Net, *names: str) -> list[Client]:
     net["a"].matchmaker.attach("b", 1, net["a"].now)
     clients = [net["a"].come(name) for name in names]
     for client in clients:
-        net["a"].hear("b", Order(1, Decided(client.seat, NOTHING)))
+        net["a"].hear("b", Order(1, Decision(client.seat, NOTHING)))
     net.links["a", "c"].clear()
     return clients
 
 
-def at(client: Client) -> At:
+def turn_of(client: Client) -> Turn:
     assert client.turn is not None
-    return At("a", *client.turn)
+    return client.turn
 
 
 def test_turn_is_reserved_for_one_host_only() -> None:
     net = Net("a", "b", "c")
     [one] = ordered(net, "ann")
     for host in (1, 2):
-        net["a"].hear("b", Order(1, Proposed(At("c", host, 1), at(one), None, None)))
-    assert [type(message) for message in net.links["a", "c"]] == [Invited]
+        net["a"].hear("b", Order(1, Proposed(turn_of(one), "c", Turn(host, 1), None, None)))
+    assert [type(message) for message in net.links["a", "c"]] == [Hosting]
 
 
 def test_one_of_a_pair_of_this_node_waits_anew_when_the_other_waits_no_more() -> None:
     net = Net("a", "b", "c")
     one, two = ordered(net, "ann", "bob")
-    host, gone = at(one), at(two)
+    first, second = turn_of(one), turn_of(two)
     two.leave()
-    net["a"].hear("b", Order(1, Proposed(host, gone, None, None)))
+    net["a"].hear("b", Order(1, Pair(first, second)))
     assert one.plays is None
-    assert at(one) != host
+    assert turn_of(one) != first
 
 
 def test_what_was_not_carried_out_when_a_session_ended_is_void() -> None:
     net = Net("a", "b", "c")
     [one] = ordered(net, "ann")
-    turn = at(one)
-    net["a"].hear("b", Order(1, Proposed(At("c", 1, 1), turn, None, None)))
-    net["a"].matchmaker.receive("c", Begun(turn.seat, turn.turn, Player("bob", STANDING_BY)), net["a"].now)
+    turn = turn_of(one)
+    net["a"].hear("b", Order(1, Proposed(turn, "c", Turn(1, 1), None, None)))
+    net["a"].matchmaker.receive("c", Hosted(turn, "c", Player("bob", STANDING_BY)), net["a"].now)
     net["a"].lost("c")
     assert one.plays is None

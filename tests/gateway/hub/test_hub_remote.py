@@ -38,7 +38,7 @@ from gateway.hub.seats import PlayingElsewhere, Waiting
 from gateway.matchmaking.matchmaker import Decision
 
 MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
-ALL = pytest.mark.parametrize("guest", MANNERS.values(), ids=MANNERS)
+ALL = pytest.mark.parametrize("remote", MANNERS.values(), ids=MANNERS)
 
 
 def entered(world: World, manners: Manners, name: str, place: Place = LOBBY) -> Client:
@@ -50,23 +50,23 @@ def entered(world: World, manners: Manners, name: str, place: Place = LOBBY) -> 
 class Story:
     """Two players, on one node or on two, and what they do."""
 
-    def __init__(self, host: Manners, guest: Manners, *, nodes: int, place: Place = LOBBY) -> None:
+    def __init__(self, host: Manners, remote: Manners, *, nodes: int, place: Place = LOBBY) -> None:
         self.way = TwoNodes()
         self.world = World()
         if nodes == 2:
             self.host = entered(self.way.host, host, "ann", place)
-            self.guest = entered(self.way.guest, guest, "bob", place)
+            self.remote = entered(self.way.remote, remote, "bob", place)
             table = place.name if isinstance(place, AtTable) else None
-            self.match = self.way.meet(self.host, self.guest, table)
+            self.match = self.way.meet(self.host, self.remote, table)
         else:
             while True:  # until the lot lets the right one open
                 self.world = World(seed=self.seed)
                 self.host = entered(self.world, host, "ann")
-                self.guest = entered(self.world, guest, "bob")
+                self.remote = entered(self.world, remote, "bob")
                 if self.host.last(Started).names == ("ann", "bob"):
                     break
                 self.seed += 1
-        self.players = [self.host, self.guest]
+        self.players = [self.host, self.remote]
 
     seed = 0
 
@@ -91,12 +91,12 @@ def heard(client: Client, rounds: int) -> list[Event]:
     return client.heard[: ends[rounds - 1] + 1] if len(ends) >= rounds else client.heard
 
 
-def same(told: Callable[[Story], object], host: Manners, guest: Manners) -> Story:
+def same(told: Callable[[Story], object], host: Manners, remote: Manners) -> Story:
     """Tell the story on one node and on two, which has to make no difference; return that of two."""
-    stories = [Story(host, guest, nodes=nodes) for nodes in (1, 2)]
+    stories = [Story(host, remote, nodes=nodes) for nodes in (1, 2)]
     for story in stories:
         told(story)
-    rounds = max(host.rounds, guest.rounds)
+    rounds = max(host.rounds, remote.rounds)
     one, two = ([heard(player, rounds) for player in story.players] for story in stories)
     assert one == two
     return stories[1]
@@ -105,8 +105,8 @@ def same(told: Callable[[Story], object], host: Manners, guest: Manners) -> Stor
 @ALL
 @pytest.mark.parametrize("host", MANNERS.values(), ids=MANNERS)
 @pytest.mark.parametrize("columns", [FIRST_WINS, SECOND_WINS, DRAWN])
-def test_game_is_told_as_on_one_node(host: Manners, guest: Manners, columns: str) -> None:
-    story = same(lambda story: story.play(map(int, columns)), host, guest)
+def test_game_is_told_as_on_one_node(host: Manners, remote: Manners, columns: str) -> None:
+    story = same(lambda story: story.play(map(int, columns)), host, remote)
     assert [len(player.all(Ended)) for player in story.players] == [1, 1]
 
 
@@ -128,11 +128,11 @@ ACTIONS = st.one_of(
 
 @given(
     host=st.sampled_from([*MANNERS.values()]),
-    guest=st.sampled_from([*MANNERS.values()]),
+    remote=st.sampled_from([*MANNERS.values()]),
     actions=st.lists(st.tuples(st.integers(0, 1), ACTIONS), max_size=30),
 )
 def test_whatever_the_two_do_they_are_told_as_on_one_node(
-    host: Manners, guest: Manners, actions: list[tuple[int, tuple[str, int]]]
+    host: Manners, remote: Manners, actions: list[tuple[int, tuple[str, int]]]
 ) -> None:
     def told(story: Story) -> None:
         for number, (action, column) in actions:
@@ -151,7 +151,7 @@ def test_whatever_the_two_do_they_are_told_as_on_one_node(
                 player.say(OTHERS[action])
             story.carry()
 
-    same(told, host, guest)
+    same(told, host, remote)
 
 
 def in_series(story: Story) -> bool:
@@ -163,36 +163,36 @@ def test_way_between_the_nodes_costs_no_time() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3])
     story.wait(5.0)  # the request has not left for the client yet
-    story.guest.hand()
+    story.remote.hand()
     story.wait(2.0)
-    story.guest.play(3)
+    story.remote.play(3)
     story.wait(9.0)
     story.carry()
     story.host.hand()
     story.host.play(3)
     story.carry()
-    assert story.guest.last(ToMove).rest == pytest.approx(40.0)
+    assert story.remote.last(ToMove).rest == pytest.approx(40.0)
 
 
-def test_move_whose_request_has_not_left_for_the_client_costs_the_guest_no_time() -> None:
+def test_move_whose_request_has_not_left_for_the_client_costs_the_remote_player_no_time() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3])
     story.wait(5.0)
-    story.guest.play(3)
+    story.remote.play(3)
     story.carry()
     story.play([3])
-    assert story.guest.last(ToMove).rest == pytest.approx(42.0)
+    assert story.remote.last(ToMove).rest == pytest.approx(42.0)
 
 
 @pytest.mark.parametrize("manners", [STANDING_BY, HANGING_UP])
-def test_guests_flag_falls_by_the_time_of_its_own_node(manners: Manners) -> None:
+def test_remote_player_s_flag_falls_by_the_time_of_its_own_node(manners: Manners) -> None:
     story = Story(STANDING_BY, manners, nodes=2)
     story.play([3])
     story.wait(60.0)
-    assert story.guest.plays
-    story.guest.hand()
+    assert story.remote.plays
+    story.remote.hand()
     story.wait(41.9)
-    assert story.guest.plays
+    assert story.remote.plays
     story.wait(0.2)
     assert [player.last(Ended).reason for player in story.players] == [Reason.TIME, Reason.TIME]
     assert story.host.last(Ended).winner == 0
@@ -201,16 +201,16 @@ def test_guests_flag_falls_by_the_time_of_its_own_node(manners: Manners) -> None
 def test_move_that_is_late_at_the_host_alone_is_in_time() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3])
-    story.guest.hand()
-    story.way.guest.wait(41.0)
-    story.guest.play(3)
+    story.remote.hand()
+    story.way.remote.wait(41.0)
+    story.remote.play(3)
     story.way.host.wait(50.0)
     story.carry()
     assert story.host.last(Moved).column == 3
 
 
-def lost(host: Manners = STANDING_BY, guest: Manners = STANDING_BY, columns: str = "34") -> Story:
-    story = Story(host, guest, nodes=2)
+def lost(host: Manners = STANDING_BY, remote: Manners = STANDING_BY, columns: str = "34") -> Story:
+    story = Story(host, remote, nodes=2)
     story.play(map(int, columns))
     story.way.cut()
     return story
@@ -219,15 +219,15 @@ def lost(host: Manners = STANDING_BY, guest: Manners = STANDING_BY, columns: str
 @ALL
 @pytest.mark.parametrize("host", MANNERS.values(), ids=MANNERS)
 def test_game_that_is_cut_in_two_has_no_result_and_both_hear_that_the_other_left(
-    host: Manners, guest: Manners
+    host: Manners, remote: Manners
 ) -> None:
-    story = lost(host, guest)
+    story = lost(host, remote)
     for number, player in enumerate(story.players):
         ended = player.last(Ended)
         assert (ended.reason, ended.winner) == (Reason.STOPPED, None)
         assert (ended.has_result, ended.leaver) == (False, 1 - number)
         assert ended.board.moves == (3, 4)
-    kept = [node.results for node in (story.way.host, story.way.guest)]
+    kept = [node.results for node in (story.way.host, story.way.remote)]
     assert [len(results) for results in kept] == [1, 1]
     assert kept[0][0].game == kept[1][0].game
     assert not kept[0][0].counted
@@ -237,7 +237,7 @@ def test_game_that_is_cut_in_two_has_no_result_and_both_hear_that_the_other_left
 def test_game_that_is_cut_in_two_keeps_its_table_and_round_on_both_nodes() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2, place=AtTable("round"))
     story.way.cut()
-    for node in (story.way.host, story.way.guest):
+    for node in (story.way.host, story.way.remote):
         assert [(each.table, each.round) for each in node.results] == [("round", 1)]
 
 
@@ -250,17 +250,17 @@ def test_move_that_may_not_have_arrived_when_a_game_is_cut_in_two_counts(
 ) -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3])
-    story.guest.play(column)
+    story.remote.play(column)
     story.way.cut()
-    assert story.guest.last(Ended).board.moves == moves
+    assert story.remote.last(Ended).board.moves == moves
 
 
 def test_move_that_wins_counts_only_if_the_node_of_the_game_says_so() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3, 4, 3, 4, 3, 4, 2])
-    story.guest.play(4)
+    story.remote.play(4)
     story.way.cut()
-    assert story.guest.last(Ended).board.moves == (3, 4, 3, 4, 3, 4, 2)
+    assert story.remote.last(Ended).board.moves == (3, 4, 3, 4, 3, 4, 2)
 
 
 def test_who_stands_by_waits_again_when_the_game_was_cut_in_two() -> None:
@@ -270,42 +270,42 @@ def test_who_stands_by_waits_again_when_the_game_was_cut_in_two() -> None:
 
 def test_what_the_matchmakers_answer_when_a_game_was_cut_in_two_is_carried_out_at_once() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
-    nodes = story.way.host, story.way.guest
+    nodes = story.way.host, story.way.remote
     for node in nodes:
         node.silent.late.append(Decision(7, NOTHING))  # nobody is there: it has to leave
     story.way.cut()
     assert all(7 in node.silent.left for node in nodes)
 
 
-def test_guest_whose_move_may_be_under_way_when_its_game_was_cut_in_two_waits_once_that_has_come() -> None:
-    guest = lost(columns="343").guest
-    assert not guest.seat.waits
-    assert guest.play(4) == [Overlooked(guest.last(Ended).game)]
-    assert guest.seat.waits
+def test_remote_player_whose_move_was_under_way_when_its_game_was_cut_waits_once_that_has_come() -> None:
+    remote = lost(columns="343").remote
+    assert not remote.seat.waits
+    assert remote.play(4) == [Overlooked(remote.last(Ended).game)]
+    assert remote.seat.waits
 
 
-def test_guest_that_was_asked_for_no_move_when_its_game_was_cut_in_two_waits_at_once() -> None:
-    assert lost().guest.seat.waits
+def test_remote_player_that_was_asked_for_no_move_when_its_game_was_cut_in_two_waits_at_once() -> None:
+    assert lost().remote.seat.waits
 
 
 def test_player_that_has_left_its_game_on_another_node_is_told_nothing_more() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3, 4])
-    story.guest.leave()
+    story.remote.leave()
     story.carry()
     assert story.host.last(Ended).reason is Reason.LEFT
-    assert story.guest.last(Dismissed).why is Why.LEFT
-    assert not story.guest.all(Ended)
+    assert story.remote.last(Dismissed).why is Why.LEFT
+    assert not story.remote.all(Ended)
 
 
 def desert(story: Story) -> None:
-    """Let the host hear that its guest is not there."""
+    """Let the host hear that its remote player is not there."""
     node = story.way.host
     node.hub.desert(story.match)
     node.hub.settle(node.now)
 
 
-def test_series_whose_guest_is_not_there_ends_without_a_result() -> None:
+def test_series_whose_remote_player_is_not_there_ends_without_a_result() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3])
     desert(story)
@@ -338,17 +338,17 @@ def test_where_no_game_begins_any_more_nobody_waits_again() -> None:
     assert turn_of(player) == turn
 
 
-def test_guest_of_a_node_that_stops_hears_of_no_result_and_keeps_its_seat() -> None:
+def test_remote_player_of_a_node_that_stops_hears_of_no_result_and_keeps_its_seat() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3, 4])
     story.way.host.hub.close(story.way.host.now)
     story.carry()
-    assert (story.guest.last(Ended).reason, story.guest.last(Ended).winner) == (Reason.STOPPED, None)
-    assert not story.guest.all(Dismissed)
-    assert isinstance(story.guest.seat.situation, Waiting)
+    assert (story.remote.last(Ended).reason, story.remote.last(Ended).winner) == (Reason.STOPPED, None)
+    assert not story.remote.all(Dismissed)
+    assert isinstance(story.remote.seat.situation, Waiting)
 
 
-def test_guest_of_a_node_that_drains_finishes_its_game_and_keeps_its_seat() -> None:
+def test_remote_player_of_a_node_that_drains_finishes_its_game_and_keeps_its_seat() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     story.play([3, 4])
     host = story.way.host
@@ -357,20 +357,20 @@ def test_guest_of_a_node_that_drains_finishes_its_game_and_keeps_its_seat() -> N
     for seat in host.hub.seats():
         host.hub.let_go(seat, host.now)
     story.carry()
-    assert story.guest.last(Ended).reason is Reason.FOUR
-    assert isinstance(story.guest.seat.situation, Waiting)
+    assert story.remote.last(Ended).reason is Reason.FOUR
+    assert isinstance(story.remote.seat.situation, Waiting)
 
 
-def test_guest_hears_of_an_end_once_it_is_stored() -> None:
+def test_remote_player_hears_of_an_end_once_it_is_stored() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
     unstored = Unstored(story.way.host)
     story.play([3, 4, 3, 4, 3, 4, 3])
-    assert not story.guest.all(Ended)
-    assert story.guest.plays
+    assert not story.remote.all(Ended)
+    assert story.remote.plays
     unstored.store()
     story.carry()
-    assert story.guest.last(Ended).reason is Reason.FOUR
-    assert isinstance(story.guest.seat.situation, Waiting)
+    assert story.remote.last(Ended).reason is Reason.FOUR
+    assert isinstance(story.remote.seat.situation, Waiting)
 
 
 class Posting(Client):
@@ -392,15 +392,15 @@ class Posting(Client):
         self._held = []
 
 
-def test_what_arrives_together_leaves_for_the_guest_together() -> None:
+def test_what_arrives_together_leaves_for_the_remote_player_together() -> None:
     way = TwoNodes()
-    host, guest = entered(way.host, STANDING_BY, "ann"), Posting(way.guest)
-    guest.enter(InLobby(), "bob")
-    way.meet(host, guest)
-    guest.posts.clear()
+    host, remote = entered(way.host, STANDING_BY, "ann"), Posting(way.remote)
+    remote.enter(InLobby(), "bob")
+    way.meet(host, remote)
+    remote.posts.clear()
     host.play(3)
     way.carry()
-    assert guest.posts == [[Moved, ToMove]]
+    assert remote.posts == [[Moved, ToMove]]
 
 
 class Unstored:
@@ -419,49 +419,49 @@ class Unstored:
             then()
 
 
-def between_rounds(guest: Manners, place: Place = LOBBY) -> Story:
+def between_rounds(remote: Manners, place: Place = LOBBY) -> Story:
     """Return two players who have played the first of four rounds."""
-    story = Story(HANGING_UP, guest, nodes=2, place=place)
+    story = Story(HANGING_UP, remote, nodes=2, place=place)
     story.play([3, 4, 3, 4, 3, 4, 3])
     assert [len(player.all(Ended)) for player in story.players] == [1, 1]
     return story
 
 
-def test_guest_of_a_node_that_stops_between_two_rounds_keeps_its_seat() -> None:
+def test_remote_player_of_a_node_that_stops_between_two_rounds_keeps_its_seat() -> None:
     story = between_rounds(STEPPING_OUT)
     story.way.host.hub.close(story.way.host.now)
     story.carry()
-    assert not story.guest.all(Dismissed)
-    assert not isinstance(story.guest.seat.situation, PlayingElsewhere)
+    assert not story.remote.all(Dismissed)
+    assert not isinstance(story.remote.seat.situation, PlayingElsewhere)
 
 
-def test_guest_at_a_table_asks_for_the_next_round_as_at_home() -> None:
+def test_remote_player_at_a_table_asks_for_the_next_round_as_at_home() -> None:
     story = between_rounds(STEPPING_OUT, AtTable("green"))
-    story.guest.enter(AtTable("green"))
+    story.remote.enter(AtTable("green"))
     story.carry()
-    assert len(story.guest.all(Started)) == 2
+    assert len(story.remote.all(Started)) == 2
 
 
-def test_guest_that_asks_for_another_place_between_two_rounds_leaves_its_series() -> None:
+def test_remote_player_that_asks_for_another_place_between_two_rounds_leaves_its_series() -> None:
     story = between_rounds(STEPPING_OUT, AtTable("green"))
-    story.guest.enter(AtTable("red"))
+    story.remote.enter(AtTable("red"))
     story.carry()
     assert story.way.host.silent.over == [story.match]
-    assert isinstance(story.guest.seat.situation, Waiting)
+    assert isinstance(story.remote.seat.situation, Waiting)
 
 
 def test_matchmakers_of_both_nodes_hear_that_a_series_is_over() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
-    away = story.guest.seat.situation
+    away = story.remote.seat.situation
     assert isinstance(away, PlayingElsewhere)
     story.play([3, 4, 3, 4, 3, 4, 3])
-    assert story.way.guest.silent.over == [away.match]
+    assert story.way.remote.silent.over == [away.match]
     assert story.way.host.silent.over == [story.match]
 
 
 def test_who_follows_a_node_hears_that_a_player_has_gone_to_another_and_has_come_back() -> None:
     story = Story(STANDING_BY, STANDING_BY, nodes=2)
-    facts = story.way.guest.hub.feed.subscribe(lambda: None)
+    facts = story.way.remote.hub.feed.subscribe(lambda: None)
     story.play([3, 4, 3, 4, 3, 4, 3])
     story.wait(0.6)
     assert [type(fact) for fact in facts.take()] == [Came, Waits]

@@ -1,14 +1,16 @@
 """The operator's acts between nodes."""
 
+import hmac
 import json
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
-from adapters.cluster.acting import MOST, NO_ANSWER, OTHER_TOKEN, PATIENCE, Acting
+from adapters.cluster.operators import MOST, NO_ANSWER, OTHER_TOKEN, PATIENCE, RemoteOperators
 from gateway.server.acts import NotDoneError, Notice, Parameters
 
 
@@ -41,7 +43,7 @@ class Cluster:
 
     def __init__(self, **tokens: str | None) -> None:
         self.cut: set[str] = set()
-        self.nodes = {name: Acting(self._send(name), self._others(name)) for name in tokens}
+        self.nodes = {name: RemoteOperators(self._send(name), self._others(name)) for name in tokens}
         self.operators = {name: Operator(name) for name in tokens}
         for name, token in tokens.items():
             if token is not None:
@@ -153,9 +155,10 @@ def test_frame_without_the_code_changes_nothing(body: object) -> None:
     ("what", "about"), [("frob", {}), ("kick", {"what": "x"}), ("kick", {"who": 1}), ("pause", {"who": "x"})]
 )
 def test_act_that_there_is_not_is_an_error(what: str, about: dict[str, object]) -> None:
-    cluster = Cluster(a="sesame", b="sesame")
+    body = json.dumps(["ask", 1, what, about])
+    frame = {"mac": hmac.new(b"sesame", body.encode(), sha256).hexdigest(), "body": body}
     with pytest.raises(ValueError, match="no act"):
-        cluster.nodes["a"]._tell("b", "ask", 1, what, about)
+        Cluster(a="sesame").nodes["a"].receive("b", json.dumps(frame).encode())
 
 
 async def test_acts_that_wait_are_bounded() -> None:

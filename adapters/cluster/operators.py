@@ -36,20 +36,20 @@ class _Asked:
 
     left: set[str]
     """The nodes that have not answered."""
-    found: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, str] = field(default_factory=dict)
     done: trio.Event = field(default_factory=trio.Event)
 
     def settle(self, node: str, text: str) -> None:
         """Note what came of it on a node."""
         if node in self.left:
             self.left.discard(node)
-            self.found[node] = text
+            self.outcomes[node] = text
             if not self.left:
                 self.done.set()
 
 
-class Acting:
-    """Both ends of what passes between this node and others."""
+class RemoteOperators:
+    """The operators of the other nodes, and what they ask of the one of this node."""
 
     def __init__(self, send: Callable[[str, bytes], None], nodes: Callable[[], Iterable[str]]) -> None:
         """`send` puts a frame on its way to a node; `nodes` returns those that can be sent to."""
@@ -65,8 +65,7 @@ class Acting:
         """Let `operator` carry out acts, and have them carried out on other nodes with the same token."""
         self._operator, self._token = operator, token.encode()
         operator.others = self
-        for node in self._nodes():
-            self._tell(node, "news")
+        self._tell_all("news")
 
     # What the operator of this node asks.
 
@@ -82,17 +81,15 @@ class Acting:
                     await asked.done.wait()
         finally:
             del self._asked[number]
-        return asked.found | dict.fromkeys(asked.left, _failed(NO_ANSWER))
+        return asked.outcomes | dict.fromkeys(asked.left, _failed(NO_ANSWER))
 
     def notify(self, notice: Notice) -> None:
         """Tell the other nodes of a notice."""
-        for node in self._nodes():
-            self._tell(node, "notice", *astuple(notice))
+        self._tell_all("notice", *astuple(notice))
 
     def stop(self) -> None:
         """Let the other nodes stop."""
-        for node in self._nodes():
-            self._tell(node, "stop")
+        self._tell_all("stop")
 
     # What other nodes say.
 
@@ -110,18 +107,26 @@ class Acting:
         """Take in what another node says. Raises ValueError."""
         match _read(frame):
             case {"mac": str(mac), "body": str(text)}:
-                self._heed(node, _read(text), is_known=self._is_known(mac, text))
+                own = _mac(self._token, text)
+                is_known = bool(self._token) and hmac.compare_digest(mac.encode(), own.encode())
+                self._carry_out(node, _read(text), is_known=is_known)
             case _:
                 raise ValueError("no frame of this version")
 
-    def _heed(self, node: str, body: object, *, is_known: bool) -> None:
+    def _carry_out(self, node: str, body: object, *, is_known: bool) -> None:
         """Carry out what a frame says; `is_known` says that its node has the token of this one."""
         match body:
             case ["ask", int(number), str(what), dict(about)]:
-                if is_known:
-                    self._put(node, number, what, about)
-                else:
+                if not is_known:
                     self._send(node, _frame(b"", "other", number))
+                    return
+                is_text = all(isinstance(each, str) for each in (*about, *about.values()))
+                if what not in ACTS or not is_text or not {*about} <= {*ACTS[what]}:
+                    raise ValueError("no act of this version")
+                try:
+                    self._to_do.send_nowait((node, number, what, about))
+                except trio.WouldBlock:
+                    self._tell(node, "done", number, _failed("too many acts wait"))
             case ["done", int(number), str(text)] if is_known and number in self._asked:
                 self._asked[number].settle(node, text)
             case ["other", int(number)] if number in self._asked:
@@ -143,22 +148,12 @@ class Acting:
                 text = _failed(str(error))
             self._tell(node, "done", number, text)
 
-    def _put(self, node: str, number: int, what: str, about: Mapping[str, object]) -> None:
-        texts = {
-            name: text for name, text in about.items() if isinstance(name, str) and isinstance(text, str)
-        }
-        if what not in ACTS or len(texts) < len(about) or not {*texts} <= {*ACTS[what]}:
-            raise ValueError("no act of this version")
-        try:
-            self._to_do.send_nowait((node, number, what, texts))
-        except trio.WouldBlock:
-            self._tell(node, "done", number, _failed("too many acts wait"))
-
-    def _is_known(self, mac: str, body: str) -> bool:
-        return bool(self._token) and hmac.compare_digest(mac.encode(), _mac(self._token, body).encode())
-
     def _tell(self, node: str, *body: object) -> None:
         self._send(node, _frame(self._token, *body))
+
+    def _tell_all(self, *body: object) -> None:
+        for node in self._nodes():
+            self._tell(node, *body)
 
 
 def _read(text: bytes | str) -> object:
