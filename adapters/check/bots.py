@@ -112,10 +112,10 @@ class Bots:
     def give_up(self) -> None:
         """Note that a bot cannot come."""
         self._missing += 1
-        self.is_over()
+        self.end_if_over()
 
-    def is_over(self) -> bool:
-        """Whether nothing more is to be seen of any bot; then the check ends."""
+    def end_if_over(self) -> bool:
+        """End the check if nothing more is to be seen of any bot; return whether it is over."""
         over = sum(self.checkup(bot).is_over for bot in self._bots.values())
         if over + self._missing >= self.options.bots:
             self.is_done.set()

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from adapters.check.record import Fault, Task
-from adapters.check.scenarios import ONE_MORE, SCENARIOS, Scenario
+from adapters.check.scenarios import NO_GAME, ONE_MORE, SCENARIOS, Scenario
 from adapters.client.rules import ENDINGS, ORIGINALS, PROHIBITIONS, Rule, Topic
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
@@ -126,9 +126,9 @@ class Checkup:
         wrong = any(fault.topic is topic for fault in self.faults)
         return wrong or topic in self.rights or topic not in self._rules
 
-    def began(self, task: Task | None) -> None:
+    def began(self, task: Task) -> None:
         """Note that a game began."""
-        self.games += task is not None
+        self.games += task.scenario is not NO_GAME
         if task in self._tasks:
             self._tasks.remove(task)
 
@@ -171,9 +171,8 @@ class Checkup:
             self._tasks.remove(task)
             self.failed(task, fault, None)
 
-    def finished(self, task: Task | None, topics: frozenset[Topic]) -> None:
+    def finished(self, task: Task, topics: frozenset[Topic]) -> None:
         """Note that a game was played to its end, which shows what there is to see of `topics`."""
-        assert task is not None
         if task.suspected is not None and task.was_first:
             self.wrong(_once(task.suspected, "and not when it was played again"))
         elif task.suspected is not None and task.after:
@@ -185,9 +184,9 @@ class Checkup:
         seen = topics & {*ENDINGS, Topic.FULL}
         self._tasks = [each for each in self._tasks if each.scenario.topic not in seen]
 
-    def spoiled(self, task: Task | None) -> None:
+    def spoiled(self, task: Task) -> None:
         """Note that a game was cut short by something that has been held against the bot already."""
-        if task is not None and task.spoiled < _ENOUGH:
+        if task.spoiled < _ENOUGH:
             self._tasks.append(replace(task, spoiled=task.spoiled + 1))
 
     def went(self, fault: Fault) -> None:

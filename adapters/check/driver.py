@@ -15,8 +15,21 @@ import trio
 from adapters.check.bots import Bot, Bots
 from adapters.check.checkup import Checkup
 from adapters.check.judging import STUCK, refusals
-from adapters.check.record import Began, Closed, Crashed, Late, Line, Mark, Overdue, Part, Refusal, Way, What
-from adapters.check.scenarios import Conduct
+from adapters.check.record import (
+    Began,
+    Closed,
+    Crashed,
+    Late,
+    Line,
+    Mark,
+    Overdue,
+    Part,
+    Refusal,
+    Task,
+    Way,
+    What,
+)
+from adapters.check.scenarios import NO_GAME, Conduct
 from adapters.check.wire import CheckedSocket
 from adapters.client.contract import Farewell, WireError
 from adapters.client.rules import ClientText, Topic
@@ -201,7 +214,7 @@ class Driver(Matchmaker):
         checkup = self.checkup()
         place = self.part.began.place + 1
         task = checkup.next_task(side == FIRST, is_first=place == 1)
-        self.add(Began(task, checkup.games + 1, place, side == FIRST))
+        self.add(Began(task or Task(NO_GAME), checkup.games + 1, place, side == FIRST))
         if task is None:
             self.nursery.start_soon(self.close)
         else:
@@ -229,12 +242,13 @@ class Driver(Matchmaker):
                 self.identify(name)
             case Shown():
                 self.add(event)
-            case Started() if part.began.task is not None:  # now it has been told how the game before ended
-                self.add_line("--", f"game {part.began.number}: {part.title}")
+            case Started() if part.is_on:  # now the bot has been told how the game before ended
+                self.add_line("--", f"game {part.began.number}: {part.scenario.title}")
             case ToMove():
                 self.add(event)
                 self.expect(Topic.REPLY, "no move came")
-                if part.conduct is Conduct.BOT_LOSES_ON_TIME and len(event.board.moves) >= _BOTH_MOVED_TWICE:
+                is_due = len(event.board.moves) >= _BOTH_MOVED_TWICE
+                if is_due and part.scenario.conduct is Conduct.BOT_LOSES_ON_TIME:
                     self.nursery.start_soon(self._let_flag_fall, event)
             case Refused(objections) if not isinstance(asked, str):
                 self.add(Refusal(ClientText(self.tap.latest, asked), objections))
@@ -388,7 +402,7 @@ class Tap:
         """Return what the bot is told of `event`."""
         self._driver.on_event(event, asked)
         if isinstance(event, Started):
-            self._speaks_as_original = self._driver.part.as_original
+            self._speaks_as_original = self._driver.part.scenario.as_original
         usual, original = list(self._usual.observe(event, asked)), list(self._original.observe(event, asked))
         return original if self._speaks_as_original else usual
 
@@ -447,10 +461,11 @@ class Opponent:
     async def _move(self, request: ToMove) -> None:
         await trio.lowlevel.checkpoint()  # the hub is not done yet
         driver, part, discs = self._driver, self._driver.part, len(request.board.moves)
-        if part.began.task is None:
+        conduct = part.scenario.conduct
+        if not part.is_on:
             return
-        is_due = Mark.ODD not in part.whats and (discs >= _BOTH_MOVED or part.conduct is Conduct.ABORT)
-        match part.conduct if is_due else Conduct.PLAIN:
+        is_due = Mark.ODD not in part.whats and (discs >= _BOTH_MOVED or conduct is Conduct.ABORT)
+        match conduct if is_due else Conduct.PLAIN:
             case Conduct.LEAVE | Conduct.ABORT:
                 await self._leave()
                 return
@@ -466,15 +481,15 @@ class Opponent:
             case Conduct.PLAY_ILLEGAL:
                 driver.add(Mark.ODD)
                 self._hub.handed(self.seat, request, trio.current_time())
-                if part.as_original:
+                if part.scenario.as_original:
                     await driver.relay()
                 self._play(COLUMNS)
             case _:
                 pass
         if request is self._request:  # no other has come meanwhile
             self._hub.handed(self.seat, request, trio.current_time())
-            self._play(part.began.task.scenario.strategy(request.board, self._lot))
-            if part.conduct is Conduct.LEAVE_ASKED and discs + 1 >= _BOTH_MOVED_TWICE:
+            self._play(part.scenario.strategy(request.board, self._lot))
+            if conduct is Conduct.LEAVE_ASKED and discs + 1 >= _BOTH_MOVED_TWICE:
                 await self._leave()
 
     def _play(self, column: int) -> None:

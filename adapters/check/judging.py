@@ -71,8 +71,8 @@ def stalled_at(part: Part, requirements: Requirements) -> Topic:
     """Return what a bot that does not go on in a game seems not to cope with."""
     if refused := refusals(part, requirements):
         return refused[-1]
-    if part.is_odd and part.began.task is not None:
-        return part.began.task.scenario.topic
+    if part.is_odd:
+        return part.scenario.topic
     if _has_full_column(part.board):
         return Topic.FULL
     return Topic.REPLY if part.board.moves else Topic.OPENING
@@ -87,15 +87,15 @@ def shown(part: Part, ended: Ended) -> frozenset[Topic]:
         topics.add(Topic.WIN if ended.winner == part.side else Topic.LOSS)
     if any(_has_full_column(one.board) and isinstance(two, Moved) for one, two in pairwise(part.turns)):
         topics.add(Topic.FULL)
-    if part.is_odd and part.began.task is not None:
-        topics.add(part.began.task.scenario.topic)
+    if part.is_odd:
+        topics.add(part.scenario.topic)
     return frozenset(topics)
 
 
 def crosses(part: Part) -> bool:
     """Whether a move of the bot's may cross the end that the game is about to have."""
     is_asked = isinstance(next(reversed(part.turns), None), ToMove)
-    return is_asked and part.conduct in (Conduct.LEAVE_ASKED, Conduct.BOT_LOSES_ON_TIME)
+    return is_asked and part.scenario.conduct in (Conduct.LEAVE_ASKED, Conduct.BOT_LOSES_ON_TIME)
 
 
 def _has_full_column(board: Board) -> bool:
@@ -179,8 +179,8 @@ class _Judging:
     def _take_end(self, ended: Ended) -> None:
         part = self._part
         if self._afterwards is Afterwards.STEP_OUT:  # elsewhere the hub itself drops what crosses
-            self._excused += crosses(part) + _MORE * part.as_original
-        if part.is_out_of_time(ended) and part.conduct is not Conduct.BOT_LOSES_ON_TIME:
+            self._excused += crosses(part) + _MORE * part.scenario.as_original
+        if part.is_out_of_time(ended) and part.scenario.conduct is not Conduct.BOT_LOSES_ON_TIME:
             self._fails("it did not move before its time was up")
         elif ended.leaver == part.side:
             is_between = bool(self._pending) and not part.has_moved
@@ -237,15 +237,15 @@ class _Judging:
     def _fails(self, words: str, *, is_grave: bool = True) -> None:
         """Hold against the bot that it did not go on with a game, which is not grave if it may leave then."""
         part, checkup = self._part, self._checkup
-        if self._is_faulted or part.began.task is None:
+        if self._is_faulted:
             return
         self._is_faulted = True
-        is_confused = self._before.as_original and self._afterwards is Afterwards.STEP_OUT
+        is_confused = self._before.scenario.as_original and self._afterwards is Afterwards.STEP_OUT
         if is_confused and not part.has_moved:
             checkup.spoiled(part.began.task)
             return
         after = frozenset[Topic]() if part.has_moved else self._pending
-        title = self._before.title if after else part.title
+        title = self._before.scenario.title if after else part.scenario.title
         topic = stalled_at(part, self._requirements)
         fault = self._fault(topic, words, title, is_grave=is_grave, is_stall=True)
         self._pending = frozenset()
@@ -277,5 +277,5 @@ class _Judging:
         crash = self._crash if Mark.HUNG_UP in part.whats else ""
         exchange = lines(self._record[: self._index + 1])
         return Fault(
-            topic, words, part.title if title is None else title, exchange, is_grave, is_stall, crash
+            topic, words, part.scenario.title if title is None else title, exchange, is_grave, is_stall, crash
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Literal, TypeAlias
 
-from adapters.check.scenarios import Conduct, Pace, Scenario
+from adapters.check.scenarios import NO_GAME, Conduct, Pace, Scenario
 from adapters.client.rules import ClientText, Topic
 from gateway.game.board import FIRST, SECOND, Board, Side
 from gateway.game.events import Ended, Moved, Objection, Reason, Shown, ToMove
@@ -115,8 +115,8 @@ class Line:
 class Began:
     """A game began."""
 
-    task: Task | None
-    """None where there is nothing to play."""
+    task: Task = Task(NO_GAME)
+    """Where there is nothing to play, that of `NO_GAME`."""
     number: int = 1
     """The game's, among all of the bot's."""
     place: int = 1
@@ -195,22 +195,12 @@ class Part:
     def began(self) -> Began:
         """How the game began; place 0 before the first."""
         first = self.whats[0] if self.whats else None
-        return first if isinstance(first, Began) else Began(None, number=0, place=0)
+        return first if isinstance(first, Began) else Began(number=0, place=0)
 
     @property
-    def title(self) -> str:
-        """What the game is about, for people."""
-        return "" if self.began.task is None else self.began.task.scenario.title
-
-    @property
-    def conduct(self) -> Conduct:
-        """What the opponent does beside moving."""
-        return Conduct.PLAIN if self.began.task is None else self.began.task.scenario.conduct
-
-    @property
-    def as_original(self) -> bool:
-        """Whether the bot is told what the original server would tell."""
-        return self.began.task is not None and self.began.task.scenario.as_original
+    def scenario(self) -> Scenario:
+        """What is played."""
+        return self.began.task.scenario
 
     @property
     def side(self) -> Side:
@@ -221,7 +211,7 @@ class Part:
     def is_on(self) -> bool:
         """Whether the game is on."""
         is_over = any(isinstance(what, Ended | Closed) or what is Mark.CLOSING for what in self.whats)
-        return self.began.task is not None and not is_over
+        return self.scenario is not NO_GAME and not is_over
 
     @property
     def turns(self) -> Sequence[ToMove | Moved]:
@@ -241,14 +231,12 @@ class Part:
     @property
     def is_odd(self) -> bool:
         """Whether what the scenario is about has happened."""
-        if self.began.task is None:
-            return False
         end = next((what for what in self.whats if isinstance(what, Ended)), None)
         if end is not None and self.is_out_of_time(end):
-            has_happened = self.conduct is Conduct.BOT_LOSES_ON_TIME
+            has_happened = self.scenario.conduct is Conduct.BOT_LOSES_ON_TIME
         else:
-            has_happened = self.began.task.is_late or Mark.ODD in self.whats
-        return has_happened or self.began.task.scenario.pace is not Pace.MESSAGES
+            has_happened = self.scenario.conduct is Conduct.COME_LATE or Mark.ODD in self.whats
+        return has_happened or self.scenario.pace is not Pace.MESSAGES
 
     def is_out_of_time(self, ended: Ended) -> bool:
         """Whether the bot has lost on time."""

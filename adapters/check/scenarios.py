@@ -140,6 +140,8 @@ class Scenario:
     """Whether the bot is told what the original server would tell."""
 
 
+NO_GAME = Scenario(Topic.ENTRY, "", beat)
+"""Stands for what happens before the first game."""
 ONE_MORE = Scenario(Topic.NEXT, "one more game", beat)
 """Shows whether a bot goes on."""
 SCENARIOS = (

@@ -194,25 +194,22 @@ class Check:
         is_gone = wire.has_hung_up and not wire.is_cut_off
         silence = _SILENT if is_gone else "it said nothing in time"
         words = _WORDLESS if has_come else self._strange_words(wire) or silence
-        if words in self._strangers or len(self._strangers) < _KEPT:
-            kind = self._strangers.setdefault(words, [])
-            if len(kind) < _KEPT:
-                kind.append(Fault(Topic.ENTRY if has_come else Topic.TRANSPORT, words))
-                if not wire.is_cut_off:
-                    self._may_crash(kind, len(kind) - 1)
+        kind = self._strangers.get(words, [])
+        if len(kind) < _KEPT and (kind or len(self._strangers) < _KEPT):
+            index = len(kind)
+            kind.append(Fault(Topic.ENTRY if has_come else Topic.TRANSPORT, words))
+            self._strangers[words] = kind
+
+            def crashed(how: str) -> None:
+                kind[index] = replace(kind[index], crash=how)
+
+            if not wire.is_cut_off:
+                self.bots.hung_up(crashed)
         return words != silence or not is_gone or self._strange >= _PROBES
-
-    def _may_crash(self, kind: list[Fault], index: int) -> None:
-        """Note that a stranger has hung up, whose process may turn out to have failed."""
-
-        def crashed(how: str) -> None:
-            kind[index] = replace(kind[index], crash=how)
-
-        self.bots.hung_up(crashed)
 
     async def _wait_for_more(self, ended: int) -> None:
         """Let the check end if all is seen, or if no bot comes any more."""
-        if not self.bots.is_over():
+        if not self.bots.end_if_over():
             await trio.sleep(self._options.wait)
             if self._ended == ended and all(self._is_over(driver) for driver in self._open):
                 self.bots.is_done.set()
