@@ -240,3 +240,12 @@ def test_bot_that_leaves_after_games_of_one_end_only_is_wrong():
     for _ in range(2):
         made.left(frozenset({Topic.WIN}), replace(fault(Topic.NEXT), is_grave=False))
     assert wrong(made) == {Topic.WIN}
+
+
+def test_bot_that_leaves_after_what_follows_from_another_such_end_makes_one_mistake():
+    made = checkup()
+    made.stayed(frozenset({Topic.LOSS}))
+    for topic in (Topic.LEFT, Topic.LEFT_ASKED):
+        for _ in range(2):
+            made.left(frozenset({topic}), fault(Topic.NEXT))
+    assert wrong(made) == {Topic.LEFT}

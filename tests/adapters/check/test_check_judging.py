@@ -228,6 +228,7 @@ def test_bot_that_leaves_between_two_games_is_only_remarked_unless_it_breaks_a_s
         ([*IN_GAME, *DISMISSED, Closed(pings=1, has_ponged=True)], []),
         ([*IN_GAME, Late(7.0), LOST, *DISMISSED, Closed()], []),
         ([*IN_GAME, LOST, Mark.HUNG_UP, Closed()], []),
+        ([*IN_GAME, LOST, Overdue(None, "it asked for no other game")], []),
         (
             [*IN_GAME, LOST, Mark.HUNG_UP, Closed(), Crashed("status 1")],
             [("5.9", "it crashed after the game: status 1", True)],
@@ -263,6 +264,23 @@ def test_what_a_bot_does_outside_of_games(record, seen):
 )
 def test_what_a_bot_does_right(record, topics):
     assert checkup("nac4", record).rights == {Topic.TRANSPORT, *topics}
+
+
+def test_bot_that_hangs_up_while_it_waits_for_an_opponent_does_not_cope_with_that():
+    record = [Mark.ENTERED, Mark.KEPT_WAITING, Mark.HUNG_UP, Closed()]
+    late = scenario(Topic.WAIT, Conduct.COME_LATE)
+    (fault,) = checkup("nac4", record, record, scenarios=[late]).conclude().faults
+    assert (fault.topic, fault.words) == (Topic.WAIT, "it hung up while it waited for an opponent")
+
+
+def test_bot_that_the_original_s_words_confuse_plays_the_next_game_again():
+    original = scenario(Topic.QUIRK, Conduct.LEAVE, as_original=True)
+    record = [Mark.ENTERED, began(plays=original), *TURN, LOST, Mark.ENTERED, began(2), *HANGS_UP]
+    found = checkup("arena", record, scenarios=[])
+    assert found.faults == []
+    task = found.next_task(is_first=False)
+    assert task is not None
+    assert (task.spoiled, task.suspected) == (1, None)
 
 
 def test_game_lost_on_time_or_by_an_illegal_move_is_held_against_the_bot_as_what_it_is():
