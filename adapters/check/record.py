@@ -188,8 +188,8 @@ class Part:
     @classmethod
     def latest(cls, record: Sequence[What]) -> "Part":
         """Return the latest part of a record."""
-        starts = [index for index, what in enumerate(record) if isinstance(what, Began)]
-        return cls(record[starts[-1] if starts else 0 :])
+        backwards = range(len(record) - 1, 0, -1)
+        return cls(record[next((index for index in backwards if isinstance(record[index], Began)), 0) :])
 
     @property
     def began(self) -> Began:
