@@ -12,7 +12,7 @@ _MAP = ("{", "#")
 
 if TYPE_CHECKING:
     from adapters.client.accepted import Serve
-    from adapters.client.rules import Book
+    from adapters.client.rules import Requirements
     from adapters.client.talk import Entry
     from gateway.access.accounts import Accounts
     from gateway.hub.hub import HubForPlayers
@@ -34,10 +34,10 @@ def _open_dialogue(entry: "Entry") -> Opening:
     return open_dialogue(entry)
 
 
-def _book() -> "Book":
-    from adapters.arena.check import BOOK  # noqa: PLC0415  neither server nor bot needs it
+def _requirements() -> "Requirements":
+    from adapters.arena.check import REQUIREMENTS  # noqa: PLC0415  neither server nor bot needs it
 
-    return BOOK
+    return REQUIREMENTS
 
 
 DIALECT = Dialect(
@@ -61,5 +61,5 @@ DIALECT = Dialect(
     begins=_begins,
     front_end=_front_end,
     open_dialogue=_open_dialogue,
-    book=_book,
+    requirements=_requirements,
 )

@@ -18,23 +18,10 @@ from adapters.arena.messages import (
     StateRequest,
 )
 from adapters.arena.translator import ArenaTranslator
-from adapters.client.rules import Book, Message, Rule, Topic
+from adapters.client.rules import ClientText, Requirements, Rule, Topic, first_of, websocket_rules
 from gateway.game.events import Event, Moved, Objection
 
-_RULES = {
-    Topic.TRANSPORT: Rule("1.1", "comes by websocket", "connect by websocket, to ws://HOST:PORT/"),
-    Topic.PING: Rule("1.1", "answers pings", "read the websocket also while the opponent thinks"),
-    Topic.CLOSE: Rule(
-        "1.1", "hangs up when the server does", "answer a close frame, and close the connection"
-    ),
-    Topic.SPLIT: Rule(
-        "1.1",
-        "puts a frame together that comes in several packets",
-        "read until the frame has its whole length",
-    ),
-    Topic.MERGED: Rule(
-        "1.1", "takes all frames of one packet", "handle each frame of what arrives, in order"
-    ),
+_RULES = websocket_rules(close="1.1", packets="1.1") | {
     Topic.WORDS: Rule(
         "2.7", "says nothing but maps in JSON or EDN", "send one map in each frame, and check it"
     ),
@@ -155,10 +142,10 @@ class _Original(ArenaTranslator):
         return told
 
 
-def _refused(message: Message, objections: Objection) -> Topic | None:
-    match message:
+def _offence(sent: ClientText, objections: Objection) -> Topic | None:
+    match sent.message:
         case Move():
-            return next((topic for objection, topic in _OFFENCES if objections & objection), Topic.TURN)
+            return first_of(_OFFENCES, objections, Topic.TURN)
         case Start():
             return Topic.NAME if Objection.UNFIT in objections else Topic.AGAIN
         case StateRequest():
@@ -171,4 +158,4 @@ def _translator(options: object, target: str, original: bool) -> ArenaTranslator
     return (_Original if original else ArenaTranslator)(None, None)
 
 
-BOOK = Book(_RULES, lambda _: Topic.WORDS, _refused, ArenaCodec, _translator)
+REQUIREMENTS = Requirements(_RULES, _offence, ArenaCodec, _translator)

@@ -1,24 +1,22 @@
-"""One bot's check: which games it still has to play, and what is known of it.
+"""One bot's check: what all its records together show, and which games it still has to play.
 
-Knows scenarios and topics. Does not know connections, nor the time. Most of what a bot does wrong is seen in
-what it says. Two things have to be concluded:
+Knows scenarios and topics, and hears what the records show. Does not know connections, nor the time. Most of
+what a bot does wrong is seen in what it says. Two things have to be concluded:
 
 - A bot that fails in a later game of a connection may not be ready for a further game, or not for what is odd
   in this one. So the scenario is played again, as the first one of a connection. If that goes well, the fault
   is the further game (`Topic.NEXT`).
 - A bot may leave between two games. But if it goes on after other games, and left twice, and always, after
   games that ended like this one, then this kind of end is what it does not cope with.
-
-The rule it keeps: one mistake is one fault. What follows from it is not held against the bot.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from adapters.check.record import Fault
-from adapters.check.scenarios import ONE_MORE, SCENARIOS, Deed, Scenario
+from adapters.check.record import Fault, Task
+from adapters.check.scenarios import NO_GAME, ONE_MORE, SCENARIOS, Scenario
 from adapters.client.rules import ENDINGS, ORIGINALS, PROHIBITIONS, Rule, Topic
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
@@ -30,61 +28,38 @@ _AMPLE = 2
 """How many times as long as it took at most a bot should be given."""
 
 
-@dataclass(eq=False, slots=True)
-class Task:
-    """A scenario that is to be played."""
-
-    scenario: Scenario
-    tries: int
-    suspected: Fault | None = None
-    """Why it is played again, as the first game of a connection."""
-    was_first: bool = False
-    """Whether it was the first one when that was seen."""
-    after: frozenset[Topic] = frozenset()
-    """What the game before had shown, where the bot did nothing at all in this one."""
-    spoiled: int = 0
-    """How often it was cut short by something else that the bot did wrong."""
-
-    @property
-    def is_first(self) -> bool:
-        """Whether it has to be the first game of a connection."""
-        return self.suspected is not None or self.is_late
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the bot has to wait for its opponent."""
-        return self.scenario.deed is Deed.COME_LATE
-
-
 class Checkup:
-    """What is known of one bot."""
+    """What is known of one bot. It is worked out anew from the records whenever somebody asks."""
 
     def __init__(
-        self, name: str, rules: Mapping[Topic, Rule], scenarios: Iterable[Scenario] = SCENARIOS
+        self,
+        name: str,
+        rules: Mapping[Topic, Rule],
+        scenarios: Iterable[Scenario] = SCENARIOS,
+        *,
+        connections: int = 0,
+        patience: float = 0.0,
+        mixed: str = "",
     ) -> None:
-        """`rules` are those of the dialect."""
-        self.name = name
-        self._rules = rules
+        """`rules` are those of the dialect. `mixed` says why this may be about several bots, if it may."""
+        self.name, self.connections, self.mixed = name, connections, mixed
+        self.games = 0
         self.faults: list[Fault] = []
-        self.rights: Counter[Topic] = Counter()
-        self.games = self.connections = 0
-        self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
-        self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
-        self.mixed = ""
-        """Why this may be about several bots, if it may."""
-        self.slow = ""
-        """How slow the bot is, and which patience would do for it, if it was late for something."""
+        self.rights: set[Topic] = {Topic.TRANSPORT} if connections else set()
+        self.late: list[float] = []
+        """The seconds that the bot took, each time that it was late."""
         self.may_be_slow = True
         """Whether the bot may need more time than it is given: not if it has had that once, in vain."""
-        self._slowest = 0.0
-        self._lates = 0
-        """How often it was late."""
+        self._rules, self._patience = rules, patience
+        self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
+        self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
         self._went: Fault | None = None
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []
+        """Where the bot did not hang up after a game, but did not move in the next one."""
         self._undecided: set[Topic] = set()
         """What was seen, but not what the bot did after it."""
-        self._stayed: Counter[Topic] = Counter()
+        self._stayed: set[Topic] = set()
         self._retried: Counter[Topic] = Counter()
 
     # What is next.
@@ -104,68 +79,72 @@ class Checkup:
         """Whether the bot plays further games on a connection, as far as anybody knows."""
         return len(self._silent) < _ENOUGH or bool(self._stayed)
 
-    def opens(self, *, fresh: bool) -> bool | None:
-        """Return whether the bot moves first next; None where there is no game on this connection."""
-        task = self._next(None, fresh=fresh)
-        if task is None:
-            return None
-        opens = task.scenario.bot_opens
-        return self.games % 2 == 0 if opens is None else opens
-
-    def is_late(self, *, fresh: bool) -> bool:
-        """Whether the opponent of the next game comes late."""
-        task = self._next(None, fresh=fresh)
-        return task is not None and task.is_late
-
     @property
     def is_too_slow(self) -> bool:
         """Whether the bot is late so often that the check would take too long."""
-        return self._lates > _ENOUGH
+        return len(self.late) > _ENOUGH
+
+    @property
+    def slow(self) -> str:
+        """How slow the bot is, and which patience would do for it, if it was late for something."""
+        if not self.late:
+            return ""
+        slowest = max(self.late)
+        return (
+            f"it took up to {slowest:.1f} s to go on, and --patience is {self._patience:g}; "
+            f"--patience {math.ceil(_AMPLE * slowest)} would do"
+        )
 
     @property
     def _is_hopeless(self) -> bool:
         """Whether the bot does not play at all, as far as anybody can see, or too slowly."""
         if self.is_too_slow or any(fault.topic in _BASIC and fault.is_grave for fault in self.faults):
             return True
-        if self.rights[Topic.ENTRY]:
-            return len(self.faults) > _ENOUGH and not any(self.rights[each] for each in _BASIC)
+        if Topic.ENTRY in self.rights:
+            return len(self.faults) > _ENOUGH and not self.rights & {*_BASIC}
         return self.connections > _ENOUGH
 
-    def take(self, *, bot_opens: bool, fresh: bool) -> Task | None:
-        """Return the next game of a connection; `fresh`, if it is the first one there."""
-        task = self._next(bot_opens, fresh=fresh)
-        if task is not None:
-            self._tasks.remove(task)
-            self.games += 1
-        return task
+    def next_task(self, bot_opens: bool | None = None, *, is_first: bool) -> Task | None:
+        """Return the next game for a connection, its first one if that; None where there is none.
 
-    def _next(self, bot_opens: bool | None, *, fresh: bool) -> Task | None:
+        `bot_opens` says whether the bot moves first, where that is settled.
+        """
         for task in () if self._is_hopeless else self._tasks:
             side = task.scenario.bot_opens
-            if (bot_opens is None or side in (None, bot_opens)) and (fresh or not task.is_first):
+            if (bot_opens is None or side in (None, bot_opens)) and (is_first or not task.is_first):
                 return task
         return None
 
+    def opens(self, task: Task) -> bool:
+        """Return whether the bot moves first in a game."""
+        return self.games % 2 == 0 if task.scenario.bot_opens is None else task.scenario.bot_opens
+
     # What was seen.
+
+    def has_seen(self, topic: Topic) -> bool:
+        """Whether the bot did right or wrong about a topic, or the dialect has no such rule."""
+        wrong = any(fault.topic is topic for fault in self.faults)
+        return wrong or topic in self.rights or topic not in self._rules
+
+    def began(self, task: Task) -> None:
+        """Note that a game began."""
+        self.games += task.scenario is not NO_GAME
+        if task in self._tasks:
+            self._tasks.remove(task)
 
     def right(self, *topics: Topic) -> None:
         """Note that the bot did right."""
         self.rights.update(topics)
 
-    def came_late(self, seconds: float, patience: float) -> None:
-        """Note that the bot did something that is right, but took more than `patience` seconds."""
-        self._lates += 1
-        self._slowest = max(self._slowest, seconds)
-        self.slow = (
-            f"it took up to {self._slowest:.1f} s to go on, and --patience is {patience:g}; "
-            f"--patience {math.ceil(_AMPLE * self._slowest)} would do"
-        )
+    def came_late(self, seconds: float) -> None:
+        """Note that the bot did something that is right, but took so many seconds, more than its patience."""
+        self.late.append(seconds)
 
     def wrong(self, fault: Fault) -> None:
         """Note that the bot did wrong."""
         if fault.topic in ORIGINALS and not self._rules[fault.topic].is_grave:
             fault = replace(fault, is_grave=False)
-        elif fault.is_crash:
+        elif fault.crash:
             fault = replace(fault, is_grave=True)
         self.faults.append(fault)
         self._tasks = [each for each in self._tasks if self._behind(each.scenario.topic) is not fault.topic]
@@ -179,8 +158,8 @@ class Checkup:
         if after is None and task.suspected is not None:
             self.wrong(fault)
         else:
-            was_first, after = after is None, after or frozenset()
-            self._tasks.insert(0, Task(task.scenario, 1, fault, was_first, after))
+            again = Task(task.scenario, 1, fault, was_first=after is None, after=after or frozenset())
+            self._tasks.insert(0, again)
 
     def gave_up(self, fault: Fault) -> None:
         """Note that the bot hung up while it waited for an opponent that was late.
@@ -202,8 +181,8 @@ class Checkup:
             self.wrong(replace(task.suspected, topic=Topic.NEXT))
         elif task.scenario.topic not in topics and task.tries > 1:
             self._tasks.insert(0, Task(task.scenario, task.tries - 1))
-        for topic in topics & {*ENDINGS, Topic.FULL}:
-            self._tasks = [each for each in self._tasks if each.scenario.topic is not topic]
+        seen = topics & {*ENDINGS, Topic.FULL}
+        self._tasks = [each for each in self._tasks if each.scenario.topic not in seen]
 
     def spoiled(self, task: Task) -> None:
         """Note that a game was cut short by something that has been held against the bot already."""
@@ -216,7 +195,7 @@ class Checkup:
 
     def stayed(self, topics: frozenset[Topic]) -> None:
         """Note that the bot went on after a game that ended so."""
-        self._stayed.update(topics)
+        self._stayed |= topics
         self.right(*topics)
         self._look_again()
 
@@ -226,26 +205,25 @@ class Checkup:
         A silent bot did not hang up, but did not move in the next game.
         """
         self._left.append((topics, fault))
-        if is_silent:
-            self._silent.append(fault)
+        self._silent += [fault] if is_silent else []
         self._look_again()
 
     def unsettled(self, topics: frozenset[Topic]) -> None:
         """Note that the server hung up after a game that ended so, so that nobody knows what the bot did."""
-        for topic in topics - self._stayed.keys():
+        for topic in topics - self._stayed:
             self._undecided.add(topic)
             if topic in (*ENDINGS, Topic.MERGED):  # the end of a game and the next one come together, too
                 self._retry(topic)
 
-    def _suspects(self) -> set[Topic]:
-        """Return what the bot has left after, and never stayed after."""
-        return {topic for topics, _ in self._left for topic in topics} - self._stayed.keys()
-
     def _look_again(self) -> None:
         """Play again what the bot has left after, unless that is what it always does, or known by now."""
-        for topic in self._suspects() if self._stayed else ():
-            if sum(topic in topics for topics, _ in self._left) < _ENOUGH:
+        for topic, times in self._suspects().items() if self._stayed else ():
+            if times < _ENOUGH:
                 self._retry(topic)
+
+    def _suspects(self) -> Counter[Topic]:
+        """Return what the bot has left after, and never stayed after, and how often."""
+        return Counter(topic for topics, _ in self._left for topic in topics - self._stayed)
 
     def _retry(self, topic: Topic) -> None:
         """Play a scenario again, and then one more game, unless that is to be done already."""
@@ -253,11 +231,11 @@ class Checkup:
         if topic in self._scenarios and not planned and self._retried[topic] < _RETRIES:
             self._retried[topic] += 1
             scenario = self._scenarios[topic]
-            self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE, 1)
+            self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE)
 
-    def conclude(self) -> None:
-        """Decide what the bot left after; call it once, in the end."""
-        suspects = Counter(topic for topics, _ in self._left for topic in topics - self._stayed.keys())
+    def conclude(self) -> "Checkup":
+        """Decide what the bot left after, once nothing more is to be seen of it; return the checkup."""
+        suspects = self._suspects()
         guilty = {topic for topic in suspects if suspects[topic] >= _ENOUGH and self._stayed}
         if not self._stayed and self._silent:
             self.wrong(replace(max(self._silent, key=lambda fault: fault.is_grave), topic=Topic.NEXT))
@@ -271,45 +249,42 @@ class Checkup:
             elif self._stayed and topics & suspects.keys():
                 topic = next(topic for topic in (*ENDINGS, *suspects) if topic in topics & suspects.keys())
                 self.wrong(_once(replace(fault, topic=topic), "and after others it went on"))
-            elif fault.is_crash:
+            elif fault.crash:
                 self.wrong(replace(fault, topic=Topic.NEXT))
             else:
-                self.right(*topics)
-        self.right(*self._undecided)
-        if self._went is not None and not self.faults and not self.rights[Topic.ENTRY]:
+                self.rights |= topics
+        self.rights |= self._undecided
+        if self._went is not None and not self.faults and Topic.ENTRY not in self.rights:
             self.wrong(self._went)
         for task in self._tasks:
             if task.suspected is not None:  # the bot never came again, so that nobody knows which it was
                 fault = task.suspected
                 plain = fault.topic in (*_BASIC, Topic.FULL) and not task.was_first
-                topic = Topic.NEXT if plain else fault.topic
-                self.wrong(replace(fault, topic=topic))
+                self.wrong(replace(fault, topic=Topic.NEXT) if plain else fault)
+        self._leave_out_what_follows()
+        self._presume()
+        return self
+
+    def _leave_out_what_follows(self) -> None:
+        """Hold nothing against the bot that follows from another one of its mistakes."""
         wrong = {fault.topic for fault in self.faults if fault.is_grave}
         self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
         if Topic.COLUMN in wrong:  # a bot that counts columns from 1 takes another board for the board
             self.faults = [each for each in self.faults if each.topic is not Topic.FULL]
         if Topic.MERGED in wrong:  # packets merge by chance, too, and then such a bot stalls anywhere
             self.faults = [each for each in self.faults if each.topic is Topic.MERGED or not each.is_stall]
-        self._presume()
+
+    def _presume(self) -> None:
+        """Count as right what the bot never did wrong, though it could have."""
+        if Topic.ENTRY in self.rights:
+            self.rights |= {Topic.NAME, Topic.AGAIN, Topic.WORDS, Topic.ENDS}
+        if self.rights & {*_BASIC}:
+            self.rights |= {*PROHIBITIONS}
+        self.rights -= {fault.topic for fault in self.faults}
 
     def _behind(self, topic: Topic) -> Topic | None:
         rule = self._rules.get(topic)
         return None if rule is None else rule.behind
-
-    def _presume(self) -> None:
-        """Count as right what the bot never did wrong, though it could have."""
-        wrong = {fault.topic for fault in self.faults}
-        if self.rights[Topic.ENTRY]:
-            self.right(Topic.NAME, Topic.AGAIN, Topic.WORDS, Topic.ENDS)
-        if self.rights[Topic.OPENING] or self.rights[Topic.REPLY]:
-            self.right(*PROHIBITIONS)
-        for topic in wrong:
-            del self.rights[topic]
-
-    def has_seen(self, topic: Topic) -> bool:
-        """Whether the bot did right or wrong about a topic, or the dialect has no such rule."""
-        wrong = any(fault.topic is topic for fault in self.faults)
-        return wrong or self.rights[topic] > 0 or topic not in self._rules
 
 
 def _once(fault: Fault, words: str) -> Fault:

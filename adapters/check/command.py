@@ -23,7 +23,7 @@ from adapters.check.report import (
     report_of,
 )
 from adapters.check.runs import keep_running
-from adapters.check.serving import Desk
+from adapters.check.serving import Check
 from adapters.client.dialect import Dialect
 from gateway.access.certificates import Certificate
 from gateway.options.terminal import in_one_line, write_out
@@ -57,11 +57,11 @@ def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
     return status or (0 if all(report.is_good for report in reports) else 1)
 
 
-async def _stop_on_signals(desk: Desk) -> None:
+async def _stop_on_signals(is_done: trio.Event) -> None:
     """Let the check be over, and what is known by then be told, on Ctrl-C, SIGTERM or SIGHUP."""
     with trio.open_signal_receiver(*ends()) as signals:
         async for _ in signals:
-            desk.is_done.set()
+            is_done.set()
 
 
 async def _check(
@@ -72,7 +72,8 @@ async def _check(
     Raises OSError if the system refuses the port or a certificate's files.
     """
     certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
-    desk = Desk(dialect, options, others, certificate)
+    check = Check(dialect, options, others, certificate)
+    bots = check.bots
     try:
         listeners = await open_port(options.port, [options.host])
     except PortInUseError as error:
@@ -82,14 +83,15 @@ async def _check(
     address = f"{scheme}://{place}" if scheme else place
     write_out([f"{dialect.name}  {address}  waits for {options.bots} to check\n"])
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(trio.serve_listeners, desk.serve, listeners)
-        nursery.start_soon(_stop_on_signals, desk)
+        nursery.start_soon(trio.serve_listeners, check.serve, listeners)
+        nursery.start_soon(_stop_on_signals, bots.is_done)
         if options.run:
-            nursery.start_soon(desk.wait_for_first)
-        for bot in options.run:
-            nursery.start_soon(keep_running, bot, address, desk)
-        await desk.is_done.wait()
+            nursery.start_soon(check.wait_for_first)
+        for command in options.run:
+            nursery.start_soon(keep_running, command, address, bots)
+        await bots.is_done.wait()
         if options.run:
-            await desk.wait_for_crash()
+            await bots.wait_for_crash()
         nursery.cancel_scope.cancel()
-    return [report_of(dialect.name, desk.book.rules, each) for each in desk.conclude()], desk.failures
+    rules = bots.requirements.rules
+    return [report_of(dialect.name, rules, each) for each in check.conclude()], bots.failures

@@ -1,10 +1,10 @@
 """The options of the command ``c4gateway check``."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adapters.check.runs import command
 from adapters.client.dialect import Dialect
 from gateway.options.description import NoOptions
 from gateway.options.kinds import FILE, PORT, TEXT, Kind, count, seconds
@@ -19,6 +19,17 @@ The check is over when there is nothing more to see, when no bot comes any more,
 again that ends before that, or let --run do so. The exit status is 0 if no bot did anything wrong.
 """
 _SECONDS = seconds(most=3600, unit="S")
+
+
+def command(text: str) -> str:
+    """Return what starts a bot. Raises ValueError if quotes do not match, or there is nothing."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {error}") from None
+    if not any(words[:1]):
+        raise ValueError("give the command that starts the bot")
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

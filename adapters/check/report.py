@@ -59,7 +59,7 @@ class Report:
     @property
     def has_played(self) -> bool:
         """Whether the bot has made a legal move."""
-        return any(self.checkup.rights[topic] for topic in (Topic.OPENING, Topic.REPLY))
+        return not self.checkup.rights.isdisjoint((Topic.OPENING, Topic.REPLY))
 
     def count(self, verdict: Verdict) -> int:
         """Return how many rules have this verdict."""
@@ -78,7 +78,7 @@ def _row(topic: Topic, rule: Rule, checkup: Checkup) -> Row:
     if faults:
         grave = any(fault.is_grave for fault in faults)
         return Row(rule, Verdict.WRONG if grave else Verdict.REMARK, faults)
-    return Row(rule, Verdict.RIGHT if checkup.rights[topic] else Verdict.NEVER, ())
+    return Row(rule, Verdict.RIGHT if topic in checkup.rights else Verdict.NEVER, ())
 
 
 def as_text(report: Report) -> Iterator[str]:

@@ -5,14 +5,13 @@ Knows processes. Does not know what the bots do.
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
 from urllib.parse import urlsplit
 
 import trio
 
+from adapters.check.bots import Bots
 from gateway.game.text import visible
 from gateway.runtime.children import how_it_ended, last_lines, process, size
 
@@ -28,31 +27,7 @@ _QUICK = 3
 """Starts one after the other that come to no connection before the bot is given up."""
 
 
-class Desk(Protocol):
-    """Where the bots come."""
-
-    def connections(self) -> int:
-        """Return how many connections there have been."""
-
-    def give_up(self) -> None:
-        """Note that a bot cannot come."""
-
-    def failed(self, command: str, how: str, words: Sequence[str]) -> None:
-        """Note how a bot that had connected ended, where it failed, and the lines that it said last."""
-
-
-def command(text: str) -> str:
-    """Return what starts a bot. Raises ValueError if quotes do not match, or there is nothing."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise ValueError(f"{text!r}: {error}") from None
-    if not any(words[:1]):
-        raise ValueError("give the command that starts the bot")
-    return text
-
-
-async def keep_running(command: str, address: str, desk: Desk) -> None:
+async def keep_running(command: str, address: str, bots: Bots) -> None:
     """Run a bot, again and again, until it is cancelled, or keeps ending without a connection.
 
     Raises OSError if there is no such program.
@@ -60,32 +35,32 @@ async def keep_running(command: str, address: str, desk: Desk) -> None:
     with TemporaryDirectory(prefix="c4gateway-") as place:
         log = Path(place, "stderr")
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_remind, f"{command!r} has not connected to {address}", desk.connections, log)
-            await _run(command, _words(command, address), desk, log)
+            nursery.start_soon(_remind, f"{command!r} has not connected to {address}", bots, log)
+            await _run(command, _words(command, address), bots, log)
             nursery.cancel_scope.cancel()
 
 
-async def _run(command: str, words: list[str], desk: Desk, log: Path) -> None:
+async def _run(command: str, words: list[str], bots: Bots, log: Path) -> None:
     failures = 0
     for _ in range(_MOST):
-        before, since = desk.connections(), size(log)
+        before, since = bots.connections, size(log)
         async with process(words, log) as bot:
             status = await bot.wait()
         how = how_it_ended(status)
-        failures = failures + 1 if desk.connections() == before else 0
+        failures = failures + 1 if bots.connections == before else 0
         if failures == _QUICK:
             _tell(f"{command!r} {how}, without a connection", log, since)
-            desk.give_up()
+            bots.give_up()
             return
         await trio.sleep(_PAUSE)  # and so the end of its connection has been seen, too
         if status and not failures:
-            desk.failed(command, how, _end_of(log, since))
+            bots.failed(command, how, _end_of(log, since))
 
 
-async def _remind(what: str, connections: Callable[[], int], log: Path) -> None:
+async def _remind(what: str, bots: Bots, log: Path) -> None:
     """Tell of a bot that has not come after a while: it may be looking for the server elsewhere."""
     await trio.sleep(_NOTICE)
-    if not connections():
+    if not bots.connections:
         _tell(f"{what} after {_NOTICE:g} s", log, 0)
 
 

@@ -1,6 +1,6 @@
 """The games that a bot has to play, and what is odd about each.
 
-Knows topics and strategies. Does not know dialects, nor how anything odd is done.
+Knows topics and strategies. Does not know dialects, nor how an opponent does what is odd.
 """
 
 from collections.abc import Callable, Iterable
@@ -104,11 +104,11 @@ class Pace(Enum):
     """One for all that there is to tell."""
 
 
-class Deed(Enum):
+class Conduct(Enum):
     """What the opponent does beside moving."""
 
-    NOTHING = auto()
-    CHEAT = auto()
+    PLAIN = auto()
+    PLAY_ILLEGAL = auto()
     """Play a column that there is not."""
     LEAVE = auto()
     LEAVE_ASKED = auto()
@@ -117,7 +117,7 @@ class Deed(Enum):
     """Leave before both have moved."""
     COME_LATE = auto()
     """Let the bot wait before its first game on a connection."""
-    DAWDLE = auto()
+    THINK_LONG = auto()
     """Take its time, and ping meanwhile."""
     LOSE_ON_TIME = auto()
     BOT_LOSES_ON_TIME = auto()
@@ -134,42 +134,48 @@ class Scenario:
     """Whether the bot moves first; None where that makes no difference."""
     tries: int = 1
     """How often it is played until the bot is seen in the situation that the topic is about."""
-    deed: Deed = Deed.NOTHING
+    conduct: Conduct = Conduct.PLAIN
     pace: Pace = Pace.MESSAGES
     as_original: bool = False
     """Whether the bot is told what the original server would tell."""
 
 
+NO_GAME = Scenario(Topic.ENTRY, "", beat)
+"""Stands for what happens before the first game."""
 ONE_MORE = Scenario(Topic.NEXT, "one more game", beat)
 """Shows whether a bot goes on."""
 SCENARIOS = (
     Scenario(Topic.OPENING, "a plain game, the bot moves first", give, bot_opens=True),
     Scenario(Topic.REPLY, "a plain game, the bot moves second", beat, bot_opens=False),
-    Scenario(Topic.WAIT, "the opponent comes late", beat, deed=Deed.COME_LATE),
+    Scenario(Topic.WAIT, "the opponent comes late", beat, conduct=Conduct.COME_LATE),
     Scenario(Topic.LOSS, "the bot loses", beat, tries=4),
     Scenario(Topic.WIN, "the bot wins", give, tries=6),
     Scenario(Topic.FULL, "columns fill up", fill, tries=4),
     Scenario(Topic.DRAW, "a draw", balance, tries=10),
-    Scenario(Topic.LEFT, "the opponent leaves while it is to move", balance, deed=Deed.LEAVE),
+    Scenario(Topic.LEFT, "the opponent leaves while it is to move", balance, conduct=Conduct.LEAVE),
     Scenario(
-        Topic.LEFT_ASKED, "the opponent leaves while the bot is to move", balance, deed=Deed.LEAVE_ASKED
+        Topic.LEFT_ASKED, "the opponent leaves while the bot is to move", balance, conduct=Conduct.LEAVE_ASKED
     ),
-    Scenario(Topic.ABORTED, "the opponent leaves before it has moved", balance, True, deed=Deed.ABORT),
-    Scenario(Topic.ILLEGAL, "the opponent plays an illegal move", balance, deed=Deed.CHEAT),
-    Scenario(Topic.LATE, "the opponent's time is up", balance, deed=Deed.LOSE_ON_TIME),
-    Scenario(Topic.TIME, "the bot's time is up", balance, tries=3, deed=Deed.BOT_LOSES_ON_TIME),
-    Scenario(Topic.SLOW, "a slow opponent", beat, deed=Deed.DAWDLE),
+    Scenario(Topic.ABORTED, "the opponent leaves before it has moved", balance, True, conduct=Conduct.ABORT),
+    Scenario(Topic.ILLEGAL, "the opponent plays an illegal move", balance, conduct=Conduct.PLAY_ILLEGAL),
+    Scenario(Topic.LATE, "the opponent's time is up", balance, conduct=Conduct.LOSE_ON_TIME),
+    Scenario(Topic.TIME, "the bot's time is up", balance, tries=3, conduct=Conduct.BOT_LOSES_ON_TIME),
+    Scenario(Topic.SLOW, "a slow opponent", beat, conduct=Conduct.THINK_LONG),
     Scenario(Topic.SPLIT, "messages come in pieces", beat, pace=Pace.BYTES),
     Scenario(Topic.MERGED, "messages come together", beat, pace=Pace.TOGETHER),
     Scenario(
         Topic.QUIRK,
         "the opponent leaves, as the original tells it",
         balance,
-        deed=Deed.LEAVE,
+        conduct=Conduct.LEAVE,
         as_original=True,
     ),
     Scenario(
-        Topic.RELAY, "an illegal move, as the original tells it", balance, deed=Deed.CHEAT, as_original=True
+        Topic.RELAY,
+        "an illegal move, as the original tells it",
+        balance,
+        conduct=Conduct.PLAY_ILLEGAL,
+        as_original=True,
     ),
     ONE_MORE,
 )

@@ -3,8 +3,9 @@
 Knows bytes, and where messages end among them: behind LF, or with a frame. Does not know what they mean.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 
 import trio
 
@@ -34,24 +35,17 @@ class CheckedSocket(Socket):
     """The socket of a bot that is checked."""
 
     def prepare(self, *, frames: bool, patience: float) -> None:
-        """Say whether it carries websocket frames, and how long the bot has to hang up; call it first."""
+        """Say whether it carries frames, behind a handshake, or lines; call it first."""
         self._end, self._gap = (frame_end, _GAP) if frames else (line_end, _LINE_GAP)
-        self.frames, self.patience = frames, patience
-        """`patience` is how many seconds the bot has to hang up when the server has."""
+        self.frames = frames
+        self.patience = patience
+        """Seconds that the bot has to hang up when the server has."""
         self.lasted = 0.0
         """How many seconds the bot took for that."""
         self.first = b""
         """How the bot began."""
-        self.is_watched = False
-        """Whether what is read is the bot's own words, and no handshake of TLS."""
         self.pings = 0
         self.pace = self._next_pace = Pace.MESSAGES
-        self._plain = bytearray()
-        """What is to be sent, before TLS."""
-        self._sends = trio.Lock()
-        self._next = 0.0
-        self._left = self._whole = 0
-        """Bytes of the message that is being sent: those to come, and all."""
         self.unfinished = b""
         """What the bot has said without an end."""
         self.has_ponged = False
@@ -60,15 +54,23 @@ class CheckedSocket(Socket):
         """Whether the bot has hung up, first or in answer: it has ended its stream, or sent a close frame."""
         self.is_cut_off = False
         """Whether the server has hung up first."""
+        self._has_begun = False
+        """Whether what is read is the bot's own words, and no handshake of TLS."""
+        self._plain = bytearray()
+        """What is to be sent, before TLS."""
+        self._sends = trio.Lock()
+        self._next = 0.0
 
-    _end: Callable[[bytes], int]
+    def begin(self) -> None:
+        """Take what is read from now on for the bot's own words."""
+        self._has_begun, self.first = True, b""
 
     def read(self) -> bytes:
         """Return the bytes that arrived, as any socket does."""
         data = super().read()
         if data:
             self.first = self.first or data[:_FIRST]
-            if self.is_watched:
+            if self._has_begun:
                 self._look_at(data)
         if self.ended:
             self.has_hung_up = True
@@ -106,28 +108,16 @@ class CheckedSocket(Socket):
         """Return when all written bytes have left, one piece after the other."""
         async with self._sends:
             while self._plain:
-                size = self._piece()
-                await trio.sleep_until(self._next)
-                piece = bytes(self._plain[:size])
-                del self._plain[:size]
-                self._left -= len(piece)
-                if not super().write(piece):
-                    await super().drain()
+                size = len(self._plain) if self.pace is Pace.TOGETHER else self._end(bytes(self._plain))
+                for piece in pieces(bytes(self._plain[:size]), self.pace):
+                    await trio.sleep_until(self._next)
+                    del self._plain[: len(piece)]
+                    if not super().write(piece):
+                        await super().drain()
+                    self._next = trio.current_time() + _BYTE_GAP
+                self._next = trio.current_time() + self._gap
                 if not self._plain:
                     self.pace = self._next_pace
-                self._next = trio.current_time() + (_BYTE_GAP if self._left else self._gap)
-
-    def _piece(self) -> int:
-        """Return how many bytes are to be sent next."""
-        if not self._left:
-            self._whole = self._left = self._end(bytes(self._plain))
-        if self.pace is Pace.TOGETHER:
-            self._left = len(self._plain)
-        elif self.pace is Pace.BYTES and (self._whole - self._left < _HEAD or self._left <= _TAIL):
-            return 1
-        elif self.pace is Pace.BYTES:
-            return min(_STRIDE, self._left - _TAIL)
-        return self._left
 
     async def linger(self) -> None:
         """Hang up, and note whether the bot does, too."""
@@ -168,6 +158,21 @@ class CheckedSocket(Socket):
         else:
             rest = self.unfinished + data
             self.unfinished = rest[max(rest.rfind(b"\n"), rest.rfind(b"\r")) + 1 :]
+
+
+def pieces(message: bytes, pace: Pace) -> Iterator[bytes]:
+    """Yield a message in the pieces in which it is sent."""
+    if pace is not Pace.BYTES:
+        yield message
+        return
+    middle = range(_HEAD, len(message) - _TAIL, _STRIDE)
+    starts = [
+        *range(min(_HEAD, len(message))),
+        *middle,
+        *range(max(_HEAD, len(message) - _TAIL), len(message)),
+    ]
+    for start, end in pairwise([*starts, len(message)]):
+        yield message[start:end]
 
 
 def line_end(data: bytes) -> int:

@@ -14,7 +14,7 @@ from gateway.options.description import Description
 
 if TYPE_CHECKING:
     from adapters.client.accepted import Serve
-    from adapters.client.rules import Book
+    from adapters.client.rules import Requirements
     from adapters.client.talk import AnyDialogue, Entry
     from gateway.access.accounts import Accounts
     from gateway.hub.hub import HubForPlayers
@@ -51,5 +51,5 @@ class Dialect(Description):
     """Returns what serves a client, by the dialect's own options. Of protected names there may be any."""
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""
-    book: "Callable[[], Book]"
+    requirements: "Callable[[], Requirements]"
     """Returns what is asked of its clients, for checking them."""

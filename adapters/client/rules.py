@@ -1,14 +1,14 @@
 """What a dialect asks of its clients, as data.
 
-A topic is something that every dialect asks for in its own words. A dialect's `Book` has a rule for each
-topic that it knows: the clause of its PROTOCOL.md, what a bot has to do, and what to change in one that does
-not. Knows no client, no socket and no game.
+A topic is something that every dialect asks for in its own words. A dialect's `Requirements` have a rule for
+each topic that it knows: the clause of its PROTOCOL.md, what a bot has to do, and what to change in one that
+does not. Knows no client, no socket and no game.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, TypeAlias
+from typing import Any
 
 from adapters.client.contract import Codec, Translator
 from gateway.game.events import Objection
@@ -104,6 +104,24 @@ class Rule:
     """A rule that is about the same message: who breaks that one is not asked about this one, too."""
 
 
+def websocket_rules(*, close: str, packets: str) -> dict[Topic, Rule]:
+    """Return the rules for clients that come by websocket, whose PROTOCOL.md has that in clause 1.1.
+
+    `close` is the clause about the end of a connection, `packets` the one about frames and packets.
+    """
+    put_together = "puts a frame together that comes in several packets"
+    closes = "answer a close frame, and close the connection"
+    return {
+        Topic.TRANSPORT: Rule("1.1", "comes by websocket", "connect by websocket, to ws://HOST:PORT/"),
+        Topic.PING: Rule("1.1", "answers pings", "read the websocket also while the opponent thinks"),
+        Topic.CLOSE: Rule(close, "hangs up when the server does", closes),
+        Topic.SPLIT: Rule(packets, put_together, "read until the frame has its whole length"),
+        Topic.MERGED: Rule(
+            packets, "takes all frames of one packet", "handle each frame of what arrives, in order"
+        ),
+    }
+
+
 _IN_WORDS = {
     Objection.NOT_ENTERED: "it had asked for no game",
     Objection.WAITING: "no game was on",
@@ -124,21 +142,31 @@ def in_words(objections: Objection) -> str:
     return " and ".join(names)
 
 
-Message: TypeAlias = Any
-"""A client's message of some dialect."""
+@dataclass(frozen=True, slots=True)
+class ClientText:
+    """A text of a client's."""
+
+    text: str
+    message: Any = None
+    """The message of the dialect that it is; None where it is none."""
+    hint: str = ""
+    """Which other dialect it is of, as the end of a sentence, if it is of one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class Requirements:
     """A dialect, as far as its clients are checked."""
 
     rules: Mapping[Topic, Rule]
-    unreadable: Callable[[str], Topic]
-    """Says what a text that is no message offends against."""
-    refused: Callable[[Message, Objection], Topic | None]
-    """Says what a message that was refused offends against; None for one that any bot may send."""
+    offence: Callable[[ClientText, Objection], Topic | None]
+    """Returns what a client offends against by what it said, and was refused; None if any may say that."""
     codec: Callable[[], Codec[Any, Any]]
     translator: Callable[[Any, str, bool], Translator[Any, Any]]
     """Takes the dialect's own options, the target of the request, and whether to speak as the original."""
     relay: str = ""
     """What the original tells of an opponent's illegal move before the end; empty where it says nothing."""
+
+
+def first_of(offences: Sequence[tuple[Objection, Topic]], objections: Objection, other: Topic) -> Topic:
+    """Return the first topic of which an objection was raised; `other` if there is none."""
+    return next((topic for objection, topic in offences if objections & objection), other)

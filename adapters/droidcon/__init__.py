@@ -7,7 +7,7 @@ from adapters.droidcon.options import DroidconOptions
 
 if TYPE_CHECKING:
     from adapters.client.accepted import Serve
-    from adapters.client.rules import Book
+    from adapters.client.rules import Requirements
     from adapters.client.talk import Entry
     from gateway.access.accounts import Accounts
     from gateway.hub.hub import HubForPlayers
@@ -25,10 +25,10 @@ def _open_dialogue(entry: "Entry") -> Opening:
     return open_dialogue(entry)
 
 
-def _book() -> "Book":
-    from adapters.droidcon.check import BOOK  # noqa: PLC0415  neither server nor bot needs it
+def _requirements() -> "Requirements":
+    from adapters.droidcon.check import REQUIREMENTS  # noqa: PLC0415  neither server nor bot needs it
 
-    return BOOK
+    return REQUIREMENTS
 
 
 DIALECT = Dialect(
@@ -45,5 +45,5 @@ DIALECT = Dialect(
     options=DroidconOptions,
     front_end=_front_end,
     open_dialogue=_open_dialogue,
-    book=_book,
+    requirements=_requirements,
 )

@@ -5,7 +5,7 @@ Knows the clauses that a client can keep or break, and which of them a refused c
 
 from collections.abc import Iterable
 
-from adapters.client.rules import Book, Message, Rule, Topic
+from adapters.client.rules import ClientText, Requirements, Rule, Topic, first_of
 from adapters.droidcon.codec import DroidconCodec
 from adapters.droidcon.messages import ClientMessage, Join, Name, Put, ServerMessage
 from adapters.droidcon.options import DroidconOptions
@@ -153,11 +153,10 @@ _OFFENCES = (
 """In the order of PROTOCOL.md 5.10."""
 
 
-def _refused(message: Message, objections: Objection) -> Topic | None:
-    match message:
+def _offence(sent: ClientText, objections: Objection) -> Topic | None:
+    match sent.message:
         case Put():
-            found = (topic for objection, topic in _OFFENCES if objections & objection)
-            return next(found, Topic.IDLE)
+            return first_of(_OFFENCES, objections, Topic.IDLE)
         case Name():
             return Topic.NAME
         case Join() if Objection.NO_NAME in objections:
@@ -181,4 +180,4 @@ def _translator(options: DroidconOptions, target: str, original: bool) -> Droidc
     return (_Original if original else DroidconTranslator)(options.rounds)
 
 
-BOOK = Book(_RULES, lambda _: Topic.WORDS, _refused, DroidconCodec, _translator, relay="PUT 7\n")
+REQUIREMENTS = Requirements(_RULES, _offence, DroidconCodec, _translator, relay="PUT 7\n")

@@ -3,7 +3,7 @@
 Knows the clauses that a client can keep or break, and which of them a refused message has broken.
 """
 
-from adapters.client.rules import Book, Message, Rule, Topic
+from adapters.client.rules import ClientText, Requirements, Rule, Topic, first_of, websocket_rules
 from adapters.nac4.codec import Nac4Codec
 from adapters.nac4.messages import PlayMove
 from adapters.nac4.options import Nac4Options
@@ -11,20 +11,7 @@ from adapters.nac4.translator import Nac4Translator
 from gateway.game.commands import LOBBY
 from gateway.game.events import Objection
 
-_RULES = {
-    Topic.TRANSPORT: Rule("1.1", "comes by websocket", "connect by websocket, to ws://HOST:PORT/"),
-    Topic.PING: Rule("1.1", "answers pings", "read the websocket also while the opponent thinks"),
-    Topic.CLOSE: Rule(
-        "1.11", "hangs up when the server does", "answer a close frame, and close the connection"
-    ),
-    Topic.SPLIT: Rule(
-        "1.2",
-        "puts a frame together that comes in several packets",
-        "read until the frame has its whole length",
-    ),
-    Topic.MERGED: Rule(
-        "1.2", "takes all frames of one packet", "handle each frame of what arrives, in order"
-    ),
+_RULES = websocket_rules(close="1.11", packets="1.2") | {
     Topic.ENDS: Rule("1.5", "sends one message a frame", "send each message in a frame of its own"),
     Topic.NAME: Rule(
         "3.2",
@@ -120,20 +107,20 @@ _OFFENCES = (
 )
 
 
-def _refused(message: Message, objections: Objection) -> Topic | None:
-    if isinstance(message, PlayMove):
-        return next((topic for objection, topic in _OFFENCES if objections & objection), Topic.TURN)
-    return Topic.AGAIN
-
-
-def _unreadable(text: str) -> Topic:
-    if len(text.strip().splitlines()) > 1:
-        return Topic.ENDS
-    return Topic.NAME if text.split()[:1] == ["connect"] else Topic.WORDS
+def _offence(sent: ClientText, objections: Objection) -> Topic | None:
+    match sent.message:
+        case None if len(sent.text.strip().splitlines()) > 1:
+            return Topic.ENDS
+        case None:
+            return Topic.NAME if sent.text.split()[:1] == ["connect"] else Topic.WORDS
+        case PlayMove():
+            return first_of(_OFFENCES, objections, Topic.TURN)
+        case _:
+            return Topic.AGAIN
 
 
 def _translator(options: Nac4Options, target: str, original: bool) -> Nac4Translator:
     return Nac4Translator(LOBBY, original=original or options.nac4_original)
 
 
-BOOK = Book(_RULES, _unreadable, _refused, Nac4Codec, _translator)
+REQUIREMENTS = Requirements(_RULES, _offence, Nac4Codec, _translator)

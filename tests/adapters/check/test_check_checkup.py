@@ -6,7 +6,7 @@ import pytest
 
 from adapters.check.checkup import Checkup
 from adapters.check.record import Fault
-from adapters.check.scenarios import Deed, Scenario, beat
+from adapters.check.scenarios import Conduct, Scenario, beat
 from adapters.client.rules import Rule, Topic
 
 RULES = {topic: Rule("1.1", "obeys", "obey") for topic in Topic}
@@ -24,7 +24,7 @@ def checkup(*scenarios: Scenario) -> Checkup:
 
 
 def fault(topic: Topic) -> Fault:
-    return Fault(topic, "it failed", "", ())
+    return Fault(topic, "it failed")
 
 
 def fail_twice(made: Checkup, scenario: Scenario) -> None:
@@ -37,19 +37,22 @@ def wrong(made: Checkup) -> set[Topic]:
     return {each.topic for each in made.faults if each.is_grave}
 
 
-def take(made: Checkup, scenario: Scenario, *, fresh: bool = True):
-    task = made.take(bot_opens=True, fresh=fresh)
+def take(made: Checkup, scenario: Scenario, *, is_first: bool = True):
+    task = made.next_task(bot_opens=True, is_first=is_first)
     assert task is not None
     assert task.scenario is scenario
+    made.began(task)
     return task
 
 
 def test_games_come_in_their_order_and_the_bot_is_asked_for_the_side_that_they_want():
     second = Scenario(Topic.REPLY, "", beat, bot_opens=False)
     made = checkup(second, PLAIN)
-    assert made.opens(fresh=True) is False
+    for is_first in (True, False):
+        task = made.next_task(is_first=is_first)
+        assert task is not None
+        assert not made.opens(task)
     assert take(made, PLAIN)
-    assert made.opens(fresh=False) is False
 
 
 def test_failure_in_a_first_game_is_what_the_game_is_about():
@@ -69,8 +72,7 @@ def test_bot_that_does_not_play_at_all_gets_no_game_while_others_are_checked():
     made = checkup(SPLIT)
     made.wrong(fault(Topic.OPENING))
     assert made.is_over
-    assert made.opens(fresh=True) is None
-    assert made.take(bot_opens=True, fresh=True) is None
+    assert made.next_task(is_first=True) is None
 
 
 def test_failure_that_does_not_happen_again_is_remarked():
@@ -85,8 +87,8 @@ def test_failure_that_does_not_happen_again_is_remarked():
 def test_failure_in_a_later_game_is_played_again_as_a_first_one(fails_again):
     made = checkup(PLAIN, SPLIT)
     take(made, PLAIN)
-    made.failed(take(made, SPLIT, fresh=False), fault(Topic.SPLIT), frozenset())
-    assert made.opens(fresh=False) is None
+    made.failed(take(made, SPLIT, is_first=False), fault(Topic.SPLIT), frozenset())
+    assert made.next_task(is_first=False) is None
     again = take(made, SPLIT)
     if fails_again:
         made.failed(again, fault(Topic.SPLIT), None)
@@ -107,7 +109,7 @@ def test_bot_that_leaves_after_one_kind_of_end_alone_does_not_cope_with_that():
     made = checkup(WIN)
     made.finished(take(made, WIN), frozenset({Topic.WIN}))
     made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
-    assert made.opens(fresh=True) is None
+    assert made.next_task(is_first=True) is None
     made.stayed(frozenset({Topic.LOSS}))
     assert take(made, WIN)  # played again, to be sure
     made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
@@ -119,7 +121,7 @@ def test_bot_that_left_once_and_stayed_later_left_for_another_reason():
     made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
     made.stayed(frozenset({Topic.WIN}))
     assert wrong(made) == set()
-    assert made.rights[Topic.WIN]
+    assert Topic.WIN in made.rights
 
 
 def test_who_left_once_and_never_came_again_is_remarked_upon():
@@ -134,7 +136,7 @@ def test_what_follows_from_another_mistake_is_not_asked_and_not_held_against_the
     made = checkup(LEFT, ASKED)
     made.wrong(fault(Topic.LEFT_ASKED))
     fail_twice(made, LEFT)
-    assert made.opens(fresh=True) is None
+    assert made.next_task(is_first=True) is None
     assert wrong(made) == {Topic.LEFT}
 
 
@@ -148,7 +150,7 @@ def test_game_that_was_cut_short_by_a_mistake_is_played_again_twice_at_most():
     made = checkup(SPLIT)
     for _ in range(3):
         made.spoiled(take(made, SPLIT))
-    assert made.opens(fresh=True) is None
+    assert made.next_task(is_first=True) is None
 
 
 def test_bot_is_refused_once_when_all_games_are_played():
@@ -164,8 +166,8 @@ def test_bot_that_has_moved_obeys_what_it_never_broke():
     made = checkup()
     made.wrong(fault(Topic.TURN))
     made.conclude()
-    assert made.rights[Topic.COLUMN]
-    assert not made.rights[Topic.TURN]
+    assert Topic.COLUMN in made.rights
+    assert Topic.TURN not in made.rights
 
 
 def test_bot_that_cannot_take_merged_messages_may_stall_anywhere():
@@ -176,14 +178,15 @@ def test_bot_that_cannot_take_merged_messages_may_stall_anywhere():
     assert wrong(made) == {Topic.MERGED, Topic.TURN}
 
 
-LATE = Scenario(Topic.WAIT, "the opponent comes late", beat, deed=Deed.COME_LATE)
+LATE = Scenario(Topic.WAIT, "the opponent comes late", beat, conduct=Conduct.COME_LATE)
 
 
 def test_opponent_comes_late_only_where_a_connection_begins():
     made = checkup(LATE, PLAIN)
-    assert made.is_late(fresh=True)
-    assert not made.is_late(fresh=False)
-    assert take(made, PLAIN, fresh=False)
+    first = made.next_task(is_first=True)
+    assert first is not None
+    assert first.is_late
+    assert take(made, PLAIN, is_first=False)
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -225,7 +228,7 @@ def test_bot_that_hangs_up_when_another_connection_has_its_late_opponent_ends_no
 def test_bot_that_leaves_at_each_further_game_is_only_remarked_where_it_may(is_grave):
     made = checkup(SPLIT)
     left = replace(fault(Topic.SPLIT), is_grave=is_grave)
-    made.failed(take(made, SPLIT, fresh=False), left, frozenset({Topic.WIN}))
+    made.failed(take(made, SPLIT, is_first=False), left, frozenset({Topic.WIN}))
     made.finished(take(made, SPLIT), frozenset({Topic.SPLIT}))
     made.conclude()
     assert [(each.topic, each.is_grave) for each in made.faults] == [(Topic.NEXT, is_grave)]
@@ -237,3 +240,12 @@ def test_bot_that_leaves_after_games_of_one_end_only_is_wrong():
     for _ in range(2):
         made.left(frozenset({Topic.WIN}), replace(fault(Topic.NEXT), is_grave=False))
     assert wrong(made) == {Topic.WIN}
+
+
+def test_bot_that_leaves_after_what_follows_from_another_such_end_makes_one_mistake():
+    made = checkup()
+    made.stayed(frozenset({Topic.LOSS}))
+    for topic in (Topic.LEFT, Topic.LEFT_ASKED):
+        for _ in range(2):
+            made.left(frozenset({topic}), fault(Topic.NEXT))
+    assert wrong(made) == {Topic.LEFT}

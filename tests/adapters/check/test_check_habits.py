@@ -5,15 +5,15 @@ Bots and check are in one process, with sockets between them, so that the clock 
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
 import trio
 
+from adapters.check.bots import Bots
 from adapters.check.options import CheckOptions
 from adapters.check.report import Report, as_text, report_of
-from adapters.check.serving import Desk
+from adapters.check.serving import Check as Port
 from adapters.client.rules import Topic
 from adapters.dialects import DIALECTS
 from adapters.droidcon.options import DroidconOptions
@@ -28,8 +28,12 @@ Act: TypeAlias = Callable[[str], Awaitable[None]]
 class Check:
     """A check of Droidcon bots."""
 
-    def __init__(self, nursery: trio.Nursery, port: int, desk: Desk) -> None:
-        self.nursery, self.port, self.desk = nursery, port, desk
+    def __init__(self, nursery: trio.Nursery, port: int, checking: Port) -> None:
+        self.nursery, self.port, self.checking = nursery, port, checking
+
+    @property
+    def bots(self) -> Bots:
+        return self.checking.bots
 
     async def play_on(self, act: Act, over: trio.Event, rest: float = 0.0) -> None:
         """Play on a connection until the server hangs up, and hang up `rest` seconds after that.
@@ -76,12 +80,12 @@ class Check:
         return self.report()
 
     async def _end(self, scope: trio.CancelScope) -> None:
-        await self.desk.is_done.wait()
+        await self.bots.is_done.wait()
         scope.cancel()
 
     def report(self) -> Report:
-        (checkup,) = self.desk.conclude()
-        return report_of("droidcon", self.desk.book.rules, checkup)
+        (checkup,) = self.checking.conclude()
+        return report_of("droidcon", self.bots.requirements.rules, checkup)
 
 
 @pytest.fixture
@@ -92,11 +96,11 @@ async def check() -> AsyncIterator[Check]:
 
 @asynccontextmanager
 async def checking() -> AsyncIterator[Check]:
-    desk = Desk(DROIDCON, CheckOptions(slow=1.0, wait=60.0, own=DroidconOptions()))
+    port = Port(DROIDCON, CheckOptions(slow=1.0, wait=60.0, own=DroidconOptions()))
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        nursery.start_soon(trio.serve_listeners, desk.serve, listeners)
-        yield Check(nursery, listeners[0].socket.getsockname()[1], desk)
+        nursery.start_soon(trio.serve_listeners, port.serve, listeners)
+        yield Check(nursery, listeners[0].socket.getsockname()[1], port)
         nursery.cancel_scope.cancel()
 
 
@@ -199,10 +203,10 @@ async def test_bot_whose_process_fails_as_it_hangs_up_has_crashed(check, autojum
     for _ in range(2):
         await check.play_on(act, trio.Event())
         await trio.sleep(0.2)
-        check.desk.failed("./bot", how, words)
+        check.bots.failed("./bot", how, words)
     faults = check.report().checkup.faults
     assert {each.seen for each in faults} == {f"it crashed before the game was over: its process {seen}"}
-    assert check.desk.is_done.is_set()
+    assert check.bots.is_done.is_set()
 
 
 async def test_process_that_fails_later_has_nothing_to_do_with_it(check, autojump_clock):
@@ -213,25 +217,28 @@ async def test_process_that_fails_later_has_nothing_to_do_with_it(check, autojum
     for _ in range(2):
         await check.play_on(act, trio.Event())
         await trio.sleep(5.0)
-        check.desk.failed("./bot", "ended with status 1", ["KeyError"])
+        check.bots.failed("./bot", "ended with status 1", ["KeyError"])
     assert {each.seen for each in check.report().checkup.faults} == {"it hung up before the game was over"}
 
 
-async def test_check_waits_until_it_is_known_how_a_bot_ended_that_has_just_hung_up(check, autojump_clock):
-    desk, began = check.desk, trio.current_time()
-    await desk.wait_for_crash()
+def bots_of(expected: int) -> Bots:
+    return Bots(CheckOptions(bots=expected, own=DroidconOptions()), DROIDCON.requirements())
+
+
+async def test_check_waits_until_it_is_known_how_a_bot_ended_that_has_just_hung_up(autojump_clock):
+    bots, began = bots_of(1), trio.current_time()
+    await bots.wait_for_crash()
     assert trio.current_time() == began
-    hang_up = desk.hung_up()
-    await desk.wait_for_crash()
+    bots.hung_up(lambda _: None)
+    await bots.wait_for_crash()
     assert trio.current_time() > began
-    assert hang_up.crash == ""
 
 
-async def test_process_is_not_blamed_for_one_of_several_bots_that_hang_up(check, autojump_clock):
-    check.desk.options = replace(check.desk.options, bots=2)
-    first = check.desk.hung_up()
-    check.desk.failed("./bot", "ended with status 1", [])
-    assert first.crash == "'./bot' ended with status 1"
-    others = [check.desk.hung_up() for _ in range(2)]
-    check.desk.failed("./bot", "ended with status 1", [])
-    assert [each.crash for each in others] == ["", ""]
+async def test_process_is_not_blamed_for_one_of_several_bots_that_hang_up(autojump_clock):
+    bots, crashes = bots_of(2), list[str]()
+    bots.hung_up(crashes.append)
+    bots.failed("./bot", "ended with status 1", [])
+    for _ in range(2):
+        bots.hung_up(crashes.append)
+    bots.failed("./bot", "ended with status 1", [])
+    assert crashes == ["'./bot' ended with status 1"]

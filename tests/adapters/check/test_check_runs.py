@@ -1,31 +1,22 @@
 """The bots that a check starts: their commands, what it says of those that do not come, and their end."""
 
-import math
 import os
 
 import pytest
 import trio
 
-from adapters.check import runs
-from adapters.check.runs import command, keep_running
+from adapters.check.bots import Bots
+from adapters.check.options import CheckOptions, command
+from adapters.check.runs import keep_running
+from adapters.droidcon.check import REQUIREMENTS
+from adapters.droidcon.options import DroidconOptions
+
+ADDRESS = "127.0.0.1:9"
 
 
-class Desk:
-    """Counts connections; with each look there may be one more."""
-
-    def __init__(self, connections=0, more=0):
-        self.count, self.more = connections, more
-        self.has_given_up, self.failures = False, []
-
-    def connections(self):
-        self.count += self.more
-        return self.count
-
-    def give_up(self):
-        self.has_given_up = True
-
-    def failed(self, command, how, words):
-        self.failures.append((command, how, words))
+@pytest.fixture
+def bots() -> Bots:
+    return Bots(CheckOptions(own=DroidconOptions()), REQUIREMENTS)
 
 
 @pytest.mark.parametrize("text", ["", " ", "''", "python 'bot.py"])
@@ -34,60 +25,43 @@ def test_command_that_starts_nothing_is_a_wrong_option(text):
         command(text)
 
 
-async def test_bot_that_keeps_ending_is_given_up_and_shown_with_what_it_said_last(
-    autojump_clock, capsys, monkeypatch
-):
-    monkeypatch.setattr(runs, "_NOTICE", math.inf)  # the clock runs ahead of a process
-    said, desk = r"""sh -c 'printf "a\033[31mb\nlast words\n" >&2; exit 3'""", Desk()
-    await keep_running(said, "127.0.0.1:9", desk)
-    assert (desk.has_given_up, desk.failures) == (True, [])
+async def test_bot_that_keeps_ending_is_given_up_and_shown_with_what_it_said_last(bots, capsys):
+    await keep_running(r"""sh -c 'printf "a\033[31mb\nlast words\n" >&2; exit 3'""", ADDRESS, bots)
+    assert (bots.is_done.is_set(), bots.failures) == (True, {})
     first, *rest = capsys.readouterr().err.splitlines()
     assert first.endswith("ended with status 3, without a connection:")
     assert rest == [r"a\x1b[31mb", "last words"]
 
 
-@pytest.mark.parametrize(("status", "times"), [(3, 2), (0, 0)])
-async def test_bot_that_fails_once_it_has_connected_is_told_with_its_words(
-    status, times, autojump_clock, monkeypatch
-):
-    monkeypatch.setattr(runs, "_MOST", 2)
-    monkeypatch.setattr(runs, "_NOTICE", math.inf)
-    desk, bot = Desk(more=1), f"sh -c 'echo oops >&2; exit {status}'"
-    await keep_running(bot, "127.0.0.1:9", desk)
-    assert desk.failures == [(bot, "ended with status 3", ["oops"])] * times
+async def test_bot_that_fails_once_it_has_connected_is_told_with_its_words(bots, tmp_path):
+    """The bot ends well at first, which is no failure."""
+    bot = f"sh -c 'sleep 0.1; mkdir {tmp_path}/bot && exit; echo oops >&2; exit 3'"
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep_running, bot, ADDRESS, bots)
+            while not bots.failures:
+                bots.connections += 1
+                await trio.sleep(0.01)
+            nursery.cancel_scope.cancel()
+    assert [*bots.failures] == [(f"{bot!r} ended with status 3", "oops")]
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [(b"one\nwhere?\n", [":", "one", "where?"]), (b"", [", and has said nothing"])],
-)
-async def test_bot_that_goes_elsewhere_is_told_with_its_words(autojump_clock, capsys, tmp_path, said, told):
-    log = tmp_path / "stderr"
-    log.write_bytes(said)
-    await runs._remind("'bot' has not connected", lambda: 0, log)
-    assert capsys.readouterr().err.splitlines() == [f"'bot' has not connected after 10 s{told[0]}", *told[1:]]
-
-
-async def test_bot_that_says_nothing_is_told_of_while_it_runs(autojump_clock, capsys):
+@pytest.mark.parametrize("connections", [0, 1])
+async def test_bot_that_does_not_connect_is_told_of_while_it_runs(connections, bots, autojump_clock, capsys):
+    bots.connections = connections
     with trio.move_on_after(30):
-        await keep_running("sleep 1000", "127.0.0.1:9", Desk())
-    told = "'sleep 1000' has not connected to 127.0.0.1:9 after 10 s, and has said nothing\n"
-    assert capsys.readouterr().err == told
+        await keep_running("sleep 1000", ADDRESS, bots)
+    told = f"'sleep 1000' has not connected to {ADDRESS} after 10 s, and has said nothing\n"
+    assert capsys.readouterr().err == ("" if connections else told)
 
 
-async def test_bot_that_has_connected_is_not_told_of(autojump_clock, capsys):
-    with trio.move_on_after(30):
-        await keep_running("sleep 1000", "127.0.0.1:9", Desk(connections=1))
-    assert capsys.readouterr().err == ""
-
-
-async def test_bot_ends_with_all_that_it_has_started(tmp_path):
+async def test_bot_ends_with_all_that_it_has_started(bots, tmp_path):
     """The pipe ends when nobody has it open any more."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     async with trio.open_nursery() as nursery:
         bot = f"sh -c 'sh -c \"echo on; sleep 1000; true\" > {fifo}; true'"
-        nursery.start_soon(keep_running, bot, "127.0.0.1:9", Desk())
+        nursery.start_soon(keep_running, bot, ADDRESS, bots)
         async with await trio.open_file(fifo) as pipe:
             assert await pipe.readline() == "on\n"
             nursery.cancel_scope.cancel()

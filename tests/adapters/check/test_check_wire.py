@@ -5,7 +5,7 @@ import trio
 from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.check.scenarios import Pace
-from adapters.check.wire import CheckedSocket, frame_end, line_end
+from adapters.check.wire import CheckedSocket, frame_end, line_end, pieces
 from adapters.client.framing import text_frame
 
 
@@ -45,39 +45,26 @@ async def test_how_a_bot_began_is_kept_and_not_what_it_went_on_to_say():
 MESSAGES = [b"SUCCESS\n", b"NEW_GAME\n", b"PUT 3\n", b"x" * 100 + b"\n"]
 
 
-async def packets(pace: Pace) -> list[bytes]:
-    """Return the packets in which a wire sends the messages."""
+@pytest.mark.parametrize(
+    ("pace", "packets"), [(Pace.MESSAGES, MESSAGES), (Pace.TOGETHER, [b"".join(MESSAGES)])]
+)
+async def test_messages_come_one_by_one_or_together(pace, packets, autojump_clock):
     sock, bot = connected()
     sock.change_pace(pace)
-    found: list[bytes] = []
-
-    async def send() -> None:
-        assert not sock.write(b"".join(MESSAGES))
-        await sock.drain()
-        sock.close()
-
+    assert not sock.write(b"".join(MESSAGES))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(send)
-        while data := await bot.receive_some():
-            found.append(data)
-    assert b"".join(found) == b"".join(MESSAGES)
-    return found
+        nursery.start_soon(sock.drain)
+        assert [await bot.receive_some() for _ in packets] == packets
 
 
-async def test_each_message_is_a_packet(autojump_clock):
-    assert await packets(Pace.MESSAGES) == MESSAGES
-
-
-async def test_all_messages_are_one_packet(autojump_clock):
-    assert await packets(Pace.TOGETHER) == [b"".join(MESSAGES)]
-
-
-async def test_each_byte_is_a_packet_and_a_long_message_takes_few(autojump_clock):
-    found = await packets(Pace.BYTES)
-    short = len(b"".join(MESSAGES[:3]))
-    assert [len(each) for each in found[: short + 8]] == [1] * (short + 8)
-    assert len(found[short:]) < 20
-    assert [len(each) for each in found[-2:]] == [1, 1]
+@pytest.mark.parametrize("size", [0, 1, 8, 9, 10, 11, 24, 200])
+def test_message_in_pieces_is_whole_and_its_ends_come_byte_by_byte(size):
+    message = bytes(range(size))
+    found = list(pieces(message, Pace.BYTES))
+    assert b"".join(found) == message
+    ends = [*found[:8], *found[-2:]]
+    assert all(len(each) == 1 for each in ends)
+    assert len(found) <= 10 + size / 13 + 1
 
 
 async def test_end_of_a_game_that_came_together_comes_with_the_beginning_of_the_next(autojump_clock):
@@ -104,7 +91,7 @@ async def test_end_of_a_game_that_came_together_comes_with_the_beginning_of_the_
 async def test_close_frame_is_a_hang_up_whatever_came_before_it(read, ponged, hung_up):
     """Clients may leave it to the server to close the connection (RFC 6455, 7.1.1): websocket-client does."""
     sock, bot = connected(frames=True)
-    sock.is_watched = True
+    sock.begin()
     await bot.send_all(read)
     await sock.receive_some()
     assert (sock.has_ponged, sock.has_hung_up) == (ponged, hung_up)

@@ -14,12 +14,12 @@ from adapters.dialects import DIALECTS
 def test_each_rule_names_a_clause_of_the_protocol(dialect):
     text = (ROOT / "adapters" / dialect.name / "PROTOCOL.md").read_text()
     clauses = set(re.findall(r"^\*\*(\d+\.\d+)\*\*", text, re.MULTILINE))
-    assert {rule.clause for rule in dialect.book().rules.values()} <= clauses
+    assert {rule.clause for rule in dialect.requirements().rules.values()} <= clauses
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
 def test_each_dialect_has_a_rule_for_what_every_bot_has_to_do(dialect):
-    rules = dialect.book().rules
+    rules = dialect.requirements().rules
     every = {Topic.ENTRY, Topic.OPENING, Topic.REPLY, Topic.NEXT, Topic.CLOSE, Topic.FULL, Topic.TURN}
     assert every | {*ENDINGS} <= rules.keys()
     assert all(rule.behind is None or rule.behind in rules for rule in rules.values())

@@ -1,0 +1,496 @@
+"""What a bot is made to play on one connection: a hub of its own, and an opponent that follows a scenario.
+
+Knows the hub, as any front end does, and what the bot still has to play. What happens is recorded; nothing is
+decided about it here. A bot that may only be slow is given more time, so that what it needs can be told.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import trio
+
+from adapters.check.bots import Bot, Bots
+from adapters.check.checkup import Checkup
+from adapters.check.judging import STUCK, refusals
+from adapters.check.record import (
+    Began,
+    Closed,
+    Crashed,
+    Late,
+    Line,
+    Mark,
+    Overdue,
+    Part,
+    Refusal,
+    Task,
+    Way,
+    What,
+)
+from adapters.check.scenarios import NO_GAME, Conduct
+from adapters.check.wire import CheckedSocket
+from adapters.client.contract import Farewell, WireError
+from adapters.client.rules import ClientText, Topic
+from gateway.game.board import COLUMNS, FIRST, Side, other
+from gateway.game.clock import Terms
+from gateway.game.commands import Command, InLobby, Leave, Play
+from gateway.game.events import (
+    NOTHING,
+    Dismissed,
+    Ended,
+    Event,
+    Introduced,
+    Moved,
+    Objection,
+    Refused,
+    Shown,
+    Started,
+    ToMove,
+    Why,
+)
+from gateway.game.manners import Afterwards, Manners
+from gateway.hub.hub import Hub
+from gateway.hub.seats import Seat
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, HousePair, Matchmaker, Turn
+from gateway.matchmaking.matchmaker import Opponent as Host
+
+NAME = "checker"
+_TIMES = 4
+"""How many times its patience a bot is given that may only be slow."""
+_MOST = 30.0
+"""Seconds that it is given at most, unless its patience is longer."""
+_DOUBT = 3
+"""How many times as much is proposed where even that was not enough."""
+_REJOIN = 5.0
+"""Seconds that the bot's seat is kept, beyond those that it is given to ask again."""
+_MOMENT = 0.5
+"""Seconds that a bot has to fall over what it has just been told."""
+_FAR = 1e9
+"""Seconds that are more than any clock has."""
+_BOTH_MOVED, _BOTH_MOVED_TWICE = 2, 4
+"""Discs on the board when the opponent does what is odd about it, or the bot loses on time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Expected:
+    """Something that the bot has to do next."""
+
+    topic: Topic | None
+    words: str
+    """What is said where it does not."""
+
+
+class Driver(Matchmaker):
+    """Has a bot play on a connection, and records what happens there.
+
+    It is the matchmaker of a hub with this one bot, and where its opponents come from, as house players do.
+    """
+
+    def __init__(self, bots: Bots, wire: CheckedSocket, nursery: trio.Nursery, target: str) -> None:
+        """`target` is that of the bot's request."""
+        self.wire, self.nursery, self.slow = wire, nursery, bots.options.slow
+        self.tap = Tap(self, bots, target)
+        self.manners = self.tap.manners
+        self.record: list[What] = []
+        self.bot: Bot | None = None
+        """Whose connection this is, once that is known."""
+        self.patience = bots.options.patience
+        self.hub = Hub(Terms(rejoin=longest(self.patience) + _REJOIN), self)
+        self.hub.engage(self)
+        self._name = NAME
+        """The name of the opponent."""
+        self._answers: list[tuple[float, Answer]] = []
+        """And when they are due."""
+        self._bots = bots
+        self._connected = trio.current_time()
+        self._expected: _Expected | None = None
+        self._overdue: float | None = None
+        """Since when something is expected, if that is longer ago than the patience."""
+        self.expect(Topic.ENTRY, "it asked for no game")
+
+    def add(self, what: What) -> None:
+        """Record something, unless the check is over: nobody is to blame for what that cuts short."""
+        if not self._bots.is_done.is_set():
+            self.record.append(what)
+
+    def add_line(self, way: Way, text: str) -> None:
+        """Record a text, or a note."""
+        self.add(Line(trio.current_time() - self._connected, way, text))
+
+    @property
+    def part(self) -> Part:
+        """The game, or what came before the first one."""
+        return Part.latest(self.record)
+
+    def identify(self, name: str | None = None) -> Bot:
+        """Return whose connection this is, by the first name that the bot gives here."""
+        if self.bot is None:
+            self.bot = self._bots.of(name)
+            self.bot.records.append(self.record)
+        return self.bot
+
+    def checkup(self) -> Checkup:
+        """Return what is known of the bot by now."""
+        return self._bots.checkup(self.identify())
+
+    @property
+    def has_spoken(self) -> bool:
+        """Whether the bot has said anything, or was waited for in vain, or is known."""
+        said = (what.text.strip() for what in self.record if isinstance(what, Line) and what.way == "->")
+        return self.bot is not None or any(said) or any(isinstance(what, Overdue) for what in self.record)
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the server hangs up."""
+        return Mark.CLOSING in self.record
+
+    # Who plays whom.
+
+    def enter(self, entry: Entry) -> None:
+        """Let the bot in, unless it is to be refused."""
+        wish = entry.place.wish if isinstance(entry.place, InLobby) else None
+        self._name = NAME if wish is None else wish.name
+        self._answers.append((0.0, Decision(entry.seat, entry.against or self._objection(entry.name))))
+
+    def _objection(self, name: str) -> Objection:
+        """Return why the bot, which asks for a game, gets none."""
+        self.identify(name)
+        self._came()
+        was_declined = Mark.DECLINED in self.part.whats
+        self.add(Mark.ENTERED)
+        checkup = self.checkup()
+        if was_declined or not checkup.wants_refusal or not checkup.has_seen(Topic.CLOSE):
+            return NOTHING
+        self.add(Mark.DECLINED)
+        self.add_line("--", "this is refused, to see what comes next")
+        self.expect(Topic.REFUSED, "it said nothing more, nor did it hang up")
+        return Objection.TABLE_FULL
+
+    def wait(self, turn: Turn, since: float) -> None:
+        """Have an opponent come, if there is a game left."""
+        self._expected = self._overdue = None
+        checkup, is_first = self.checkup(), not self.part.began.place
+        task = checkup.next_task(is_first=is_first)
+        if task is None or not (is_first or checkup.plays_on):
+            self.nursery.start_soon(self.close)
+            return
+        if task.is_late:
+            self.add(Mark.KEPT_WAITING)
+        due = since + self.slow if task.is_late else since
+        self._answers.append((due, HousePair(turn, self._name, checkup.opens(task))))
+
+    def leave(self, seat: int) -> None:
+        """Do nothing: a seat that is gone is paired no more."""
+
+    def next_due(self) -> float | None:
+        """Return when there is an answer."""
+        return min((due for due, _ in self._answers), default=None)
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        """Yield the answers there are now."""
+        while ready := [each for each in self._answers if each[0] <= now]:
+            self._answers.remove(ready[0])
+            yield ready[0][1]
+
+    def has(self, name: str, opponent: Host) -> bool:
+        """Whether there is such a player: the bot may ask for any."""
+        return True
+
+    def lobby_player(self, opponent: Host) -> str | None:
+        """Return nobody: who comes is in the answer to `wait`."""
+        return None
+
+    def open_seat(self, name: str, opponent: Host, now: float) -> Seat:
+        """Return the seat of a new opponent, for one series."""
+        return Opponent(self).seat
+
+    # What happens in a game.
+
+    def begins(self, side: Side) -> None:
+        """Begin a game, in which the bot is on this side."""
+        self._expected = self._overdue = None
+        checkup = self.checkup()
+        place = self.part.began.place + 1
+        task = checkup.next_task(side == FIRST, is_first=place == 1)
+        self.add(Began(task or Task(NO_GAME), checkup.games + 1, place, side == FIRST))
+        if task is None:
+            self.nursery.start_soon(self.close)
+        else:
+            self.wire.change_pace(task.scenario.pace)
+
+    def moved(self, moved: Moved) -> None:
+        """Take note of the bot's legal move."""
+        self._came()
+        self.add(moved)
+
+    def over(self, ended: Ended) -> None:
+        """Take note of a game's end."""
+        self._expected = self._overdue = None
+        if self.part.is_on and not self.is_closing and not self._bots.is_done.is_set():
+            if ended.leaver == self.part.side:
+                self._hung_up()
+            self.add(ended)
+            self.expect(None, "it asked for no other game")
+
+    def on_event(self, event: Event, asked: Any) -> None:
+        """Take note of an event that the bot is about to be told of; of a refusal, with its message."""
+        part = self.part
+        match event:
+            case Introduced(name):
+                self.identify(name)
+            case Shown():
+                self.add(event)
+            case Started() if part.is_on:  # now the bot has been told how the game before ended
+                self.add_line("--", f"game {part.began.number}: {part.scenario.title}")
+            case ToMove():
+                self.add(event)
+                self.expect(Topic.REPLY, "no move came")
+                is_due = len(event.board.moves) >= _BOTH_MOVED_TWICE
+                if is_due and part.scenario.conduct is Conduct.BOT_LOSES_ON_TIME:
+                    self.nursery.start_soon(self._let_flag_fall, event)
+            case Refused(objections) if not isinstance(asked, str):
+                self.add(Refusal(ClientText(self.tap.latest, asked), objections))
+                if len(refusals(self.part, self._bots.requirements)) == STUCK:
+                    self.nursery.start_soon(self.close)
+            case Dismissed(why):
+                self._expected = self._overdue = None  # but that the bot hangs up, too: the wire waits for it
+                if why is not Why.LEFT:
+                    self.add(Mark.DISMISSED)
+                if self._may_be_slow:
+                    self.wire.patience = longest(self.patience)
+            case _:
+                pass
+
+    async def _let_flag_fall(self, request: ToMove) -> None:
+        """Let the bot lose on time, which is about to be told of a request to move."""
+        now = trio.current_time()
+        for seat in self.hub.seats():
+            if seat.is_asked and not seat.manners.house:
+                self.hub.handed(seat, request, now - _FAR)
+                self.hub.flag(seat, now)
+
+    def ping(self) -> None:
+        """Ping the bot, where its dialect has pings."""
+        if self.wire.frames and not self.is_closing:
+            self.wire.ping()
+            self.nursery.start_soon(self.wire.flush)
+
+    async def relay(self) -> None:
+        """Tell the bot of an illegal move as the original server does, and give it time to read that."""
+        text = self._bots.requirements.relay
+        self.add_line("<-", text)
+        self.wire.write(text.encode())
+        await self.wire.flush()
+        await trio.sleep(_MOMENT)
+
+    # What is expected.
+
+    @property
+    def _may_be_slow(self) -> bool:
+        """Whether the bot is given more time than its patience: until it has had that once, in vain."""
+        return not self._bots.silent if self.bot is None else self.checkup().may_be_slow
+
+    def expect(self, topic: Topic | None, words: str) -> None:
+        """Expect something of the bot, from when it can know; `words` say that it did not come."""
+        self._expected, self._overdue = _Expected(topic, words), None
+        self.nursery.start_soon(self._wait_for, self._expected)
+
+    def _came(self) -> None:
+        """Note that the bot did what was expected."""
+        since = self._overdue
+        self._expected = self._overdue = None
+        if since is not None:
+            self.add(Late(trio.current_time() - since))
+            if self.checkup().is_too_slow:
+                self.nursery.start_soon(self.close)
+
+    async def _wait_for(self, expected: _Expected) -> None:
+        await self.wire.flush()
+        since, waited, hint = trio.current_time(), self.patience, ""
+        await trio.sleep(waited)
+        if self._expected is expected and expected.topic is not Topic.REFUSED and self._may_be_slow:
+            self._overdue, waited = since, longest(waited)
+            hint = f"; if it takes longer than that, try --patience {math.ceil(_DOUBT * waited)}"
+            await trio.sleep_until(since + waited)
+        if self._expected is not expected or self.is_closing:
+            return
+        self._bots.silent += self.bot is None
+        words = f"{expected.words} within {waited:g} s{hint}"
+        if refused := refusals(self.part, self._bots.requirements):
+            words = f"{words}, but for {len(refused)} refused"
+        self.add_line("--", words)
+        self.add(Overdue(expected.topic, words, self.wire.unfinished))
+        await self.close()
+
+    # The end.
+
+    async def close(self) -> None:
+        """Hang up on the bot."""
+        self.add(Mark.CLOSING)
+        await trio.lowlevel.checkpoint()
+        self.add_line("--", "the server hangs up")
+        self.hub.close(trio.current_time())
+
+    def _hung_up(self) -> None:
+        """Note that the bot has ended the connection."""
+        if Mark.HUNG_UP not in self.part.whats:
+            self.add(Mark.HUNG_UP)
+            self._bots.hung_up(lambda how: self.record.append(Crashed(how)))
+
+    def ended(self) -> None:
+        """Take note that the connection of a bot is over."""
+        self.identify()
+        if self._bots.is_done.is_set():
+            return
+        if Mark.DISMISSED not in self.part.whats:
+            self._hung_up()
+        elif self.wire.lasted > self.patience:
+            self.add(Late(self.wire.lasted))
+        wire = self.wire
+        self.add(Closed(wire.pings, wire.has_ponged, wire.has_hung_up, wire.patience))
+
+
+def longest(patience: float) -> float:
+    """Return how many seconds a bot is given that may only be slow."""
+    return max(patience, min(_TIMES * patience, _MOST))
+
+
+class Tap:
+    """The codec and the translator of a connection: records what passes, and changes nothing.
+
+    So a bot that is checked talks with the server that it is going to play on. But where a scenario asks for
+    that, the bot is told what the original server would tell.
+    """
+
+    def __init__(self, driver: Driver, bots: Bots, target: str) -> None:
+        self.latest = ""
+        """What the bot said last."""
+        requirements, own = bots.requirements, bots.options.own
+        self._driver, self._codec, self._hint = driver, requirements.codec(), bots.hint
+        self._usual, self._original = (requirements.translator(own, target, each) for each in (False, True))
+        self._speaks_as_original = False
+
+    @property
+    def manners(self) -> Manners:
+        """What the bot expects."""
+        return self._usual.manners
+
+    def decode(self, text: str) -> Any:
+        """Return the message that `text` is. Raises WireError."""
+        driver, self.latest = self._driver, text
+        driver.add_line("->", text)
+        try:
+            return self._codec.decode(text)
+        except WireError:
+            hint = "" if driver.part.began.place else self._hint(text)
+            driver.add(Refusal(ClientText(text, None, hint), Objection.UNREADABLE))
+            raise
+
+    def encode(self, message: Any) -> str:
+        """Return the text of a message."""
+        text = self._codec.encode(message)
+        self._driver.add_line("<-", text)
+        return text
+
+    def receive(self, message: Any, number: int = 0) -> Command:
+        """Return what the bot asks for."""
+        return self._usual.receive(message, number)
+
+    def observe(self, event: Event, asked: Any = None) -> Iterable[Any]:
+        """Return what the bot is told of `event`."""
+        self._driver.on_event(event, asked)
+        if isinstance(event, Started):
+            self._speaks_as_original = self._driver.part.scenario.as_original
+        usual, original = list(self._usual.observe(event, asked)), list(self._original.observe(event, asked))
+        return original if self._speaks_as_original else usual
+
+    def farewell(self, dismissed: Dismissed) -> Farewell:
+        """Return how to hang up on the bot."""
+        return self._usual.farewell(dismissed)
+
+
+class Opponent:
+    """Plays one series, of which each game has a scenario of its own."""
+
+    is_reachable = True
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver, self._hub, self._lot = driver, driver.hub, Random(1)
+        self._side: Side = 0
+        self._request: ToMove | None = None
+        bot = driver.manners
+        ends = bot.afterwards is Afterwards.HANG_UP
+        manners = Manners(bot.illegal, Afterwards.HANG_UP if ends else Afterwards.STAND_BY, house=True)
+        self.seat = self._hub.open(self, manners, trio.current_time())
+
+    def deliver(self, event: Event) -> None:
+        """Begin to move when a move is asked for, and tell the driver what happens."""
+        match event:
+            case Started(_, side):
+                self._side = side
+                self._driver.begins(other(side))
+            case ToMove():
+                self._request = event
+                self._driver.nursery.start_soon(self._move, event)
+            case Moved(mover=mover) if mover != self._side:
+                self._driver.moved(event)
+            case Ended(game, board, column=column):
+                if column is not None and board.turn == self._side:
+                    self._driver.moved(Moved(game, other(self._side), column, board))
+                self._driver.over(event)
+            case _:
+                pass
+
+    def resume(self) -> None:
+        """Do nothing: the opponent never asks to enter."""
+
+    def probe(self) -> None:
+        """Do nothing: the opponent keeps nobody out."""
+
+    async def settle(self) -> None:
+        """Return at once."""
+        await trio.lowlevel.checkpoint()
+
+    async def _leave(self) -> None:
+        await trio.lowlevel.checkpoint()
+        self._driver.add(Mark.ODD)
+        self._hub.submit(self.seat, Leave(), trio.current_time())
+
+    async def _move(self, request: ToMove) -> None:
+        await trio.lowlevel.checkpoint()  # the hub is not done yet
+        driver, part, discs = self._driver, self._driver.part, len(request.board.moves)
+        conduct = part.scenario.conduct
+        if not part.is_on:
+            return
+        is_due = Mark.ODD not in part.whats and (discs >= _BOTH_MOVED or conduct is Conduct.ABORT)
+        match conduct if is_due else Conduct.PLAIN:
+            case Conduct.LEAVE | Conduct.ABORT:
+                await self._leave()
+                return
+            case Conduct.LOSE_ON_TIME:
+                driver.add(Mark.ODD)
+                self._hub.handed(self.seat, request, trio.current_time() - _FAR)
+                return
+            case Conduct.THINK_LONG:
+                driver.add(Mark.ODD)
+                await trio.sleep(driver.slow / 2)
+                driver.ping()
+                await trio.sleep(driver.slow / 2)
+            case Conduct.PLAY_ILLEGAL:
+                driver.add(Mark.ODD)
+                self._hub.handed(self.seat, request, trio.current_time())
+                if part.scenario.as_original:
+                    await driver.relay()
+                self._play(COLUMNS)
+            case _:
+                pass
+        if request is self._request:  # no other has come meanwhile
+            self._hub.handed(self.seat, request, trio.current_time())
+            self._play(part.scenario.strategy(request.board, self._lot))
+            if conduct is Conduct.LEAVE_ASKED and discs + 1 >= _BOTH_MOVED_TWICE:
+                await self._leave()
+
+    def _play(self, column: int) -> None:
+        self._hub.submit(self.seat, Play(column), trio.current_time())

@@ -1,0 +1,281 @@
+"""What the record of a connection shows, for the checkup of its bot.
+
+Knows the clauses of a dialect, and what was recorded. Does not know connections, the hub, nor the time. What
+a bot does wrong is held against it once for each game, because one mistake leads to others.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from adapters.check.checkup import Checkup
+from adapters.check.record import (
+    HUNG_UP,
+    Began,
+    Closed,
+    Crashed,
+    Fault,
+    Late,
+    Mark,
+    Overdue,
+    Part,
+    Refusal,
+    What,
+    lines,
+)
+from adapters.check.scenarios import Conduct
+from adapters.client.rules import Requirements, Topic, in_words
+from gateway.game.board import COLUMNS, Board
+from gateway.game.events import Ended, Moved, Objection, Reason, Shown, ToMove
+from gateway.game.manners import Afterwards
+
+STUCK = 200
+"""Refused messages in a row after which the bot is taken to go on for ever."""
+_MORE = 3
+"""Messages that are excused where the bot was told what the original server would tell."""
+_SHOWN = 80
+"""Characters that are shown of what was refused."""
+
+
+def judge(
+    record: Sequence[What], requirements: Requirements, afterwards: Afterwards, checkup: Checkup
+) -> None:
+    """Add what the record of a connection shows to the checkup of its bot.
+
+    `afterwards` is what a bot of the dialect does when a game is over.
+    """
+    judging = _Judging(record, requirements, afterwards, checkup)
+    for index, what in enumerate(record):
+        judging.take(index, what)
+
+
+def refusals(part: Part, requirements: Requirements) -> Sequence[Topic]:
+    """Return what was wrong with the messages that were refused since the bot's latest legal move."""
+    topics = list[Topic]()
+    for what in part.whats:
+        if isinstance(what, Moved):
+            topics = []
+        elif isinstance(what, Refusal) and what.sent.message is not None:
+            topic = offence(what, requirements)
+            topics += [] if topic is None else [topic]
+    return topics
+
+
+def offence(refusal: Refusal, requirements: Requirements) -> Topic | None:
+    """Return what is wrong with a message that was refused; None if nothing is."""
+    if Objection.TABLE_FULL in refusal.objections:
+        return None
+    return requirements.offence(refusal.sent, refusal.objections)
+
+
+def stalled_at(part: Part, requirements: Requirements) -> Topic:
+    """Return what a bot that does not go on in a game seems not to cope with."""
+    if refused := refusals(part, requirements):
+        return refused[-1]
+    if part.is_odd:
+        return part.scenario.topic
+    if _has_full_column(part.board):
+        return Topic.FULL
+    return Topic.REPLY if part.board.moves else Topic.OPENING
+
+
+def shown(part: Part, ended: Ended) -> frozenset[Topic]:
+    """Return the topics of which a game that is over has shown what there is to see."""
+    topics = set[Topic]()
+    if ended.reason is Reason.FULL:
+        topics.add(Topic.DRAW)
+    elif ended.reason is Reason.FOUR:
+        topics.add(Topic.WIN if ended.winner == part.side else Topic.LOSS)
+    if any(_has_full_column(one.board) and isinstance(two, Moved) for one, two in pairwise(part.turns)):
+        topics.add(Topic.FULL)
+    if part.is_odd:
+        topics.add(part.scenario.topic)
+    return frozenset(topics)
+
+
+def crosses(part: Part) -> bool:
+    """Whether a move of the bot's may cross the end that the game is about to have."""
+    is_asked = isinstance(next(reversed(part.turns), None), ToMove)
+    return is_asked and part.scenario.conduct in (Conduct.LEAVE_ASKED, Conduct.BOT_LOSES_ON_TIME)
+
+
+def _has_full_column(board: Board) -> bool:
+    return any(not board.has_room(column) for column in range(COLUMNS))
+
+
+class _Judging:
+    """What the record of a connection has shown so far."""
+
+    def __init__(
+        self, record: Sequence[What], requirements: Requirements, afterwards: Afterwards, checkup: Checkup
+    ) -> None:
+        self._record, self._requirements = record, requirements
+        self._afterwards, self._checkup = afterwards, checkup
+        self._crash = next((what.words for what in record if isinstance(what, Crashed)), "")
+        self._start = self._index = 0
+        """Where the present part begins, and which entry is looked at."""
+        self._before = Part()
+        self._pending: frozenset[Topic] = frozenset()
+        """What the latest game has shown, if the bot goes on after it."""
+        self._excused = 0
+        """Messages that may be refused yet because of what the server itself said."""
+        self._held: set[Topic] = set()
+        """What was held against the bot in this part, or remarked."""
+        self._is_faulted = False
+        """Whether something was held against it."""
+
+    @property
+    def _part(self) -> Part:
+        """The present part, until the entry that is looked at."""
+        return Part(self._record[self._start : self._index + 1])
+
+    def take(self, index: int, what: What) -> None:
+        """Take the next entry."""
+        checkup = self._checkup
+        self._index = index
+        match what:
+            case Began(task):
+                self._before = Part(self._record[self._start : index])
+                self._start, self._held, self._is_faulted = index, set(), False
+                checkup.began(task)
+            case Mark.ENTERED:
+                checkup.right(Topic.ENTRY, *([Topic.REFUSED] if Mark.DECLINED in self._part.whats else []))
+                self._stays()
+            case Moved(board=board):
+                checkup.right(Topic.REPLY if len(board.moves) > 1 else Topic.OPENING)
+                checkup.right(*([Topic.NEXT] if self._part.began.place > 1 else []))
+                self._stays()
+            case Shown():
+                self._excused += 1  # a bot that asks may hear of one turn twice, and answer both
+            case Refusal():
+                self._take_refusal(what)
+            case Ended():
+                self._take_end(what)
+            case Late(seconds):
+                checkup.came_late(seconds)
+            case Overdue():
+                checkup.may_be_slow = False
+                self._take_overdue(what)
+            case Closed():
+                self._take_close(what)
+            case _:
+                pass
+
+    def _take_refusal(self, refusal: Refusal) -> None:
+        sent, topic = refusal.sent, offence(refusal, self._requirements)
+        if topic is None:
+            return
+        if sent.message is None:
+            words = f"it said '{sent.text[:_SHOWN].rstrip()}', which is no message here{sent.hint}"
+            self._wrong(topic, words)
+        elif self._excused:
+            self._excused -= 1
+        else:
+            text = sent.text.rstrip("\r\n")[:_SHOWN]
+            words = f"it said {text}, but {in_words(refusal.objections)}"
+            self._wrong(topic, words)
+            if len(refusals(self._part, self._requirements)) == STUCK and not self._is_faulted:
+                self._wrong(topic, f"{words}, and so were {STUCK} messages in a row", is_grave=True)
+
+    def _take_end(self, ended: Ended) -> None:
+        part = self._part
+        if self._afterwards is Afterwards.STEP_OUT:  # elsewhere the hub itself drops what crosses
+            self._excused += crosses(part) + _MORE * part.scenario.as_original
+        if part.is_out_of_time(ended) and part.scenario.conduct is not Conduct.BOT_LOSES_ON_TIME:
+            self._fails("it did not move before its time was up")
+        elif ended.leaver == part.side:
+            is_between = bool(self._pending) and not part.has_moved
+            words = "when the next game had begun" if is_between else "before the game was over"
+            leaves_series = self._afterwards is Afterwards.HANG_UP
+            self._fails(f"{HUNG_UP} {words}", is_grave=leaves_series or not is_between)
+        elif ended.reason is Reason.ILLEGAL and ended.winner != part.side:
+            self._checkup.spoiled(part.began.task)
+        else:
+            topics = shown(part, ended)
+            self._pending = topics - {Topic.FULL} if self._is_faulted else topics
+            self._checkup.finished(part.began.task, self._pending)
+
+    def _take_overdue(self, overdue: Overdue) -> None:
+        if overdue.unfinished:
+            unfinished = overdue.unfinished[:60].decode(errors="backslashreplace")
+            self._wrong(Topic.ENDS, f"{overdue.words}, only '{unfinished}' without an end")
+        elif self._part.is_on:
+            self._fails(overdue.words)
+        elif overdue.topic is not None:
+            self._wrong(overdue.topic, overdue.words)
+        elif self._pending:
+            self._checkup.left(self._pending, self._fault(Topic.NEXT, overdue.words))
+            self._pending = frozenset()
+
+    def _take_close(self, closed: Closed) -> None:
+        checkup, marks = self._checkup, self._part.whats
+        is_dismissed = Mark.DISMISSED in marks
+        if not self._is_faulted:
+            checkup.went(self._fault(Topic.ENTRY, f"{HUNG_UP} before it had asked for a game"))
+        if closed.has_ponged:
+            checkup.right(Topic.PING)
+        elif closed.pings and is_dismissed:
+            self._wrong(Topic.PING, "no pong came", is_grave=True)
+        if Mark.KEPT_WAITING in marks and not is_dismissed:
+            checkup.gave_up(self._fault(Topic.WAIT, f"{HUNG_UP} while it waited for an opponent"))
+        if self._pending and is_dismissed:
+            checkup.unsettled(self._pending)
+        elif self._pending:
+            checkup.left(self._pending, self._fault(Topic.NEXT, f"{HUNG_UP} after the game"))
+        if Mark.DECLINED in marks and (closed.has_hung_up or not is_dismissed):
+            checkup.right(Topic.REFUSED)
+        if is_dismissed and closed.has_hung_up:
+            checkup.right(Topic.CLOSE)
+        elif is_dismissed:
+            checkup.may_be_slow = False
+            self._wrong(Topic.CLOSE, f"its end was still open after {closed.limit:g} s")
+
+    def _stays(self) -> None:
+        if self._pending:
+            self._checkup.stayed(self._pending)
+            self._pending = frozenset()
+
+    def _fails(self, words: str, *, is_grave: bool = True) -> None:
+        """Hold against the bot that it did not go on with a game, which is not grave if it may leave then."""
+        part, checkup = self._part, self._checkup
+        if self._is_faulted:
+            return
+        self._is_faulted = True
+        is_confused = self._before.scenario.as_original and self._afterwards is Afterwards.STEP_OUT
+        if is_confused and not part.has_moved:
+            checkup.spoiled(part.began.task)
+            return
+        after = frozenset[Topic]() if part.has_moved else self._pending
+        title = self._before.scenario.title if after else part.scenario.title
+        topic = stalled_at(part, self._requirements)
+        fault = self._fault(topic, words, title, is_grave=is_grave, is_stall=True)
+        self._pending = frozenset()
+        if topic is Topic.FULL and refusals(part, self._requirements):
+            checkup.wrong(fault)  # that is why, in whichever game it happens
+            checkup.spoiled(part.began.task)
+        else:
+            checkup.failed(part.began.task, fault, None if part.began.place == 1 else after)
+
+    def _wrong(self, topic: Topic, words: str, *, is_grave: bool = False) -> None:
+        """Hold something against the bot, once in a part; where it `is_grave` in any case, always."""
+        rule = self._requirements.rules.get(topic)
+        if rule is not None and (is_grave or not (self._is_faulted or topic in self._held)):
+            is_grave = is_grave or rule.is_grave
+            self._held.add(topic)
+            self._is_faulted = self._is_faulted or is_grave
+            self._checkup.wrong(self._fault(topic, words, is_grave=is_grave))
+
+    def _fault(
+        self,
+        topic: Topic,
+        words: str,
+        title: str | None = None,
+        *,
+        is_grave: bool = True,
+        is_stall: bool = False,
+    ) -> Fault:
+        part = self._part
+        crash = self._crash if Mark.HUNG_UP in part.whats else ""
+        exchange = lines(self._record[: self._index + 1])
+        return Fault(
+            topic, words, part.scenario.title if title is None else title, exchange, is_grave, is_stall, crash
+        )
