@@ -50,8 +50,9 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--seed", default=os.urandom(4).hex(), metavar="WORD", help=text)
 
     def report(self) -> None:
-        """Take a file for a report for machines."""
+        """Take files for a report for machines, and for its table as a document has it."""
         self.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+        self.add_argument("--markdown", type=file, metavar="FILE", help="write the table in Markdown as well")
 
     def server_options(self) -> None:
         """Take words for the gateway's command line."""
@@ -102,7 +103,7 @@ def write(path: Path | None, text: str) -> None:
 
 def write_json(path: Path | None, data: object) -> None:
     """Write a report for machines, if one was asked for. Raises UsageError."""
-    write(path, json.dumps(data, indent=2) + "\n")
+    write(path, json.dumps(data, indent=2, default=str) + "\n")
 
 
 def names_in(text: str, known: Collection[str]) -> list[str]:

@@ -18,16 +18,13 @@ import trio
 
 from conformance.dialects.script import OutOfStep
 from conformance.lab.meters import NoSuchProcess, pin
+from conformance.lab.workers import LoadError as LoadError
 from conformance.targets import Address
 
 Work = Callable[[Any], object]
 """From JSON to JSON. Raises LoadError, OutOfStep, NoSuchProcess, OSError."""
 Words = Mapping[str, tuple[str, int, str]]
 """Addresses, as they cross a pipe."""
-
-
-class LoadError(Exception):
-    """The load, or a game of it, did not come about; says why."""
 
 
 class Process:

@@ -7,13 +7,13 @@ from time import perf_counter
 import pytest
 
 from conformance.dialects.script import Outcome, OutOfStep, Phase, Place, Wish
-from conformance.lab.book import Turn
+from conformance.lab.bots import Reading
 from conformance.lab.fairness.players import SLEEPERS, Player, Table
 from conformance.lab.fairness.used import Fault
 from conformance.targets import Address
 
 WAITING, PLAYING = Place(Phase.WAITING), Place(Phase.PLAYING)
-TURN = Turn(
+TURN = Reading(
     PLAYING,
     known={},
     told=0,
@@ -28,7 +28,7 @@ TURN = Turn(
 BEGUN, ASKED = replace(TURN, begun=True), replace(TURN, move=b"PUT 0\n")
 
 
-def ended(outcome: Outcome) -> Turn:
+def ended(outcome: Outcome) -> Reading:
     return replace(TURN, place=WAITING, outcome=outcome)
 
 
@@ -61,7 +61,7 @@ def at_table(*, begun: int = 0) -> Table:
     return table
 
 
-def playing(table: Table, *turns: Turn) -> Mute:
+def playing(table: Table, *turns: Reading) -> Mute:
     player = Mute(table)
     for turn in (BEGUN, *turns):
         player.take(turn, PLAYING)

@@ -22,9 +22,9 @@ from conformance.lab.abuse.target import LIMITED, Log, Target
 from conformance.lab.abuse.together import together
 from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan
 from conformance.lab.client import asked
+from conformance.lab.crowds import fill
 from conformance.lab.figures import finished
 from conformance.lab.jobs import LoadError, many_files, process, say, settle_on
-from conformance.lab.short_games import fill
 from conformance.launch import COMMAND, Server, start
 from conformance.targets import Address
 

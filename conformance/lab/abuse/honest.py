@@ -17,13 +17,10 @@ from typing import Any
 
 from conformance.dialects.script import OutOfStep, Wish
 from conformance.lab.abuse.figures import with_missed
-from conformance.lab.book import Book
-from conformance.lab.bots import script_of
-from conformance.lab.group import NAP
+from conformance.lab.bots import NAP, Readings, script_of
 from conformance.lab.jobs import from_words
+from conformance.lab.load import MIX, Couple, TimedBot, TimedLoop
 from conformance.lab.meters import stolen, used_by
-from conformance.lab.plan import MIX, Couple
-from conformance.lab.timed import TimedBot, TimedGroup
 from conformance.targets import Address
 
 BEAT = 0.1
@@ -142,7 +139,7 @@ class Undisturbed:
         self._left_out += len(latest) - len(kept)
 
 
-class Games(TimedGroup):
+class Games(TimedLoop):
     """All pairs, and the orders by which they are measured."""
 
     def __init__(
@@ -153,7 +150,7 @@ class Games(TimedGroup):
         self.interval = BEAT
         self.token = f"h{time_ns() // 1000 % 10**9}"
         self.addresses = addresses
-        self.books = {kind: Book(kind, script_of(kind)) for couple in couples for kind in couple}
+        self.books = {kind: Readings(kind, script_of(kind)) for couple in couples for kind in couple}
         self._lost: list[str] = []
         self._pairs = [
             Pair(self, couple, number, 0) for number, couple in enumerate(islice(cycle(couples), pairs))
@@ -232,7 +229,7 @@ class Games(TimedGroup):
     def _admit(self, pair: Pair) -> None:
         try:
             for bot in pair.bots:
-                self.admit(bot)
+                self.add(bot)
                 bot.due = bot.sent_at + BEAT * (pair.number * _GOLDEN % 1)
         except OutOfStep as error:
             self.lose(pair, str(error))

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from conformance.lab.abuse.figures import MB, MOST_QUIET_P99_MS, Outcome, Report, Window
 from conformance.lab.figures import UNKNOWN, aligned, number
-from conformance.lab.plan import DISTURBED
+from conformance.lab.measure.bench import DISTURBED
 
 _SHOWN = 10
 _NOTABLE = 5 * MB

@@ -16,8 +16,7 @@ from typing import TypeAlias
 import trio
 
 from conformance.dialects.script import DRAWN, SHORT, Game, Outcome, OutOfStep, Phase, Wish
-from conformance.lab.book import shown
-from conformance.lab.bots import PLAIN, script_of
+from conformance.lab.bots import PLAIN, script_of, shown
 from conformance.lab.client import Client, HungUp, connected
 from conformance.lab.cluster.nodes import together
 from conformance.lab.jobs import LoadError

@@ -15,9 +15,8 @@ from time import perf_counter
 from typing import Any
 
 from conformance.dialects.script import OutOfStep
-from conformance.lab.bots import PLAIN
+from conformance.lab.bots import PLAIN, BotLoop
 from conformance.lab.fairness.players import Pair, Player, Table
-from conformance.lab.group import Group
 from conformance.lab.jobs import from_words, serve
 from conformance.lab.meters import NoSuchProcess
 
@@ -30,7 +29,9 @@ STANDING = 60.0
 class Stalls:
     """Stops one of some processes again and again, for so many seconds each time."""
 
-    def __init__(self, group: Group[Player], pids: Sequence[int], seconds: float, lot: random.Random) -> None:
+    def __init__(
+        self, group: BotLoop[Player], pids: Sequence[int], seconds: float, lot: random.Random
+    ) -> None:
         self.done = 0
         self._group = group
         self._pids = pids

@@ -12,10 +12,8 @@ from functools import partial
 from time import perf_counter
 
 from conformance.dialects.script import SHORT, Outcome, Place, Wish
-from conformance.lab.book import Book, Turn
-from conformance.lab.bots import PLAIN, Bot, script_of
+from conformance.lab.bots import PLAIN, Bot, BotLoop, Reading, Readings, script_of
 from conformance.lab.fairness.used import Fault, Look, UsedTime
-from conformance.lab.group import Group
 from conformance.targets import Address
 
 SLEEPERS = 50
@@ -51,14 +49,14 @@ class Table:
         self, addresses: dict[str, Address], lot: random.Random, clock: float, may_sleep: Callable[[], bool]
     ) -> None:
         """`may_sleep`: whether it is still time for a player to fall asleep."""
-        self.group = Group[Player]()
+        self.group = BotLoop[Player]()
         self.counts = Counts()
         self.lot = lot
         self.clock = clock
         self.may_sleep = may_sleep
         self.addresses = addresses
         scripts = {dialect: script_of(kind, SHORT, timed=True) for dialect, kind in PLAIN.items()}
-        self.books = {dialect: Book(dialect, script) for dialect, script in scripts.items()}
+        self.books = {dialect: Readings(dialect, script) for dialect, script in scripts.items()}
 
 
 class Player(Bot):
@@ -77,27 +75,27 @@ class Player(Bot):
         self._sleeps = False
         self.is_gone = False
 
-    def take(self, turn: Turn, before: Place) -> None:
+    def take(self, reading: Reading, before: Place) -> None:
         """Play, sleep, lose."""
         if self.is_gone:
             return
         look = Look(perf_counter(), self._table.group.looked_before)
-        match turn.outcome:
+        match reading.outcome:
             case Outcome.LATE:
                 self._lose(look)
                 return
             case Outcome():
-                self._end(turn.outcome)
-        if turn.begun:
+                self._end(reading.outcome)
+        if reading.begun:
             self._begin()
-        if turn.move:
-            self._request(turn.move, look)
-        elif turn.again:
-            self.say(self.book.script.opening(self.wish))
+        if reading.move:
+            self._request(reading.move, look)
+        elif reading.again:
+            self.say(self.readings.script.opening(self.wish))
 
     def come_back(self) -> None:
         """Go: its opponent has lost on time."""
-        self._table.group.dismiss(self)
+        self._table.group.remove(self)
         self.is_gone = True
 
     def _new_time(self) -> UsedTime:
@@ -168,7 +166,7 @@ class Pair:
         for letter, kind in zip("ab", self._kinds, strict=True):
             player = Player(self._table, kind, Wish(name + letter, table=name), self._again, clocked=clocked)
             self._players.append(player)
-            self._table.group.admit(player)
+            self._table.group.add(player)
 
     def _again(self) -> None:
         for player in self._players:

@@ -13,8 +13,7 @@ from itertools import combinations_with_replacement
 import trio
 
 from conformance.dialects.script import Closed, Cut, Game, OutOfStep, Phase, Step, Wish
-from conformance.lab.book import shown
-from conformance.lab.bots import PLAIN, script_of
+from conformance.lab.bots import PLAIN, script_of, shown
 from conformance.lab.client import Client, HungUp, connected
 from conformance.lab.kills.games import Result, course
 from conformance.targets import Address

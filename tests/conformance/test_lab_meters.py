@@ -1,11 +1,23 @@
 """What a process has used, read from a /proc of the test's own, and from this process."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from conformance.lab.meters import NoSuchProcess, Used, has_proc, pin, rss_bytes, stolen, two_cores, used_by
+from conformance.lab.meters import (
+    NoSuchProcess,
+    Used,
+    cpu_seconds,
+    has_proc,
+    memory_of,
+    pin,
+    rss_bytes,
+    stolen,
+    two_cores,
+    used_by,
+)
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -101,3 +113,22 @@ def test_time_that_the_host_took_is_read_where_the_system_tells(proc: Path) -> N
     assert stolen(proc) is None
     (proc / "stat").write_text(f"cpu  9 9 9 9 9 9 9 {6 * TICKS} 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
     assert stolen(proc) == 6.0 / (os.cpu_count() or 1)
+
+
+def test_cpu_time_is_added_over_all_threads(proc: Path) -> None:
+    for thread, used in (("7", 1_500_000_000), ("8", 500_000)):
+        (proc / "7" / "task" / thread).mkdir(exist_ok=True)
+        (proc / "7" / "task" / thread / "schedstat").write_text(f"{used} 0 1\n")
+    assert cpu_seconds(7, proc) == 1.5005
+    (proc / "7" / "task" / "8" / "schedstat").unlink()
+    assert cpu_seconds(7, proc) == 5.0  # in ticks
+
+
+@pytest.mark.skipif(not has_proc(), reason="no /proc here")
+def test_memory_of_a_process_is_that_of_all_that_it_has_started() -> None:
+    with subprocess.Popen(["/bin/sleep", "60"]) as child:
+        own, whole = rss_bytes(os.getpid()), memory_of(os.getpid())
+        child.kill()
+    assert own is not None
+    assert whole is not None
+    assert whole > own

@@ -8,16 +8,15 @@ from time import perf_counter
 import pytest
 
 from conformance.dialects.script import DRAWN, OutOfStep, Phase, Wish
-from conformance.lab.book import Book
-from conformance.lab.bots import script_of
-from conformance.lab.timed import MOVES, TimedBot, TimedGroup
+from conformance.lab.bots import Readings, script_of
+from conformance.lab.load import MOVES, TimedBot, TimedLoop
 from conformance.targets import Address
 
 COLUMNS = tuple(map(int, DRAWN.moves))
 
 
-class Alone(TimedGroup):
-    """A group that notes what it is asked for."""
+class Alone(TimedLoop):
+    """A loop that notes what it is asked for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,9 +26,9 @@ class Alone(TimedGroup):
         self.came_back += 1
 
 
-def bot_at(port: int, group: TimedGroup, name: str = "a") -> TimedBot:
-    book = Book("droidcon", script_of("droidcon"))
-    return TimedBot(book, Wish(name, table="t"), Address("127.0.0.1", port), group)
+def bot_at(port: int, loop: TimedLoop, name: str = "a") -> TimedBot:
+    readings = Readings("droidcon", script_of("droidcon"))
+    return TimedBot(readings, Wish(name, table="t"), Address("127.0.0.1", port), loop)
 
 
 class Table:
@@ -110,19 +109,19 @@ def test_torn_message_is_read_when_it_is_whole_and_not_remembered(table: Table) 
     table.tell(b"ESS\nSUCCESS\nNEW_GAME\nYOUR_")
     table.tell(b"MOVE\n")
     assert table.heard() == b"PUT %d\n" % COLUMNS[0]
-    book = table.bot.book
-    assert [book.page(place) for place in (book.script.start, table.bot.place)] == [{}, {}]
+    readings = table.bot.readings
+    assert [readings.known(place) for place in (readings.script.start, table.bot.place)] == [{}, {}]
 
 
 def test_chunk_is_remembered_for_all_of_the_kind(table: Table) -> None:
     table.tell(b"SUCCESS\n")
-    assert list(table.bot.book.page(table.bot.book.script.start)) == [b"SUCCESS\n"]
+    assert list(table.bot.readings.known(table.bot.readings.script.start)) == [b"SUCCESS\n"]
 
 
 def test_known_chunk_behind_a_torn_message_is_read_as_its_end(table: Table) -> None:
-    book = table.bot.book
-    turn, _ = book.read(book.script.start, b"SUCCESS\n", "other")
-    book.remember(book.script.start, b"SUCCESS\n", turn)
+    readings = table.bot.readings
+    turn, _ = readings.read(readings.script.start, b"SUCCESS\n", "other")
+    readings.remember(readings.script.start, b"SUCCESS\n", turn)
     table.tell(b"SUC")
     with pytest.raises(OutOfStep, match="'SUCSUCCESS'"):
         table.tell(b"SUCCESS\n")
@@ -154,20 +153,20 @@ def test_paced_move_waits_until_it_is_due(table: Table) -> None:
 def test_two_moves_of_one_player_are_an_interval_apart_too(table: Table) -> None:
     bot = paced(table, 1.0, 10.0)
     bot.due = 11.0
-    bot._send_in_turn(b"move", 11.2, 1.0)
+    bot.send_in_turn(b"move", 11.2, 1.0)
     assert bot.due == 12.0
 
 
 def test_move_that_is_late_is_sent_at_once_and_its_pair_keeps_its_beat(table: Table) -> None:
     bot = paced(table, 1.0, 10.25)
-    bot._send_in_turn(b"move", 11.75, 1.0)
+    bot.send_in_turn(b"move", 11.75, 1.0)
     table.friends.turn(0.0)
     assert (table.heard(), bot.due) == (b"move", 11.25)
 
 
 def test_turns_that_were_missed_are_not_made_up_for(table: Table) -> None:
     bot = paced(table, 1.0, 10.25)
-    bot._send_in_turn(b"move", 15.75, 1.0)
+    bot.send_in_turn(b"move", 15.75, 1.0)
     assert bot.due == 15.25
 
 
@@ -189,7 +188,7 @@ def test_hang_up_before_the_first_game_is_an_error(table: Table) -> None:
 
 def test_nothing_to_read_is_no_error(table: Table) -> None:
     table.bot.ready()
-    assert table.bot.place == table.bot.book.script.start
+    assert table.bot.place == table.bot.readings.script.start
 
 
 def test_server_that_does_not_read_is_an_error(table: Table) -> None:
