@@ -14,16 +14,13 @@ from conformance import cli
 LAB = "conformance.lab"
 COMMANDS: Mapping[str, str] = {
     "abuse": "abuse.command",
-    "cluster-faults": "cluster_faults.command",
-    "drains": "drains",
-    "fairness": "fairness.command",
+    "engines": "engines",
+    "fairness": "fairness",
     "fuzz": "fuzz.command",
     "junk": "junk.command",
-    "kills": "kills.command",
     "measure": "measure.command",
     "reading": "reading.command",
-    "sprt": "sprt",
-    "strength": "strength",
+    "survive": "survive.command",
 }
 """The laboratory's commands, each a module there with a function `main`."""
 

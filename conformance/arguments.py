@@ -7,7 +7,7 @@ import argparse
 import json
 import os
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NoReturn, Self
@@ -63,6 +63,22 @@ class Parser(argparse.ArgumentParser):
             metavar="WORDS",
             help="more options of the gateway",
         )
+
+
+def choice(command: str, argv: Sequence[str], known: Mapping[str, str]) -> str | None:
+    """Return the first word, which is one of the known names; None where only their list was asked for.
+
+    Raises UsageError.
+    """
+    if argv and argv[0] in known:
+        return argv[0]
+    width = max(map(len, known)) + 2
+    lines = [f"  {name:{width}}{text}" for name, text in known.items()]
+    help_ = "\n".join([f"python -m conformance {command} NAME [options], where NAME is", *lines])
+    if [*argv] not in (["-h"], ["--help"]):
+        raise UsageError(help_)
+    print(help_)
+    return None
 
 
 def seconds(text: str) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, UsageError, count
+from conformance.arguments import Parser, choice, count
 from conformance.lab import meters
 from conformance.lab.measure.bench import BENCH
 from conformance.lab.measure.cluster import CLUSTER
@@ -40,14 +40,10 @@ SCENARIOS = {
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    if not argv or argv[0] not in SCENARIOS:
-        lines = [f"  {name:9}{scenario.text}" for name, scenario in SCENARIOS.items()]
-        text = "\n".join(["measure SCENARIO [options]; measure SCENARIO --help tells more", *lines])
-        if [*argv] in (["-h"], ["--help"]):
-            print(text)
-            return 0
-        raise UsageError(text)
-    name, scenario = argv[0], SCENARIOS[argv[0]]
+    name = choice("measure", argv, {name: scenario.text for name, scenario in SCENARIOS.items()})
+    if name is None:
+        return 0
+    scenario = SCENARIOS[name]
     parser = Parser.of(f"measure {name}", scenario.text)
     scenario.options(parser)
     parser.only(scenario.parts)

@@ -1,30 +1,30 @@
-"""One lobby of all dialects on several nodes: who met whom, and whether all agree on how that went.
+"""`survive lobby`: do players of all dialects meet in one lobby of three nodes, and agree on what was?
 
 A player notes what it is told; whatever else a server says raises OutOfStep. Once there were enough games
-everybody falls silent, so that no more of them end. The database says who played whom. Does not know how
-players are paired.
+everybody falls silent, so that no more of them end. The database says who played whom.
 """
 
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
+from time import time_ns
 
 import trio
 
+from conformance.arguments import Parser
 from conformance.dialects.script import DRAWN, SHORT, Game, Outcome, OutOfStep, Phase, Wish
 from conformance.lab.bots import PLAIN, script_of, shown
 from conformance.lab.client import Client, HungUp, connected
-from conformance.lab.cluster.nodes import together
-from conformance.lab.jobs import LoadError
-from conformance.lab.kills.database import stored_in
-from conformance.lab.kills.games import Result
+from conformance.lab.report import counted, finish, some
+from conformance.lab.servers import cluster, postgres, until
+from conformance.lab.survive.games import Result, stored_in
+from conformance.lab.workers import LoadError
 from conformance.launch import COMMAND
 from conformance.targets import Address
 
+TEXT = "do players of all dialects meet in one lobby of three nodes, and agree with the database?"
 GAMES: Sequence[Game] = (SHORT, Game("03031303", 2, "four"), DRAWN)
 """One for each time that a lobby fills: won by the first mover, won by the second, and drawn."""
 OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--house-after", "1000000")
@@ -43,10 +43,8 @@ _OUTCOMES = {
 }
 """By the winner, how a game ended for its first mover and for the other."""
 
-
-Place: TypeAlias = tuple[str, int]
+Origin = tuple[str, int]
 """A dialect, and the number of a node."""
-Meeting: TypeAlias = tuple[Place, Place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +61,28 @@ class Told:
 class Visitor:
     """A player that meets anyone, over and over, and always plays the same game."""
 
-    def __init__(self, place: Place, name: str, game: Game, enough: int) -> None:
-        self.place = place
+    def __init__(self, origin: Origin, name: str, game: Game) -> None:
+        self.origin = origin
+        self.game = game
         self.wish = Wish(name)
         self.told: list[Told] = []
-        self.has_enough = trio.Event()
-        """Set when it was told of so many results as were wanted."""
-        self.is_over = False
+        self.is_silent = False
         """To be set when there were enough games: it says nothing any more."""
         self._client: Client | None = None
         self._leaves = False
-        self.game = game
-        self._enough = enough
         self._begin()
 
     def __str__(self) -> str:
-        return f"{self.place[0]} player {self.wish.name}"
+        return f"{self.origin[0]} player {self.wish.name}"
 
     def _begin(self) -> None:
-        self._script = script_of(PLAIN[self.place[0]], self.game)
-        self._at = self._script.start
+        self._script = script_of(PLAIN[self.origin[0]], self.game)
+        self._place = self._script.start
         self._opponent: str | None = None
 
     async def play(self, address: Address) -> None:
         """Play until `leave`, and then until the server has noticed. Raises OutOfStep."""
-        while not self.is_over:
+        while not self.is_silent:
             try:
                 async with connected(address) as self._client:
                     if self._leaves:
@@ -96,8 +91,8 @@ class Visitor:
             except HungUp as error:
                 if self._leaves:
                     return
-                if not (self._script.may_hang_up and self._at.phase is Phase.WAITING and self.told):
-                    raise OutOfStep(f"{self} was hung up on when it was {self._at}: {error}") from None
+                if not (self._script.may_hang_up and self._place.phase is Phase.WAITING and self.told):
+                    raise OutOfStep(f"{self} was hung up on when it was {self._place}: {error}") from None
                 self._begin()
 
     async def leave(self) -> None:
@@ -123,63 +118,48 @@ class Visitor:
     def _hear(self, message: bytes) -> bytes:
         if self._leaves:
             return b""
-        step = self._script.advance(self._at, message, self.wish.name)
+        step = self._script.advance(self._place, message, self.wish.name)
         if step is None:
-            raise OutOfStep(f"{self} was told {shown(message)} when it was {self._at}")
-        opens = self._at.opens
-        self._at = step.place
+            raise OutOfStep(f"{self} was told {shown(message)} when it was {self._place}")
+        opens, self._place = self._place.opens, step.place
         if step.outcome is not None:
             self.told.append(Told(self.wish.name, bool(opens), step.outcome, self._opponent))
-            if len(self.told) == self._enough:
-                self.has_enough.set()
         if step.opponent is not None:
             self._opponent = step.opponent
-        if self.is_over:
+        if self.is_silent:
             return b""
         return self._script.opening(self.wish) if step.again else step.move
 
 
-def visitors(token: str, game: Game, enough: int) -> list[Visitor]:
-    """Return players of all dialects for all nodes, whose names begin with `token`."""
-    places = list(product(PLAIN, range(len(NODES)))) * EACH
-    return [Visitor(place, f"{token}p{number}", game, enough) for number, place in enumerate(places)]
-
-
 @asynccontextmanager
-async def played(players: Sequence[Visitor], nodes: Sequence[Mapping[str, Address]]) -> AsyncIterator[None]:
-    """Let everybody play until it was told of enough results; all are still there in the block, silent.
+async def played(
+    players: Sequence[Visitor], nodes: Sequence[Mapping[str, Address]], enough: int
+) -> AsyncIterator[None]:
+    """Let everybody play until it was told of `enough` results; all are still there in the block, silent.
 
     Behind the block the servers know that all have left, so none of them meets anybody who comes then.
     Raises LoadError if they do not come about, OutOfStep where a server says what does not belong; wrapped.
     """
     async with trio.open_nursery() as nursery:
         for player in players:
-            dialect, node = player.place
+            dialect, node = player.origin
             nursery.start_soon(player.play, nodes[node][dialect])
-        with trio.move_on_after(LIMIT) as scope:
-            for player in players:
-                await player.has_enough.wait()
-        if scope.cancelled_caught:
+        if not await until(lambda: all(len(player.told) >= enough for player in players), LIMIT):
             poorest = min(players, key=lambda player: len(player.told))
             raise LoadError(f"{poorest} was told of {len(poorest.told)} games within {LIMIT:g} s")
-        await _silence(players)
+        for player in players:
+            player.is_silent = True
+        before, told = -1, 0
+        while before < told:
+            before = told
+            await trio.sleep(QUIET)
+            told = sum(len(player.told) for player in players)
         yield
         for player in players:
             await player.leave()
         nursery.cancel_scope.deadline = trio.current_time() + LIMIT
     if nursery.cancel_scope.cancelled_caught:
         raise LoadError(f"not all who left were hung up on within {LIMIT:g} s")
-
-
-async def _silence(players: Sequence[Visitor]) -> None:
-    """Let nobody say anything any more, and wait until nobody is told of results any more."""
-    for player in players:
-        player.is_over = True
-    before, told = -1, 0
-    while before < told:
-        before = told
-        await trio.sleep(QUIET)
-        told = sum(len(player.told) for player in players)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +169,7 @@ class Agreement:
     games: int = 0
     differences: Sequence[str] = ()
     """What a player was told and the database does not say, or says and the player was not told."""
-    met: frozenset[Meeting] = frozenset()
+    met: frozenset[tuple[Origin, Origin]] = frozenset()
     """Who met, the first mover first."""
 
     def __add__(self, other: "Agreement") -> "Agreement":
@@ -204,17 +184,17 @@ class Agreement:
 
 def agreement(players: Sequence[Visitor], stored: Sequence[Result]) -> Agreement:
     """Compare. `stored` has all games of these players."""
-    found = {player.wish.name: player for player in players}
+    by_name = {player.wish.name: player for player in players}
     told = Counter(each for player in players for each in player.told)
-    kept = Counter(each for result in stored for each in _told_of(result, found))
+    kept = Counter(each for result in stored for each in _told_of(result, by_name))
     return Agreement(
         games=len(stored),
         differences=[
             *(f"told, not stored: {each}" for each in (told - kept).elements()),
             *(f"stored, not told: {each}" for each in (kept - told).elements()),
-            *(f"never played: {each}" for each in stored if each.game != found[each.first].game),
+            *(f"never played: {each}" for each in stored if each.game != by_name[each.first].game),
         ],
-        met=frozenset((found[each.first].place, found[each.second].place) for each in stored),
+        met=frozenset((by_name[each.first].origin, by_name[each.second].origin) for each in stored),
     )
 
 
@@ -226,16 +206,38 @@ def _told_of(result: Result, players: Mapping[str, Visitor]) -> Iterator[Told]:
         yield Told(names[side], side == 0, outcome, names[1 - side] if hears else None)
 
 
-async def meetings(where: str, enough: int, command: Sequence[str] = COMMAND) -> Agreement:
+async def meetings(place: str, enough: int, command: Sequence[str] = COMMAND) -> Agreement:
     """Let a lobby fill on all nodes for each of the games; everybody is told of `enough` results, or more.
 
-    `where` is the URL of a database that nodes can share. Raises LoadError, ServerError, OutOfStep, wrapped.
+    `place` is the URL of a database that nodes can share. Raises LoadError, ServerError, OutOfStep, wrapped.
     """
-    token, found = f"m{time.time_ns() % 10**9}", Agreement()
-    async with together(NODES, [*OPTIONS, "--db", where], command) as cluster:
-        addresses = [node.addresses for node in cluster.nodes]
+    token, found = f"m{time_ns() % 10**9}", Agreement()
+    async with cluster(NODES, [*OPTIONS, "--db", place], command) as nodes:
+        addresses = [node.addresses for node in nodes.nodes]
         for letter, game in zip("xyz", GAMES, strict=True):
-            players = visitors(token + letter, game, enough)
-            async with played(players, addresses):
-                found += agreement(players, await stored_in(where, token + letter))
+            origins = list(product(PLAIN, range(len(NODES)))) * EACH
+            names = (f"{token}{letter}p{number}" for number in range(len(origins)))
+            players = [Visitor(origin, name, game) for origin, name in zip(origins, names, strict=False)]
+            async with played(players, addresses, enough):
+                found += agreement(players, await stored_in(place, token + letter))
     return found
+
+
+async def _meetings(enough: int) -> Agreement:
+    async with postgres() as database:
+        return await meetings(database.url, enough)
+
+
+def main(parser: Parser, argv: Sequence[str]) -> int:
+    """Run the command line; returns the exit status."""
+    parser.count("--each", 24, "games that everybody plays at least, three times")
+    parser.report()
+    options = parser.parse_args(argv)
+    found = trio.run(_meetings, options.each)
+    rows = [
+        counted("lobby", "games", found.games),
+        counted("lobby", "told otherwise than stored", len(found.differences), 0),
+        counted("lobby", "ordered pairs of dialects that did not meet", found.unmet(0), 0),
+        counted("lobby", "ordered pairs of nodes that did not meet", found.unmet(1), 0),
+    ]
+    return finish("survive lobby", rows, options, some("lobby", found.differences))
