@@ -17,9 +17,7 @@ COMMANDS: Mapping[str, str] = {
     "engines": "engines",
     "fairness": "fairness",
     "fuzz": "fuzz.command",
-    "junk": "junk.command",
     "measure": "measure.command",
-    "reading": "reading.command",
     "survive": "survive.command",
 }
 """The laboratory's commands, each a module there with a function `main`."""

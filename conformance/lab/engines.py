@@ -141,7 +141,7 @@ def _strength(argv: Sequence[str]) -> int:
     dealt = {kind.name: [*positions(kind, options.positions, options.seed)] for kind in KINDS}
     rows = [row for name in options.engines for think in options.think for row in moved(name, think, dealt)]
     options.dealt = {kind: [position_string(at.board.moves) for at in found] for kind, found in dealt.items()}
-    return finish("engines strength", rows, options, wide=True)
+    return finish("engines strength", [], options, wide=rows)
 
 
 def _engines(text: str) -> list[str]:

@@ -96,24 +96,30 @@ def _by_figure(runs: Sequence[Sequence[Row]]) -> dict[tuple[str, str], list[Row]
 
 
 def finish(
-    command: str, rows: Sequence[Row], options: Namespace, notes: Sequence[str] = (), *, wide: bool = False
+    command: str,
+    rows: Sequence[Row],
+    options: Namespace,
+    notes: Sequence[str] = (),
+    *,
+    wide: Sequence[Row] = (),
 ) -> int:
     """Print what a command found, write the files that were asked for; return the exit status.
 
-    That is 1 if a goal is missed. `wide`: a line for each part, in place of one for each figure.
+    That is 1 if a goal is missed. `wide` are rows that stand in a table of their own, a line for each part.
     """
-    cells = table(rows, wide=wide)
-    missed = [f"MISSED {row.part}: {row.what}" for row in rows if row.is_missed] if wide else []
-    print("\n".join([aligned(cells), *notes, *missed]), flush=True)
+    tables = [table(some, wide=some is wide) for some in (wide, rows) if some]
+    missed = [f"MISSED {row.part}: {row.what}" for row in wide if row.is_missed]
+    lines = [*notes, *missed]
+    print("\n".join(["\n\n".join(map(aligned, tables)), *lines]), flush=True)
     words = {name: value for name, value in vars(options).items() if name not in ("json", "markdown")}
-    where = _where()
+    where, everything = _where(), [*wide, *rows]
     write_json(
         options.json,
-        {"command": command, **where, "options": words, "rows": as_data(rows), "notes": [*notes]},
+        {"command": command, **where, "options": words, "rows": as_data(everything), "notes": [*notes]},
     )
     title = f"`python -m conformance {command}`, {', '.join(where.values())}:"
-    write(options.markdown, "\n".join([title, "", markdown(cells), "", *notes, *missed]).rstrip() + "\n")
-    return 1 if any(row.is_missed for row in rows) else 0
+    write(options.markdown, "\n\n".join([title, *map(markdown, tables), *lines]) + "\n")
+    return 1 if any(row.is_missed for row in everything) else 0
 
 
 def as_data(rows: Sequence[Row]) -> list[dict[str, object]]:
@@ -128,10 +134,10 @@ def some(what: str, lines: Sequence[object]) -> list[str]:
 
 
 def table(rows: Sequence[Row], *, wide: bool = False) -> list[list[str]]:
-    """Return the cells of a table, its head first. Figures of two servers are never shown in a wide one."""
-    is_compared = any(row.beside is not None for row in rows)
-    if wide and not is_compared:
+    """Return the cells of a table, its head first."""
+    if wide:
         return _wide(rows)
+    is_compared = any(row.beside is not None for row in rows)
     head = ["", "found", *(["beside", "ratio"] if is_compared else []), "goal", ""]
     lines = [head]
     for row in rows:

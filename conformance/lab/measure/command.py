@@ -57,7 +57,9 @@ def main(argv: Sequence[str]) -> int:
     if not meters.has_proc():
         print("There is no /proc here: the server's CPU and memory are not known.")
     rows = trio.run(measured, scenario, options)
-    return finish(f"measure {name}", rows, options, wide=scenario.wide)
+    if scenario.wide and options.beside is None:
+        return finish(f"measure {name}", [], options, wide=rows)
+    return finish(f"measure {name}", rows, options)
 
 
 async def measured(scenario: Scenario, options: Namespace) -> list[Row]:

@@ -19,7 +19,7 @@ import trio
 from conformance.arguments import Parser, UsageError, choice
 from conformance.lab.report import Row, counted, finish, some
 from conformance.lab.servers import Cluster, Gateway, Log, cluster, gateway
-from conformance.lab.survive import lobby
+from conformance.lab.survive import lobby, together
 from conformance.lab.survive.faults import CLUSTER, DRAINS, KILL_AWAY, KILLS, Fault, Measured, Scene, flow
 from conformance.lab.survive.games import LENGTH, complaints_about, stored_in
 from conformance.lab.survive.players import STUCK, Load
@@ -86,11 +86,16 @@ PLAYS = {
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    texts = {name: play.text for name, play in PLAYS.items()} | {"lobby": lobby.TEXT}
+    texts = {name: play.text for name, play in PLAYS.items()} | {
+        "together": together.TEXT,
+        "lobby": lobby.TEXT,
+    }
     name = choice("survive", argv, texts)
     if name is None:
         return 0
     parser = Parser.of(f"survive {name}", texts[name])
+    if name == "together":
+        return together.main(parser, argv[1:])
     if name == "lobby":
         return lobby.main(parser, argv[1:])
     play = PLAYS[name]
