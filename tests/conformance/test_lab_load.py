@@ -9,7 +9,7 @@ import trio_websocket
 from runner_fakes import tcp_server, websocket_server
 from worlds.server import EVERY_PORT, Served, served
 
-from conformance.lab.load import COUPLES, Plan, Stretch, played
+from conformance.lab.load import COUPLES, Plan, Stretch, by_kind, played
 from conformance.lab.workers import LoadError
 from conformance.launch import running
 from conformance.targets import Address
@@ -116,5 +116,5 @@ async def test_server_that_is_not_there_ends_the_run() -> None:
 @pytest.mark.lab
 async def test_process_that_is_not_there_ends_the_run() -> None:
     async with running(["--rounds", "1000"]) as server:
-        plan = Plan(COUPLES["droidcon"], 1, server.addresses, [Stretch(0.2)], pid=2**22 + 1)
+        plan = Plan(COUPLES["droidcon"], 1, by_kind(server), [Stretch(0.2)], pid=2**22 + 1)
         assert await complaint(plan) == f"there is no process {2**22 + 1}"
