@@ -96,43 +96,26 @@ def renamed(wish: Wish, number: int) -> Wish:
     return replace(wish, name=f"{wish.name}-{number}", against=f"{wish.against}-{number}")
 
 
-# From outside.
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a crowd comes: to one server or to several."""
+
+    addresses: Sequence[Addresses]
+    pids: Sequence[int]
+    cores: tuple[int, int] | None
+    """Where to pin servers and crowd."""
 
 
-async def until_all_play(servers: Sequence[Server], pairs: int, whom: str) -> float:
-    """Return how many seconds pass until so many pairs play, who all come at once. Raises LoadError."""
+def site(*servers: Server) -> Site:
+    """Return where these servers are, and two cores where there are two."""
     pids = [server.process.pid for server in servers]
-    addresses = [server.addresses for server in servers]
-    seconds: float = await run(come, addresses, pids, meters.two_cores(), pairs, whom)
-    return seconds
-
-
-async def cost_beside(server: Server, waiting: int, seconds: float) -> dict[str, float | None]:
-    """Return the CPU seconds of an idle second and of a game, by wish and in the lobby, beside others.
-
-    Raises LoadError.
-    """
-    cores = meters.two_cores()
-    pid = server.process.pid
-    found: dict[str, float | None] = await run(wait, server.addresses, pid, cores, waiting, seconds)
-    return found
-
-
-async def memory_after(server: Server, points: Sequence[int]) -> list[tuple[int, float, int]]:
-    """Return, at each of so many games, how many were played, within what time, and the server's memory.
-
-    Raises LoadError.
-    """
-    found: list[tuple[int, float, int]] = await run(
-        last, server.addresses, server.process.pid, meters.two_cores(), points
-    )
-    return found
+    return Site([server.addresses for server in servers], pids, meters.two_cores())
 
 
 async def fill(server: Server, games: int) -> None:
     """Have so many short games played, so that there is something to read. Raises LoadError."""
     say(f"playing {games} games ...")
-    await memory_after(server, [games])
+    await run(last, site(server), [games])
 
 
 # In the process of bots.
@@ -141,9 +124,9 @@ async def fill(server: Server, games: int) -> None:
 class _Crowd:
     """Makes fast bots of one loop that count together."""
 
-    def __init__(self, servers: Sequence[Addresses]) -> None:
+    def __init__(self, site: Site) -> None:
         self.counts = Counts()
-        self._servers = servers
+        self._servers = site.addresses
         self._readings = readings_of(PLAIN, [SHORT])
 
     def bot(self, dialect: str, wish: Wish, server: int = 0, *, moves: bool = True) -> FastBot:
@@ -151,20 +134,14 @@ class _Crowd:
         return FastBot(self._readings[dialect], wish, address, self.counts, moves=moves)
 
 
-def come(
-    servers: Sequence[Addresses],
-    pids: Sequence[int],
-    cores: tuple[int, int] | None,
-    pairs: int,
-    whom: str,
-) -> float:
+def come(site: Site, pairs: int, whom: str) -> float:
     """Return how many seconds pass until so many pairs play, who come to all servers at once.
 
     In its game a player makes no move where it takes anyone, so that nobody is paired twice.
     """
-    loop, crowd = BotLoop[FastBot](), _Crowd(servers)
-    settle_on(cores, *pids)
-    players = list(_coming(crowd, len(servers), pairs, whom))
+    loop, crowd = BotLoop[FastBot](), _Crowd(site)
+    settle_on(site.cores, *site.pids)
+    players = list(_coming(crowd, len(site.addresses), pairs, whom))
     begun = perf_counter()
     for player in players:
         loop.add(player)
@@ -190,12 +167,10 @@ def _coming(crowd: _Crowd, servers: int, pairs: int, whom: str) -> Iterator[Fast
                 yield crowd.bot(dialect, Wish(wish.name), server, moves=False)
 
 
-def wait(
-    addresses: Addresses, pid: int, cores: tuple[int, int] | None, waiting: int, seconds: float
-) -> dict[str, float | None]:
+def wait(site: Site, waiting: int, seconds: float) -> dict[str, float | None]:
     """Return the server's CPU time for an idle second and for a game, beside so many who wait for nobody."""
-    loop, crowd = BotLoop[FastBot](), _Crowd([addresses])
-    settle_on(cores, pid)
+    loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
+    settle_on(site.cores, pid)
     for at in range(waiting):
         loop.add(crowd.bot("droidcon", Wish(f"w{at}", against=f"absent{at}")))
         if at % _WAVE == 0 or at == waiting - 1:
@@ -208,7 +183,7 @@ def wait(
     idle = None if before is None or after is None else (after - before) / (perf_counter() - begun)
     found: dict[str, float | None] = {"idle": idle}
     for kind, playing in (("wish", _by_wish), ("lobby", _in_lobby)):
-        crowd = _Crowd([addresses])
+        crowd = _Crowd(site)
         players, counts = list(playing(crowd, PAIRS)), crowd.counts
         for bot in players:
             loop.add(bot)
@@ -227,12 +202,10 @@ def _reaches(counts: Counts, number: int) -> Callable[[], bool]:
     return lambda: counts.entered >= number
 
 
-def last(
-    addresses: Addresses, pid: int, cores: tuple[int, int] | None, points: Sequence[int]
-) -> list[tuple[int, float, int]]:
+def last(site: Site, points: Sequence[int]) -> list[tuple[int, float, int]]:
     """Return, at each of so many games, how many ended, within what time, and the server's memory."""
-    loop, crowd = BotLoop[FastBot](), _Crowd([addresses])
-    settle_on(cores, pid)
+    loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
+    settle_on(site.cores, pid)
     at_tables = [
         crowd.bot("droidcon", wish) for at in range(PAIRS) for wish in couple(f"d{at}", at_table=True)
     ]

@@ -135,7 +135,7 @@ async def _stretch(
             for dialect, server in zip(DIALECTS, cycle(servers), strict=False)
         }
         pids = [server.pid for server in servers]
-        counts: Counts = await run(play, addresses, pids, games, stalls, options)
+        counts = await run(play, addresses, pids, games, stalls, options)
         for server in servers:
             _, status = await server.stop()
             if status != 0:

@@ -185,8 +185,7 @@ def both_stretches(options: Namespace) -> tuple[Stretch, Stretch]:
 async def played(plan: Plan) -> Report:
     """Have a process of bots carry out the plan. Raises LoadError."""
     with many_files():
-        report: Report = await run(carry_out, plan)
-    return report
+        return await run(carry_out, plan)
 
 
 # In the process of bots.

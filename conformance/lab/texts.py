@@ -5,7 +5,7 @@ that is another one each time, `#h` for an integer that has the same hash in Pyt
 is what one connection sends, piece by piece, the same again for the same `Random`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from random import Random
 from typing import TypeAlias
@@ -196,36 +196,13 @@ _ARENA = (
     b'#{1 #_ x "\\u00e9"} \\newline',
 )
 _DROIDCON = (
-    b"NAME ann\n",
-    b"JOIN lobby\n",
-    b"JOIN @aima\n",
-    b"PUT 3\n",
-    b"PUT -9\r\n",
-    b"NAME \xff\xfd\x18x\n",
-    b"\n",
+    *(b"NAME ann\n", b"JOIN lobby\n", b"JOIN @aima\n", b"PUT 3\n"),
+    *(b"PUT -9\r\n", b"NAME \xff\xfd\x18x\n", b"\n"),
 )
-_PATHS = (
-    b"/",
-    b"/api/games",
-    b"/api/games?limit=5",
-    b"/api/standings",
-    b"/healthz",
-    b"/api/clear",
-    b"/?table=x",
-    b"*",
-)
+_PATHS = b"/ /api/games /api/games?limit=5 /api/standings /healthz /api/clear /?table=x *".split()
 _ODD = (
-    b"\0",
-    b"\r\n",
-    b"\n",
-    b"\xff",
-    b"\xc3",
-    b"\xf0\x9f\x98\x80",
-    b"%00",
-    b"9" * 400,
-    b"A" * 5000,
-    b"=",
-    b"\x7f" * 9,
+    *(b"\0", b"\r\n", b"\n", b"\xff", b"\xc3", b"\xf0\x9f\x98\x80"),
+    *(b"%00", b"9" * 400, b"A" * 5000, b"=", b"\x7f" * 9),
 )
 _UPGRADE = (
     b"GET %s HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -259,36 +236,20 @@ def noise(lot: Random) -> bytes:
 def mutated(data: bytes, lot: Random) -> bytes:
     """Return `data` with a few random changes, or, now and then, as it is."""
     for _ in range(lot.choice((0, 1, 1, 2, 3, 8))):
-        data = lot.choice(_CHANGES)(data, lot)
+        at = lot.randrange(len(data) + 1)
+        before, behind = data[:at], data[at:]
+        match lot.randrange(6):
+            case 0:
+                data = before + lot.randbytes(1) + behind[1:]
+            case 1:
+                data = before + behind[lot.randint(1, 8) :]
+            case 2:
+                data = before + behind[:20] * lot.choice((2, 3, 50))
+            case 3:
+                data = before
+            case _:
+                data = before + lot.choice(_ODD) + behind
     return data
-
-
-def _flipped(data: bytes, lot: Random) -> bytes:
-    at = lot.randrange(len(data) + 1)
-    return data[:at] + lot.randbytes(1) + data[at + 1 :]
-
-
-def _without(data: bytes, lot: Random) -> bytes:
-    at = lot.randrange(len(data) + 1)
-    return data[:at] + data[at + lot.randint(1, 8) :]
-
-
-def _doubled(data: bytes, lot: Random) -> bytes:
-    at = lot.randrange(len(data) + 1)
-    return data[:at] + data[at : at + 20] * lot.choice((2, 3, 50))
-
-
-def _with_odd(data: bytes, lot: Random) -> bytes:
-    at = lot.randrange(len(data) + 1)
-    return data[:at] + lot.choice(_ODD) + data[at:]
-
-
-def _cut(data: bytes, lot: Random) -> bytes:
-    return data[: lot.randrange(len(data) + 1)]
-
-
-_Change: TypeAlias = Callable[[bytes, Random], bytes]
-_CHANGES: tuple[_Change, ...] = (_flipped, _without, _doubled, _with_odd, _with_odd, _cut)
 
 
 def _line(lot: Random) -> bytes:

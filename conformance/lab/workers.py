@@ -12,13 +12,16 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
 
 import trio
 
 from conformance.dialects.script import OutOfStep
 from conformance.lab.meters import NoSuchProcess, pin
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Job = Callable[..., object]
 """May raise LoadError, OutOfStep, NoSuchProcess, OSError."""
 _COMMAND = (sys.executable, "-c", "from conformance.lab.workers import serve; serve()")
@@ -86,10 +89,11 @@ async def worker(job: Job, *arguments: object) -> AsyncIterator[Worker]:
             await process.wait()
 
 
-async def run(job: Job, *arguments: object) -> Any:
+async def run(job: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
     """Run a job in a process of its own; return what it returns. Raises LoadError."""
-    async with worker(job, *arguments) as found:
-        return await found.receive()
+    async with worker(partial(job, *arguments, **named)) as found:
+        value: R = await found.receive()
+    return value
 
 
 # In the process.

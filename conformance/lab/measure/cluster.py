@@ -12,7 +12,7 @@ from functools import partial
 import trio
 
 from conformance.arguments import Parser
-from conformance.lab.crowds import ANYONE, WISH, until_all_play
+from conformance.lab.crowds import ANYONE, WISH, come, site
 from conformance.lab.load import (
     COUPLES,
     ENDLESS,
@@ -29,6 +29,7 @@ from conformance.lab.measure.scenario import Part, Scenario
 from conformance.lab.meters import cpu_seconds
 from conformance.lab.report import Row, difference, ratio
 from conformance.lab.servers import Cluster, cluster
+from conformance.lab.workers import run
 from conformance.launch import running
 
 MOST_LOCAL = 1.05
@@ -104,7 +105,7 @@ async def _pairing(options: Namespace, command: Sequence[str]) -> list[Row]:
     for whom, words in ((ANYONE, "take anyone"), (WISH, "wish for one on another node")):
         async with cluster("abc", ENDLESS, command) as nodes:
             servers = [node.server for node in nodes.nodes]
-            seconds = await until_all_play(servers, options.players // 2, whom)
+            seconds = await run(come, site(*servers), options.players // 2, whom)
         what = f"{options.players} {words}, until all play"
         rows.append(Row("pairing", what, seconds, "s", PAIRING_S))
     return rows

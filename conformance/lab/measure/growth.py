@@ -11,11 +11,12 @@ from time import perf_counter
 import trio
 
 from conformance.arguments import Parser
-from conformance.lab.crowds import SHORT_SERIES, TABLE, cost_beside, memory_after, until_all_play
+from conformance.lab.crowds import SHORT_SERIES, TABLE, come, last, site, wait
 from conformance.lab.load import COUPLES, ENDLESS, Report, at_gateway, both_stretches, ms, played
 from conformance.lab.measure.bench import warn
 from conformance.lab.measure.scenario import Part, Scenario
 from conformance.lab.report import MB, Row, counted, difference, ratio, times
+from conformance.lab.workers import run
 from conformance.launch import running
 
 FEW = 20
@@ -43,7 +44,7 @@ async def _start(_: Namespace, command: Sequence[str]) -> list[Row]:
 
 async def _connect(options: Namespace, command: Sequence[str]) -> list[Row]:
     async with running(ENDLESS, command) as server:
-        seconds = await until_all_play([server], options.games, TABLE)
+        seconds = await run(come, site(server), options.games, TABLE)
     what = f"{2 * options.games} come at once, until all play"
     return [Row("connect", what, seconds, "s", CONNECT_S)]
 
@@ -74,7 +75,7 @@ async def _waiting(options: Namespace, command: Sequence[str]) -> list[Row]:
     found = []
     for number in (FEW_WAITING, options.waiting):
         async with running(SHORT_SERIES, command) as server:
-            found.append(await cost_beside(server, number, options.seconds))
+            found.append(await run(wait, site(server), number, options.seconds))
     few, many = found
     rows: list[Row] = []
     for kind, what in (("wish", "short game by wish"), ("lobby", "short game by the lobby's choice")):
@@ -95,15 +96,15 @@ async def _waiting(options: Namespace, command: Sequence[str]) -> list[Row]:
 async def _memory(options: Namespace, command: Sequence[str]) -> list[Row]:
     """Compare the memory after very many games with that after a few."""
     async with running(SHORT_SERIES, command) as server:
-        found = await memory_after(server, points_up_to(options.many))
-    (_, _, first), (games, seconds, last) = found[0], found[-1]
+        found = await run(last, site(server), points_up_to(options.many))
+    (_, _, first), (games, seconds, final) = found[0], found[-1]
     return [
         *(
             Row("memory", f"after {at} games", size / MB, "MB", form=".1f")
             for at, (_, _, size) in zip(points_up_to(options.many), found, strict=True)
         ),
         counted("memory", "short games a second", round(games / seconds)),
-        Row("memory", "last memory to first", ratio(last, first), most=MOST_MEMORY, form=".3f"),
+        Row("memory", "last memory to first", ratio(final, first), most=MOST_MEMORY, form=".3f"),
     ]
 
 
