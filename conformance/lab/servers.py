@@ -51,7 +51,7 @@ async def until(is_so: Callable[[], bool], limit: float) -> bool:
     return found
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Said:
     """How much of what should not be there a server wrote on stderr."""
 

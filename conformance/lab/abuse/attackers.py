@@ -8,7 +8,7 @@ import socket
 import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import trio
@@ -78,37 +78,30 @@ class Attacked:
         self._source = source
 
     @asynccontextmanager
-    async def connected(self, port: str, *, drains: bool = False) -> AsyncIterator[Attacker]:
-        """Connect to a port for as long as the block lasts. Raises HungUp.
+    async def connected(
+        self, port: str, resource: str | None = None, *, drains: bool = False
+    ) -> AsyncIterator[Attacker]:
+        """Connect to a port for as long as the block lasts, with a websocket if there is a resource.
 
-        With `drains` all that comes meanwhile is read, and HungUp at the end of the stream is wrapped.
+        With `drains` all that comes meanwhile is read. Raises HungUp, wrapped once it is connected.
         """
         async with connected(self._addresses[port], self._source) as client:
             self.counts["connections"] += 1
             assert isinstance(client.stream, trio.SocketStream)
             attacker = Attacker(client.stream, self.counts)
-            if not drains:
-                yield attacker
-                return
+            if resource is not None:
+                await attacker.shake(self._addresses[port].authority, resource)
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(attacker.drain)
+                if drains:
+                    nursery.start_soon(attacker.drain)
                 yield attacker
                 nursery.cancel_scope.cancel()
 
-    @asynccontextmanager
-    async def websocket(
+    def websocket(
         self, port: str, resource: str = "/", *, drains: bool = False
-    ) -> AsyncIterator[Attacker]:
+    ) -> AbstractAsyncContextManager[Attacker]:
         """Open a websocket to a port for as long as the block lasts; otherwise as `connected`."""
-        async with self.connected(port) as client:
-            await client.shake(self._addresses[port].authority, resource)
-            if not drains:
-                yield client
-                return
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(client.drain)
-                yield client
-                nursery.cancel_scope.cancel()
+        return self.connected(port, resource, drains=drains)
 
     async def suffer(self, attack: Attack) -> None:
         """Let the clients of an attack come, one after the other, again and again, until cancelled."""

@@ -35,7 +35,7 @@ async def _measure(kind: str, options: Namespace, command: Sequence[str]) -> lis
                 reports[keeps].append(await played(plan))
     both = {keeps: _figures(found) for keeps, found in reports.items()}
     rows = [
-        Row(f"{kind}, {'kept' if keeps else 'not kept'}", what, _mean(values))
+        Row(f"{kind}, {'kept' if keeps else 'not'}", what, _mean(values))
         for keeps, figures in both.items()
         for what, values in figures.items()
     ]
@@ -45,13 +45,13 @@ async def _measure(kind: str, options: Namespace, command: Sequence[str]) -> lis
     rows += [
         Row(
             f"{kind}, kept",
-            f"slower at {what}",
+            f"{what} slower",
             slower(both[False][what], both[True][what]),
             most=MOST_SLOWER,
         )
-        for what in ("move p50 ms", "move p99 ms")
+        for what in ("move p50", "move p99")
     ]
-    return [*rows, Row(f"{kind}, kept", "us a game more", times(MOVES, game), form=".0f")]
+    return [*rows, Row(f"{kind}, kept", "game us", times(MOVES, game), form=".0f")]
 
 
 def _figures(reports: Sequence[Report]) -> dict[str, list[float | None]]:
@@ -62,12 +62,12 @@ def _figures(reports: Sequence[Report]) -> dict[str, list[float | None]]:
         for what, value in {
             "moves/s": full.rate,
             "us a move": full.cpu_us,
-            "us of the loop": None if used is None else 1e6 * used.first / full.moves,
-            "us a game aside": aside,
-            "result p50 ms": ms(full.results, 50),
-            "result p99 ms": ms(full.results, 99),
-            "move p50 ms": ms(paced.plays, 50),
-            "move p99 ms": ms(paced.plays, 99),
+            "loop us": None if used is None else 1e6 * used.first / full.moves,
+            "aside us": aside,
+            "result p50": ms(full.results, 50),
+            "result p99": ms(full.results, 99),
+            "move p50": ms(paced.plays, 50),
+            "move p99": ms(paced.plays, 99),
         }.items():
             found.setdefault(what, []).append(value)
     return found

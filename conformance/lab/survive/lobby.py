@@ -14,9 +14,9 @@ from time import time_ns
 import trio
 
 from conformance.arguments import Parser
-from conformance.dialects.script import DRAWN, SHORT, Game, Outcome, OutOfStep, Phase, Wish
+from conformance.dialects.script import DRAWN, SHORT, Cut, Game, Outcome, OutOfStep, Phase, Wish
 from conformance.lab.bots import PLAIN, script_of, shown
-from conformance.lab.client import Client, HungUp, connected
+from conformance.lab.client import Client, HungUp, connected, converse
 from conformance.lab.report import counted, finish, some
 from conformance.lab.servers import cluster, postgres, until
 from conformance.lab.survive.games import Result, stored_in
@@ -68,8 +68,10 @@ class Visitor:
         self.told: list[Told] = []
         self.is_silent = False
         """To be set when there were enough games: it says nothing any more."""
+        self.is_leaving = False
+        self.has_finished = False
+        """Never: it is there until it leaves."""
         self._client: Client | None = None
-        self._leaves = False
         self._begin()
 
     def __str__(self) -> str:
@@ -85,11 +87,12 @@ class Visitor:
         while not self.is_silent:
             try:
                 async with connected(address) as self._client:
-                    if self._leaves:
+                    if self.is_leaving:
                         return
-                    await self._converse(self._client, address)
+                    async for _ in converse(self._client, self, address):
+                        pass
             except HungUp as error:
-                if self._leaves:
+                if self.is_leaving:
                     return
                 if not (self._script.may_hang_up and self._place.phase is Phase.WAITING and self.told):
                     raise OutOfStep(f"{self} was hung up on when it was {self._place}: {error}") from None
@@ -97,26 +100,24 @@ class Visitor:
 
     async def leave(self) -> None:
         """Leave the lobby, whatever is told meanwhile."""
-        self._leaves = True
+        self.is_leaving = True
         if self._client is not None:
             with suppress(HungUp):
                 await self._client.leave()
 
-    async def _converse(self, client: Client, address: Address) -> None:
-        resource, rest = self._script.resource(self.wish), b""
-        if resource is not None:
-            rest = await client.shake(address.authority, address.resource(resource))
-        answer = self._script.opening(self.wish)
-        while True:
-            if answer:
-                await client.say(answer)
-            rest += await client.heard()
-            cut = self._script.cut(rest)
-            rest = cut.rest
-            answer = b"".join([cut.answer, *map(self._hear, cut.messages)])
+    @property
+    def resource(self) -> str | None:
+        return self._script.resource(self.wish)
 
-    def _hear(self, message: bytes) -> bytes:
-        if self._leaves:
+    @property
+    def opening(self) -> bytes:
+        return self._script.opening(self.wish)
+
+    def cut(self, data: bytes) -> Cut:
+        return self._script.cut(data)
+
+    def hear(self, message: bytes) -> bytes:
+        if self.is_leaving:
             return b""
         step = self._script.advance(self._place, message, self.wish.name)
         if step is None:

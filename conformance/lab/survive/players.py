@@ -8,7 +8,6 @@ not read when the server died.
 
 import ssl
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement, product
@@ -19,7 +18,7 @@ import trio
 
 from conformance.dialects.script import LEFT, Closed, Cut, Game, OutOfStep, Phase, Wish
 from conformance.lab.bots import PLAIN, script_of, shown
-from conformance.lab.client import Client, HungUp, connected
+from conformance.lab.client import HungUp, connected, converse
 from conformance.lab.servers import Gateway
 from conformance.lab.survive.games import Result, course
 
@@ -59,6 +58,8 @@ class Player:
         self.is_in = False
         """Whether it has heard anything yet."""
         self.is_done = False
+        self.counted = 0
+        """How many results were counted by its load."""
         self.heard_at = monotonic()
         self.free_at = 0.0
         """When a game of its was last over."""
@@ -79,6 +80,11 @@ class Player:
     def has_all(self) -> bool:
         """Whether it was told of the last game. Nothing comes after that."""
         return len(self.results) == len(self._games)
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether it has nothing more to hear."""
+        return self.has_all or self.is_cut_off
 
     @property
     def is_playing(self) -> bool:
@@ -272,7 +278,12 @@ class Load:
         """Let a player play a course, or as much of it as its server lives to see."""
         while not (self.is_over or player.is_done):
             try:
-                await self._converse(one, player)
+                address, tls = player.gateway.addresses[player.dialect], None
+                if Random(player.wish.name).random() < 0.5:
+                    tls = self._tls
+                async with connected(address, tls=tls) as client:
+                    async for _ in converse(client, player, address, self._pause):
+                        self._note(one, player)
                 player.is_done = True
             except (HungUp, Closed) as error:
                 if player.is_in or player.is_leaving:
@@ -285,33 +296,13 @@ class Load:
                 player.is_done = True
                 self.troubles.append(f"{player}: {error}")
 
-    async def _converse(self, one: Course, player: Player) -> None:
-        """Say and hear what there is. Raises HungUp or Closed at an end, OutOfStep."""
-        address, name = player.gateway.addresses[player.dialect], player.wish.name
-        tls = self._tls if Random(name).random() < 0.5 else None
-        async with connected(address, tls=tls) as client:
-            resource, rest, answer = player.resource, b"", player.opening
-            if resource is not None:
-                rest = await client.shake(address.authority, address.resource(resource))
-            while not (player.has_all or player.is_cut_off):
-                await self._say(player, client, answer)
-                rest += await client.heard()
-                player.is_in, player.heard_at = True, monotonic()
-                cut, told = player.cut(rest), len(player.results)
-                rest = cut.rest
-                answer = b"".join([cut.answer, *map(player.hear, cut.messages)])
-                self.results += len(player.results) - told
-                if one.begun is None and all(each.is_playing for each in one.players):
-                    one.begun = player.heard_at
-                player.cut(rest)  # a good-bye may have come with the last message
-
-    async def _say(self, player: Player, client: Client, answer: bytes) -> None:
-        with suppress(HungUp):  # whether the server is there still is seen when reading
-            if answer:
-                await trio.sleep(self._pause)
-                await client.say(answer)
-            if player.is_leaving:
-                await client.leave()
+    def _note(self, one: Course, player: Player) -> None:
+        """Take in that a player has heard something."""
+        player.is_in, player.heard_at = True, monotonic()
+        self.results += len(player.results) - player.counted
+        player.counted = len(player.results)
+        if one.begun is None and all(each.is_playing for each in one.players):
+            one.begun = player.heard_at
 
     async def _watch(self, one: Course, scope: trio.CancelScope) -> None:
         """Let a course be over that does not go on."""
