@@ -14,23 +14,11 @@ from conformance import cli
 LAB = "conformance.lab"
 COMMANDS: Mapping[str, str] = {
     "abuse": "abuse.command",
-    "bench": "bench.command",
-    "cluster": "cluster.command",
-    "cluster-faults": "cluster_faults.command",
-    "drains": "drains",
-    "fairness": "fairness.command",
+    "engines": "engines",
+    "fairness": "fairness",
     "fuzz": "fuzz.command",
-    "growth": "growth",
-    "house-hog": "house_hog",
-    "house-load": "house_load",
-    "junk": "junk.command",
-    "kills": "kills.command",
-    "page-load": "page_load.command",
-    "reading": "reading.command",
-    "sprt": "sprt",
-    "store-cost": "store_cost",
-    "strength": "strength",
-    "web-load": "web_load.command",
+    "measure": "measure.command",
+    "survive": "survive.command",
 }
 """The laboratory's commands, each a module there with a function `main`."""
 

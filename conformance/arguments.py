@@ -7,7 +7,7 @@ import argparse
 import json
 import os
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NoReturn, Self
@@ -50,8 +50,9 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--seed", default=os.urandom(4).hex(), metavar="WORD", help=text)
 
     def report(self) -> None:
-        """Take a file for a report for machines."""
+        """Take files for a report for machines, and for its table as a document has it."""
         self.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+        self.add_argument("--markdown", type=file, metavar="FILE", help="write the table in Markdown as well")
 
     def server_options(self) -> None:
         """Take words for the gateway's command line."""
@@ -62,6 +63,22 @@ class Parser(argparse.ArgumentParser):
             metavar="WORDS",
             help="more options of the gateway",
         )
+
+
+def choice(command: str, argv: Sequence[str], known: Mapping[str, str]) -> str | None:
+    """Return the first word, which is one of the known names; None where only their list was asked for.
+
+    Raises UsageError.
+    """
+    if argv and argv[0] in known:
+        return argv[0]
+    width = max(map(len, known)) + 2
+    lines = [f"  {name:{width}}{text}" for name, text in known.items()]
+    help_ = "\n".join([f"python -m conformance {command} NAME [options], where NAME is", *lines])
+    if [*argv] not in (["-h"], ["--help"]):
+        raise UsageError(help_)
+    print(help_)
+    return None
 
 
 def seconds(text: str) -> float:
@@ -102,7 +119,7 @@ def write(path: Path | None, text: str) -> None:
 
 def write_json(path: Path | None, data: object) -> None:
     """Write a report for machines, if one was asked for. Raises UsageError."""
-    write(path, json.dumps(data, indent=2) + "\n")
+    write(path, json.dumps(data, indent=2, default=str) + "\n")
 
 
 def names_in(text: str, known: Collection[str]) -> list[str]:

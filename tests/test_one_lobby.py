@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
-from conformance.lab.cluster.lobby import meetings
-from conformance.lab.redis_server import redis_program
+from conformance.lab.servers import redis_program
+from conformance.lab.survive.lobby import meetings
 
 POSTGRES = os.environ.get("C4TEST_POSTGRES")
 """The URL of a database to test with, if there is one."""

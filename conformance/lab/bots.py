@@ -1,25 +1,39 @@
-"""A bot on its socket, which never blocks.
+"""Fast bots: scripted clients on sockets that never block, thousands of them in one process.
 
-Knows the way in (a connection, perhaps a handshake, the first words), looks up in its book what the bytes
-that come mean, and answers what the transport demands. What follows from a turn is for its subclasses. Does
-not know who polls the sockets, nor the dialects.
+What received bytes mean is looked up where possible: bots play the same games over and over, so the same
+bytes come again and again, and cost one look into a dict. What follows from them is for the subclasses of
+`Bot`.
 """
 
+import select
 import socket
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from time import perf_counter
+from typing import Generic, Protocol, TypeVar
 
 from conformance.dialects import DIALECTS
-from conformance.dialects.script import OutOfStep, Phase, Place, Script, Wish
+from conformance.dialects.script import Outcome, OutOfStep, Phase, Place, Script, Step, Wish
 from conformance.frames import FrameError, Handshake
-from conformance.lab.book import Book, Known, Turn
 from conformance.targets import Address
 
 KINDS = {kind: (dialect.name, make) for dialect in DIALECTS.values() for kind, make in dialect.bots.items()}
 """Of each kind of bot its dialect, and what makes its script."""
 PLAIN = {name: next(iter(dialect.bots)) for name, dialect in DIALECTS.items()}
 """The kind of bot that is meant by a dialect alone."""
+NAP = 0.01
+"""Seconds that one look at the sockets waits at most."""
 _CHUNK = 4096
 _HEAD_END = b"\r\n\r\n"
+_SHOWN = 200
+_MOST_KNOWN = 2000
+"""Chunks that are remembered in one place: new ones without end must not fill the memory."""
+_MOST_FOUND = 1000
+"""A look that finds so many sockets may have left some out."""
+_HAS_EPOLL = hasattr(select, "epoll")
 
 
 def script_of(kind: str, *game: object, timed: bool = False) -> Script:
@@ -27,17 +41,95 @@ def script_of(kind: str, *game: object, timed: bool = False) -> Script:
     return KINDS[kind][1](*game, timed=timed)
 
 
+def shown(message: bytes) -> str:
+    """Return a message in quotes, cut where it is long."""
+    text = repr(message)[1:]
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+Known = dict[bytes, "Reading"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a chunk of bytes does to a bot."""
+
+    place: Place
+    known: Known
+    """The chunks that are known in that place."""
+    told: int
+    """How many moves of the opponent: 2 where one game ends and the next begins."""
+    outcome: Outcome | None
+    answer: bytes
+    """The bytes to send at once, such as answers to pings."""
+    move: bytes
+    again: bool
+    entered: bool
+    begun: bool
+    opponent: str | None
+
+
+class Readings:
+    """The known chunks that one kind of bot receives."""
+
+    def __init__(self, kind: str, script: Script) -> None:
+        self.kind = kind
+        self.script = script
+        self._known: dict[Place, Known] = {}
+
+    def known(self, place: Place) -> Known:
+        """Return what is known in a place, which grows."""
+        return self._known.setdefault(place, {})
+
+    def read(self, place: Place, data: bytes, name: str) -> tuple[Reading, bytes]:
+        """Return what `data` does to the bot of this name, and the message it leaves unfinished.
+
+        Raises OutOfStep.
+        """
+        cut = self.script.cut(data)
+        steps: list[Step] = []
+        here = place
+        for message in cut.messages:
+            step = self.script.advance(here, message, name)
+            if step is None:
+                raise OutOfStep(f"was told {shown(message)} when it was {here}")
+            steps.append(step)
+            here = step.place
+        reading = Reading(
+            place=here,
+            known=self.known(here),
+            told=sum(step.told for step in steps),
+            outcome=next((step.outcome for step in steps if step.outcome), None),
+            answer=cut.answer,
+            move=b"".join(step.move for step in steps),
+            again=any(step.again for step in steps),
+            entered=any(step.entered for step in steps),
+            begun=any(step.begun for step in steps),
+            opponent=next((step.opponent for step in reversed(steps) if step.opponent), None),
+        )
+        # The last move of a game and the first of the next can come together.
+        if reading.told > 1 + (reading.outcome is not None):
+            raise OutOfStep(f"was told of two moves at once when it was {place}")
+        return reading, cut.rest
+
+    def remember(self, place: Place, data: bytes, reading: Reading) -> None:
+        """Note what a chunk does to any bot in this place."""
+        known = self.known(place)
+        if len(known) < _MOST_KNOWN:
+            known[self.script.key(data)] = reading
+
+
 class Bot(ABC):
     """A bot. Its socket is there between `connect` and `close`."""
 
-    def __init__(self, book: Book, wish: Wish, address: Address) -> None:
-        self.book = book
+    def __init__(self, readings: Readings, wish: Wish, address: Address) -> None:
+        self.readings = readings
         self.wish = wish
-        self.place = book.script.start
+        self.place = readings.script.start
         self.has_played = False
         """Whether a game of this connection has ended."""
         self._address = address
-        self._key = book.script.key
+        self._key = readings.script.key
         self._known: Known = {}
         self._rest = b""
         self._unsent = b""
@@ -45,10 +137,10 @@ class Bot(ABC):
         self._socket: socket.socket
 
     def __str__(self) -> str:
-        return f"{self.book.kind} bot {self.wish.name}"
+        return f"{self.readings.kind} bot {self.wish.name}"
 
     @abstractmethod
-    def take(self, turn: Turn, before: Place) -> None:
+    def take(self, reading: Reading, before: Place) -> None:
         """Do what follows from what the server has said. `before`: where the bot was until now."""
 
     def come_back(self) -> None:
@@ -60,7 +152,7 @@ class Bot(ABC):
 
         What is to be said first leaves with `push`, once there is a connection.
         """
-        address, script = self._address, self.book.script
+        address, script = self._address, self.readings.script
         try:
             self._socket = socket.socket()
             self._socket.setblocking(False)
@@ -72,7 +164,7 @@ class Bot(ABC):
             self._socket.close()
             raise self.wrong(f"cannot connect: {error.strerror}") from None
         self.place, self.has_played, self._rest = script.start, False, b""
-        self._known = self.book.page(self.place)
+        self._known = self.readings.known(self.place)
         self._receive, self._send = self._socket.recv, self._socket.send
         resource = script.resource(self.wish)
         if resource is None:
@@ -115,16 +207,16 @@ class Bot(ABC):
             return
         except OSError:
             data = b""
-        turn = self._known.get(self._key(data))
-        if turn is None or self._rest:
-            turn = self._read(data)
-            if turn is None:
+        reading = self._known.get(self._key(data))
+        if reading is None or self._rest:
+            reading = self._read(data)
+            if reading is None:
                 return
-        before, self.place = self.place, turn.place
-        self._known = turn.known
-        if turn.answer:
-            self.say(turn.answer)
-        self.take(turn, before)
+        before, self.place = self.place, reading.place
+        self._known = reading.known
+        if reading.answer:
+            self.say(reading.answer)
+        self.take(reading, before)
 
     def meets(self, opponent: str) -> None:  # noqa: B027  most know beforehand
         """Take in whom it plays from here on. Raises OutOfStep."""
@@ -133,45 +225,175 @@ class Bot(ABC):
         """Return what to raise."""
         return OutOfStep(f"{self} {what}")
 
-    def _read(self, data: bytes) -> Turn | None:
+    def _read(self, data: bytes) -> Reading | None:
         """Have the script read what is not known; None where there is nothing to do about it."""
+        script = self.readings.script
         if not data:
-            self._hung_up()
+            if self._handshake is not None:
+                raise self.wrong("was hung up on in the handshake")
+            if not (script.may_hang_up and self.has_played and self.place.phase is Phase.WAITING):
+                raise self.wrong(f"was hung up on when it was {self.place}")
+            self.come_back()
             return None
         rest = self._rest
         data = rest + data
         if self._handshake is not None:
-            self._rest = data
-            if not self._accepted(self._handshake) or not self._rest:
+            head, end, rest = data.partition(_HEAD_END)
+            if not end:
+                self._rest = data
                 return None
-            rest, data = self._rest, self._rest
+            try:
+                self._handshake.accept(head)
+            except FrameError as error:
+                raise self.wrong(f"cannot connect: {error}") from None
+            self._handshake, self._rest, data = None, b"", rest
+            self.say(script.opening(self.wish))
+            if not data:
+                return None
         try:
-            turn, self._rest = self.book.read(self.place, data, self.wish.name)
-            if turn.opponent is not None:
-                self.meets(turn.opponent)
+            reading, self._rest = self.readings.read(self.place, data, self.wish.name)
+            if reading.opponent is not None:
+                self.meets(reading.opponent)
         except OutOfStep as error:
             raise self.wrong(str(error)) from None
         # A name is this bot's affair, and a torn message is not worth remembering.
-        if turn.opponent is None and not (rest or self._rest):
-            self.book.remember(self.place, data, turn)
-        return turn
+        if reading.opponent is None and not (rest or self._rest):
+            self.readings.remember(self.place, data, reading)
+        return reading
 
-    def _hung_up(self) -> None:
-        if self._handshake is not None:
-            raise self.wrong("was hung up on in the handshake")
-        if not (self.book.script.may_hang_up and self.has_played and self.place.phase is Phase.WAITING):
-            raise self.wrong(f"was hung up on when it was {self.place}")
-        self.come_back()
 
-    def _accepted(self, handshake: Handshake) -> bool:
-        """Take in the answer to the handshake, if it is whole, and say what is said first."""
-        head, end, rest = self._rest.partition(_HEAD_END)
-        if not end:
-            return False
-        try:
-            handshake.accept(head)
-        except FrameError as error:
-            raise self.wrong(f"cannot connect: {error}") from None
-        self._handshake, self._rest = None, rest
-        self.say(self.book.script.opening(self.wish))
-        return True
+B = TypeVar("B", bound=Bot)
+
+
+class Ready(Protocol):
+    """What can be read from."""
+
+    def ready(self) -> None:
+        """Take in what has arrived."""
+
+
+class BotLoop(Generic[B]):
+    """The loop that many bots share: which can be read, what is to be done later, which still connect.
+
+    Between two looks at the sockets at most `NAP` seconds pass, plus what the work takes, so that how long
+    ago a message may have come is always known to that.
+    """
+
+    def __init__(self) -> None:
+        self.looked_before = perf_counter()
+        """When the sockets were looked at before the latest time: what that found had not come by then."""
+        self._poll = select.epoll() if _HAS_EPOLL else select.poll()
+        self._readers: dict[int, Ready] = {}
+        self._numbers: dict[B, int] = {}
+        self._connecting: list[B] = []
+        self._later: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = count()
+        self._looked = perf_counter()
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def members(self) -> Iterable[B]:
+        """All bots that are connected, or are about to be."""
+        return self._numbers
+
+    @property
+    def is_waiting_for_connections(self) -> bool:
+        """Whether some bots have not said their first words yet."""
+        return bool(self._connecting)
+
+    def watch(self, number: int, reader: Ready) -> None:
+        """Tell `reader` when there is something to read at a file descriptor."""
+        self._readers[number] = reader
+        self._poll.register(number, select.EPOLLIN if _HAS_EPOLL else select.POLLIN)
+
+    def add(self, bot: B) -> None:
+        """Let a bot connect. Raises OutOfStep."""
+        number = bot.connect()
+        self._numbers[bot] = number
+        self.watch(number, bot)
+        self._connecting.append(bot)
+
+    def remove(self, bot: B) -> None:
+        """Hang up, if that was not done yet."""
+        number = self._numbers.pop(bot, None)
+        if number is not None:
+            self._poll.unregister(number)
+            del self._readers[number]
+            bot.close()
+
+    def close(self, bots: Iterable[B] | None = None) -> None:
+        """Hang up, all of them or some."""
+        for bot in list(self._numbers if bots is None else bots):
+            self.remove(bot)
+
+    def at(self, when: float, what: Callable[[], None]) -> None:
+        """Have something done when it is time."""
+        heappush(self._later, (when, next(self._order), what))
+
+    def hurry(self) -> None:
+        """Do at once what was to be done later."""
+        self._do(float("inf"))
+
+    def run(self, is_over: Callable[[], bool], limit: float) -> None:
+        """Let everybody act until it is over. Raises OutOfStep, also after `limit` seconds."""
+        end = perf_counter() + limit
+        while not is_over():
+            self.turn()
+            if perf_counter() > end:
+                raise OutOfStep(f"{len(self)} bots were not done within {limit:g} s")
+
+    def run_for(self, seconds: float) -> None:
+        """Let everybody act for so long. Raises OutOfStep."""
+        end = perf_counter() + seconds
+        while perf_counter() < end:
+            self.turn()
+
+    def turn(self, longest: float = NAP) -> bool:
+        """Do what is due, look at the sockets once, and deal with what they bring. Raises OutOfStep.
+
+        Returns whether there was something to read.
+        """
+        if self._connecting:
+            connecting, self._connecting = self._connecting, []
+            self._connecting += [bot for bot in connecting if bot in self._numbers and not bot.push()]
+        now = perf_counter()
+        if self._later:
+            self._do(now)
+            if self._later:
+                longest = max(0.0, min(longest, self._later[0][0] - now))
+        found = self._poll.poll(longest if _HAS_EPOLL else 1000 * longest)
+        self.looked_before = self._looked
+        if len(found) < _MOST_FOUND:
+            self._looked = perf_counter()
+        readers = self._readers
+        for number, _ in found:
+            if number in readers:  # another bot may have sent it away just now
+                readers[number].ready()
+        return bool(found)
+
+    def _do(self, now: float) -> None:
+        while self._later and self._later[0][0] <= now:
+            heappop(self._later)[2]()
+
+
+def renamed_table(table: str | None) -> str:
+    """Return the table for the next series of a bot that was hung up on at this one."""
+    name, _, series = (table or "").partition("-")
+    return f"{name}-{int(series or 0) + 1}"
+
+
+def couple(name: str, *, at_table: bool) -> tuple[Wish, Wish]:
+    """Return the wishes of two who want to meet: at a table of their own, or by name."""
+    one, two = f"{name}a", f"{name}b"
+    if at_table:
+        return Wish(one, table=name), Wish(two, table=name)
+    return Wish(one, against=two), Wish(two, against=one)
+
+
+def readings_of(
+    kinds: Iterable[str], game: Sequence[object] = (), *, timed: bool = False
+) -> dict[str, Readings]:
+    """Return what is shared by the bots of each kind, or of each dialect."""
+    return {kind: Readings(kind, script_of(PLAIN.get(kind, kind), *game, timed=timed)) for kind in kinds}

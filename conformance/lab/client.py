@@ -1,17 +1,23 @@
-"""A client on a TCP connection, by trio: it says, hears, and opens a websocket where its dialect has one."""
+"""A client on a TCP connection, by trio, with a websocket or TLS on it where that is asked for."""
 
 import ssl
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from typing import Protocol
 
 import trio
 
+from conformance.dialects.script import Cut
 from conformance.frames import FrameError, Handshake
-from conformance.lab.jobs import LoadError
+from conformance.lab.workers import LoadError
 from conformance.targets import Address
 
+PATIENCE = 15.0
+"""Seconds in which an answer has to come that needs no thought."""
 _CHUNK = 65_536
 _HEAD_END = b"\r\n\r\n"
+_RESULTS = (b"YOU_WON", b"YOU_LOST", b"DRAW")
 
 
 class HungUp(LoadError):
@@ -19,6 +25,10 @@ class HungUp(LoadError):
 
     def __init__(self, why: str = "the server hung up") -> None:
         super().__init__(why)
+
+
+class Refusal(LoadError):
+    """The server told an error."""
 
 
 class Client:
@@ -92,12 +102,34 @@ class Client:
             raise HungUp(str(error)) from None
         return rest
 
+    # Droidcon.
+
+    async def reply(self) -> bytes:
+        """Return the next line. Raises HungUp; Refusal for an error that it tells."""
+        line = await self.line()
+        if line.startswith(b"Error"):
+            raise Refusal(f"the server said {line.decode(errors='replace')!r}")
+        return line
+
+    async def until(self, wanted: bytes) -> None:
+        """Read up to this line, which is to come soon. Raises LoadError."""
+        with trio.move_on_after(PATIENCE):
+            while await self.reply() != wanted:
+                pass
+            return
+        raise LoadError(f"no {wanted.decode()!r} within {PATIENCE:g} s")
+
+    async def enter(self, name: str) -> None:
+        """Take a name. Raises LoadError."""
+        await self.say(b"NAME %s\n" % name.encode())
+        await self.until(b"SUCCESS")
+
 
 @asynccontextmanager
 async def connected(
     address: Address, source: str | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Client]:
-    """A connection, for as long as the block lasts. `source`: the address to come from. Raises HungUp."""
+    """Connect for as long as the block lasts. `source`: the address to come from. Raises HungUp."""
     try:
         stream = await trio.open_tcp_stream(address.host, address.port, local_address=source)
     except OSError as error:
@@ -108,15 +140,118 @@ async def connected(
         await trio.aclose_forcefully(stream)
 
 
+class Scripted(Protocol):
+    """What a scripted client says and hears. Bytes in, bytes out."""
+
+    is_leaving: bool
+    """Whether it is time to leave."""
+
+    @property
+    def resource(self) -> str | None:
+        """The path that a websocket asks for; None for plain TCP."""
+
+    @property
+    def opening(self) -> bytes:
+        """The first bytes to send."""
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether it has nothing more to hear."""
+
+    def cut(self, data: bytes) -> Cut:
+        """Cut what was received into messages. Raises OutOfStep."""
+
+    def hear(self, message: bytes) -> bytes:
+        """Take in a message; return what is to be sent. Raises OutOfStep."""
+
+
+async def converse(
+    client: Client, scripted: Scripted, address: Address, pause: float = 0.0
+) -> AsyncIterator[None]:
+    """Say and hear what a scripted client does; yield whenever it has heard something.
+
+    `pause` are the seconds before each word. Raises HungUp or Closed at an end, OutOfStep.
+    """
+    resource, rest, answer = scripted.resource, b"", scripted.opening
+    if resource is not None:
+        rest = await client.shake(address.authority, address.resource(resource))
+    while not scripted.has_finished:
+        with suppress(HungUp):  # whether the server is there still is seen when reading
+            if answer:
+                await trio.sleep(pause)
+                await client.say(answer)
+            if scripted.is_leaving:
+                await client.leave()
+        rest += await client.heard()
+        cut = scripted.cut(rest)
+        rest = cut.rest
+        answer = b"".join([cut.answer, *map(scripted.hear, cut.messages)])
+        yield
+        scripted.cut(rest)  # a good-bye may have come with the last message
+
+
+def request(path: str, web: Address) -> bytes:
+    """Return a request in HTTP/1.0, which is answered by a body as it is, without a word on its pieces."""
+    return f"GET {path} HTTP/1.0\r\nHost: {web.authority}\r\n\r\n".encode()
+
+
 @asynccontextmanager
 async def asked(web: Address, path: str) -> AsyncIterator[Client]:
-    """A connection on which the body of what is at a path comes next. Raises LoadError."""
+    """Connect; the body of what is at a path comes next. Raises LoadError."""
     async with connected(web) as client:
-        # A server that is asked in HTTP/1.0 sends a body as it is, without a word on its pieces.
-        await client.say(f"GET {path} HTTP/1.0\r\nHost: {web.authority}\r\n\r\n".encode())
+        await client.say(request(path, web))
         status = await client.line()
         if b" 200" not in status:
             raise LoadError(f"the web answers {status.decode(errors='replace').strip()!r} to {path}")
         while (await client.line()).strip():
             pass
         yield client
+
+
+class HouseGames:
+    """Games of some clients, who move at once, with house players, and what they came to."""
+
+    def __init__(self, pause: float = 0.0) -> None:
+        """`pause`: seconds before each of a client's moves."""
+        self.on = 0
+        """Games that have begun and not ended."""
+        self.begun = 0
+        self.finished = 0
+        self.answers = 0
+        """Moves of house players."""
+        self.times: list[float] = []
+        """Seconds from a client's move to the answer."""
+        self.asked: float | None = None
+        """When the client moved, if it waits for the answer; of one client alone."""
+        self._pause = pause
+
+    async def play(self, client: Client, player: str) -> None:
+        """Play a house player without end. Raises HungUp, Refusal."""
+        await client.say(b"JOIN @%s\n" % player.encode())
+        room = [6] * 7
+        while True:
+            line = await client.reply()
+            if line == b"NEW_GAME":
+                room, self.asked = [6] * 7, None
+                self.on += 1
+                self.begun += 1
+            elif line == b"YOUR_MOVE":
+                await trio.sleep(self._pause)
+                column = max(range(7), key=room.__getitem__)
+                room[column] -= 1
+                self.asked = time.perf_counter()
+                await client.say(b"PUT %d\n" % column)
+            elif line.startswith(b"PUT "):
+                room[int(line[4:])] -= 1
+                self.answers += 1
+                if self.asked is not None:
+                    self.times.append(time.perf_counter() - self.asked)
+                    self.asked = None
+            elif line in _RESULTS:
+                self.asked = None
+                self.on -= 1
+                self.finished += 1
+
+    def owed(self) -> list[float]:
+        """Return for how many seconds the answer that is not there has been waited for, if there is one."""
+        return [] if self.asked is None else [time.perf_counter() - self.asked]

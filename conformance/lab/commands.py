@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from conformance.arguments import UsageError
 from conformance.dialects.script import OutOfStep
-from conformance.lab.jobs import LoadError, first_cause
 from conformance.lab.meters import NoSuchProcess
+from conformance.lab.workers import LoadError, first_cause
 from conformance.launch import ServerError
 
 

@@ -1,12 +1,9 @@
 """The floors: two servers that only send back, on the same foundations as the gateway, and their bots.
 
-The process is told `tcp` or `websocket`, answers with the port it took, and serves until it is killed. A line
-comes by trio's SocketStream, a text by trio-websocket, each used in the plainest way. A bot is its own
+A line comes by trio's SocketStream, a text by trio-websocket, each used in the plainest way. A bot is its own
 opponent: a message is a move, its echo the news of it. A message has the size of a move.
 """
 
-import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -17,12 +14,12 @@ import trio_websocket
 from conformance.dialects.droidcon import cut_lines
 from conformance.dialects.frames import cut_frames, frame
 from conformance.dialects.script import Cut, Phase, Place, Script, Step, Wish
-from conformance.lab.jobs import LoadError, process
+from conformance.lab.workers import LoadError, reply, worker
 from conformance.targets import Address
 
 TCP, WEBSOCKET = "tcp", "websocket"
 STARTING = 15.0
-"""Seconds in which a floor has to print its port."""
+"""Seconds in which a floor has to tell its port."""
 _CHUNK = 4096
 
 
@@ -62,18 +59,32 @@ ECHOES: dict[str, type[LineEcho]] = {TCP: LineEcho, WEBSOCKET: TextEcho}
 
 @asynccontextmanager
 async def echoing(transport: str) -> AsyncIterator[tuple[int, Address]]:
-    """A floor's process and address, for as long as the block lasts. Raises LoadError."""
-    async with process("conformance.lab.echo", transport) as floor:
+    """Run a floor for as long as the block lasts; its process and its address. Raises LoadError."""
+    async with worker(serve, transport) as floor:
         port = None
         with trio.move_on_after(STARTING):
-            port = await floor.answer()
+            port = await floor.receive()
         if port is None:
             raise LoadError(f"the {transport} floor did not start")
         yield floor.pid, Address("127.0.0.1", port)
 
 
-async def echo_lines(stream: trio.SocketStream) -> None:
-    """Send every line back."""
+def serve(transport: str) -> None:
+    """Serve until killed; reply the port."""
+    trio.run(_serve, transport)
+
+
+async def _serve(transport: str) -> None:
+    async with trio.open_nursery() as nursery:
+        if transport == TCP:
+            listeners = await nursery.start(partial(trio.serve_tcp, _echo_lines, 0, host="127.0.0.1"))
+            reply(listeners[0].socket.getsockname()[1])
+        else:
+            server = await nursery.start(trio_websocket.serve_websocket, _echo_texts, "127.0.0.1", 0, None)
+            reply(server.port)
+
+
+async def _echo_lines(stream: trio.SocketStream) -> None:
     rest = b""
     try:
         while data := await stream.receive_some(_CHUNK):
@@ -84,27 +95,10 @@ async def echo_lines(stream: trio.SocketStream) -> None:
         pass
 
 
-async def echo_texts(request: trio_websocket.WebSocketRequest) -> None:
-    """Send every message back."""
+async def _echo_texts(request: trio_websocket.WebSocketRequest) -> None:
     websocket = await request.accept()
     try:
         while True:
             await websocket.send_message(await websocket.get_message())
     except trio_websocket.ConnectionClosed:
         pass
-
-
-async def serve(transport: str) -> None:
-    """Serve until cancelled; print the port."""
-    async with trio.open_nursery() as nursery:
-        if transport == TCP:
-            listeners = await nursery.start(partial(trio.serve_tcp, echo_lines, 0, host="127.0.0.1"))
-            port = listeners[0].socket.getsockname()[1]
-        else:
-            server = await nursery.start(trio_websocket.serve_websocket, echo_texts, "127.0.0.1", 0, None)
-            port = server.port
-        print(port, flush=True)
-
-
-if __name__ == "__main__":
-    trio.run(serve, json.loads(sys.stdin.readline()))

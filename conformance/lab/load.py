@@ -1,28 +1,51 @@
-"""The process of timed bots: it carries out a plan, and counts.
+"""Timed bots: pairs that play the drawn game over and over, in a process of their own, and are counted.
 
-Knows sockets that can be read, stretches of time and a server's process number; does not know dialects.
-The rule it keeps: counts and the server's CPU time are read in the same instant, and a bot that is out of
-step, or stands still, ends everything.
+A bot moves at once, or in its turn so that each pair makes a move in so many seconds. Counts and the
+server's CPU time are read in the same instant, and a bot that is out of step, or stands still, ends
+everything.
 """
 
 import gc
+import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import cycle
 from time import perf_counter
-from typing import Any, ClassVar
 
-from conformance.dialects.script import OutOfStep, Phase, Wish
+from conformance.dialects.script import DRAWN, OutOfStep, Phase, Place, Wish
 from conformance.lab import meters
-from conformance.lab.book import Book
-from conformance.lab.bots import script_of
+from conformance.lab.bots import KINDS, Bot, BotLoop, Reading, Readings, renamed_table, script_of
 from conformance.lab.echo import ECHOES
-from conformance.lab.figures import percentile
-from conformance.lab.jobs import from_words, serve, settle_on
-from conformance.lab.plan import Counted, Plan, Report, Stretch, plan_of
-from conformance.lab.timed import TimedBot, TimedGroup
+from conformance.lab.report import percentile
+from conformance.lab.workers import many_files, run, settle_on
+from conformance.launch import Server
 from conformance.targets import Address
+
+Couple = tuple[str, ...]
+"""The kinds of two bots that meet; or one alone, which is its own opponent."""
+Addresses = Mapping[str, Address]
+"""Of a server, by kind of bot or by dialect."""
+
+MOVES = len(DRAWN.moves)
+MIX: Sequence[Couple] = (
+    ("droidcon", "nac4"),
+    ("arena-json", "droidcon"),
+    ("nac4", "arena-edn"),
+    ("arena-edn", "arena-json"),
+)
+COUPLES: Mapping[str, Sequence[Couple]] = {kind: [(kind, kind)] for kind in ("droidcon", "nac4")} | {
+    "arena-json": [("arena-json", "arena-json")],
+    "arena-edn": [("arena-edn", "arena-edn")],
+    "mix": MIX,
+}
+"""What is measured: each kind of bot against itself, and all in equal parts and across dialects."""
+ENDLESS = ("--rounds", "1000000", "--games-per-pair", "0", "--clock", "1000000")
+"""No series ends, and no clock cuts, while it is measured."""
+SATURATED = 0.9
+"""The share of the time in which a server that is the limit has work at least."""
 
 STARTING = 30.0
 """Seconds in which the games have to begin."""
@@ -30,42 +53,334 @@ STILL = 10.0
 """Seconds in which every bot has to make a move, where all play at once."""
 STAGGER = 0.1
 """Seconds between the two starts of a pair where the server is not ours: an original may lose both."""
-
 _LOOK_AROUND = 0.5
 _WAVES, _WAVE = 100, 0.005
 """Bots come in so many times so many seconds, or all games would begin and end at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Instant:
-    """What clocks and meters show at one time. In seconds."""
+class Stretch:
+    """A time in which the bots play in one way, and what they do is counted."""
 
-    now: float
+    seconds: float
+    rate: float | None = None
+    """Moves a second of all bots together; None: each answers at once."""
+    warm_up: float = 1.0
+    """Seconds before that, uncounted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One server, the bots that play there, and how."""
+
+    couples: Sequence[Couple]
+    """Dealt round to the pairs."""
+    pairs: int
+    addresses: Addresses
+    stretches: Sequence[Stretch]
+    pid: int | None = None
+    """The server's process, where it is known."""
+    cores: tuple[int, int] | None = None
+    """Where to pin the server and this process; None: nowhere."""
+    is_gateway: bool = True
+    """Whether the server has tables, and lets every pair play at once; the originals do neither."""
+    others: Addresses | None = None
+    """Where one bot of each pair plays, if that is another server."""
+    more: Sequence[int] = ()
+    """Further processes that are pinned and measured beside the server's."""
+    notes_moves: bool = False
+    """Whether to report when each move was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a stretch came to. In seconds everywhere; of an echo, a move is a round trip."""
+
+    seconds: float
+    moves: int
+    """That the server passed on."""
+    games: float
+    """Games that ended: half a game for each player that heard of it."""
+    load_cpu: float
+    times: Sequence[float]
+    """From a move's being sent to the opponent's hearing of it, of all moves, in order of length."""
+    plays: Sequence[float]
+    """The same of the moves that were not a game's last."""
+    results: Sequence[float]
+    """From a game's last move to a player's hearing of the result."""
     server: meters.Used | None
-    own: float
-    more: Sequence[float]
+    """What the server's process used meanwhile."""
+    more_cpu: Sequence[float] = ()
+    """What the further processes used, each."""
+
+    @property
+    def rate(self) -> float:
+        """Moves a second."""
+        return self.moves / self.seconds
+
+    @property
+    def cpu_us(self) -> float | None:
+        """Microseconds of server CPU for a move."""
+        return None if self.server is None else 1e6 * self.server.cpu / self.moves
+
+    @property
+    def waited_share(self) -> float | None:
+        """How much of the time the server had work and no core."""
+        return None if self.server is None else self.server.waited / self.seconds
+
+    @property
+    def server_share(self) -> float | None:
+        """What the server used of a core."""
+        return None if self.server is None else self.server.cpu / self.seconds
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether the server always had work, as far as that is known."""
+        return self.server is None or self.server.cpu + self.server.waited >= SATURATED * self.seconds
 
 
-class Load(TimedGroup):
+def ms(times: Sequence[float], percent: int) -> float | None:
+    """Return a percentile of times in milliseconds; None where there are none."""
+    return 1e3 * percentile(times, percent) if times else None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a plan came to."""
+
+    connections: int
+    rss_before: int | None
+    """Bytes of the server before anybody had connected."""
+    rss_playing: int | None
+    stretches: Sequence[Counted]
+    sent: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """When each move was sent, by table, where the plan asks for that."""
+    now: float = 0.0
+    """When all was over, on the same clock."""
+
+    @property
+    def kb_per_connection(self) -> float | None:
+        """What the server's memory grew by for each connection, in units of 1,024 bytes."""
+        if self.rss_before is None or self.rss_playing is None:
+            return None
+        return (self.rss_playing - self.rss_before) / self.connections / 1024
+
+
+def at_gateway(server: Server, couples: Sequence[Couple], pairs: int, *stretches: Stretch) -> Plan:
+    """Return a plan for a gateway that runs here, and two cores where there are two."""
+    return Plan(couples, pairs, by_kind(server), stretches, server.process.pid, meters.two_cores())
+
+
+def by_kind(server: Server) -> Addresses:
+    """Return where each kind of bot connects."""
+    return {kind: server.addresses[dialect] for kind, (dialect, _) in KINDS.items()}
+
+
+def both_stretches(options: Namespace) -> tuple[Stretch, Stretch]:
+    """Return a saturated stretch and a paced one, of `seconds` each, at a `rate`."""
+    warm_up = min(1.0, options.seconds)
+    return Stretch(options.seconds, None, warm_up), Stretch(options.seconds, options.rate, warm_up)
+
+
+async def played(plan: Plan) -> Report:
+    """Have a process of bots carry out the plan. Raises LoadError."""
+    with many_files():
+        return await run(carry_out, plan)
+
+
+# In the process of bots.
+
+
+def carry_out(plan: Plan) -> Report:
+    """Carry out a plan, as lean as Python allows, so that the server is what limits.
+
+    Raises OutOfStep, NoSuchProcess.
+    """
+    gc.disable()  # what is kept are numbers
+    settle_on(plan.cores, plan.pid, *plan.more)
+    load = Load(plan, f"x{time.time_ns() % 10**9}")
+    try:
+        return load.carry_out()
+    finally:
+        load.close()
+
+
+@dataclass(slots=True)
+class Times:
+    """What all bots did since it was cleared. In seconds."""
+
+    moves: list[float] = field(default_factory=list)
+    """From a move's being sent to the opponent's hearing of it: of each move but a game's last."""
+    lasts: list[float] = field(default_factory=list)
+    """The same for the last moves."""
+    results: list[float] = field(default_factory=list)
+    """From a last move's being sent to a player's hearing of the result: two for each game."""
+
+    def clear(self) -> None:
+        self.moves.clear()
+        self.lasts.clear()
+        self.results.clear()
+
+
+class TimedLoop(BotLoop["TimedBot"]):
+    """Timed bots. Subclasses say what becomes of those that ask for more than a move."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = Times()
+        self.interval: float | None = None
+        """Seconds between two moves of one pair; None: moves are sent at once."""
+
+    def ask_again(self, bot: "TimedBot") -> None:
+        """Let the bot ask for its next game."""
+        bot.ask()
+
+    def find(self, bot: "TimedBot", name: str) -> "TimedBot":
+        """Return the bot of this name, which `bot` is to play. Raises OutOfStep."""
+        for other in self.members:
+            if other.wish.name == name:
+                return other
+        raise bot.wrong(f"was paired with {name}, a stranger")
+
+    def come_back(self, bot: "TimedBot") -> None:
+        """Connect a bot that was hung up on after a series. Raises OutOfStep."""
+        raise bot.wrong("was hung up on between two games")
+
+
+class TimedBot(Bot):
+    """One player. `peer` is its opponent; until the two have met, the one it is to meet."""
+
+    def __init__(self, readings: Readings, wish: Wish, address: Address, loop: TimedLoop) -> None:
+        super().__init__(readings, wish, address)
+        self.peer = self
+        self.sent_at = math.inf  # a bot that has not come in yet is not waited for
+        """When it sent its latest move."""
+        self.due = 0.0
+        """When it was to send that, where moves are paced."""
+        self.games = 0
+        """How many results it was told."""
+        self.closed_at = 0.0
+        """When the last move of the latest of these games was sent."""
+        self._loop = loop
+        self._times = loop.times
+
+    def connect(self) -> int:
+        number = super().connect()
+        self.sent_at = perf_counter()  # it may be let in later, and is not still until then
+        return number
+
+    def ask(self) -> None:
+        """Ask for another game. Raises OutOfStep."""
+        self.sent_at = perf_counter()
+        self.say(self.readings.script.opening(self.wish))
+
+    def send(self, move: bytes) -> None:
+        """Make a move. Raises OutOfStep."""
+        self.sent_at = perf_counter()
+        self.say(move)
+
+    def meets(self, opponent: str) -> None:
+        self.peer = self._loop.find(self, opponent)
+
+    def come_back(self) -> None:
+        self._loop.come_back(self)
+
+    def take(self, reading: Reading, before: Place) -> None:
+        now = perf_counter()
+        if reading.outcome is not None or (
+            reading.told and reading.place.discs == MOVES and not reading.move
+        ):
+            self._count_end(reading, before, now)
+        elif reading.told:
+            self._times.moves.append(now - self.peer.sent_at)
+        if reading.move:
+            if self._loop.interval is None:
+                self.send(reading.move)
+            else:
+                self.send_in_turn(reading.move, now, self._loop.interval)
+        elif reading.again:
+            self._loop.ask_again(self)
+
+    def send_in_turn(self, move: bytes, now: float, interval: float) -> None:
+        """Send a move when the pair's interval has passed since its latest was due."""
+        # One bot makes a game's last move and the next's first.
+        self.due = max(self.due, self.peer.due) + interval
+        if interval and (late := now - self.due) > interval:
+            # A whole turn was missed. Pairs keep to their own beat all the same, or they would fall into one.
+            self.due += late // interval * interval
+        self._loop.at(self.due, partial(self.send, move))
+
+    def _count_end(self, reading: Reading, before: Place, now: float) -> None:
+        """Count a game's last move, its result, or both; and the next game's first if it came behind them."""
+        times, told = self._times, reading.told
+        # The one who made the last move may have been told of the result before, and gone on.
+        if not before.opens:
+            closed_at = self.sent_at
+        elif self.peer.games > self.games:
+            closed_at = self.peer.closed_at
+        else:
+            closed_at = self.peer.sent_at
+        if told and before.opens and before.discs < MOVES:  # the last of 42 moves is the other's
+            times.lasts.append(now - closed_at)
+            told -= 1
+        if reading.outcome is not None:
+            times.results.append(now - closed_at)
+            self.closed_at = closed_at
+            self.games += 1
+            self.has_played = True
+        if told:
+            times.moves.append(now - self.peer.sent_at)
+
+
+class _NotingBot(TimedBot):
+    """Notes its moves at its table, where only the two of a pair ever play."""
+
+    def send(self, move: bytes) -> None:
+        assert isinstance(self._loop, Load)
+        assert self.wish.table is not None
+        super().send(move)
+        self._loop.sent.setdefault(self.wish.table, []).append(self.sent_at)
+
+
+class Load(TimedLoop):
     """The bots of a plan, in pairs, with names and tables that no other run has."""
-
-    bot: ClassVar[type[TimedBot]] = TimedBot
 
     def __init__(self, plan: Plan, token: str) -> None:
         """`token` is of letters and digits, and in no other run."""
         super().__init__()
+        self.sent: dict[str, list[float]] = {}
         self._plan = plan
-        places = [from_words(words) for words in (plan.addresses, plan.others or plan.addresses)]
-        self._bots = list(self._made(places, token))
+        self._bots = list(self._made(token))
         self._idle = 0.0
         """Seconds for which nothing had come."""
+
+    def _made(self, token: str) -> Iterator[TimedBot]:
+        """Yield the bots; where there are two servers, each of them has the first of every other pair."""
+        plan = self._plan
+        servers = plan.addresses, plan.others or plan.addresses
+        make = _NotingBot if plan.notes_moves else TimedBot
+        readings = {
+            kind: Readings(kind, ECHOES[kind]() if kind in ECHOES else script_of(kind))
+            for kind in plan.addresses
+        }
+        for couple, number in zip(cycle(plan.couples), range(plan.pairs), strict=False):
+            table = f"{token}n{number}"
+            names = [table + letter for letter, _ in zip("ab", couple, strict=False)]
+            pair = []
+            for at, (kind, name, other) in enumerate(zip(couple, names, names[::-1], strict=True), number):
+                wish = Wish(name, table=table)
+                if not (plan.is_gateway or readings[kind].script.may_hang_up):
+                    wish = Wish(name, against=None if kind == "nac4" else other)  # an original has no tables
+                pair.append(make(readings[kind], wish, servers[at % 2][kind], self))
+            pair[0].peer, pair[-1].peer = pair[-1], pair[0]
+            yield from pair
 
     def carry_out(self) -> Report:
         """Play the whole plan. Raises OutOfStep, NoSuchProcess."""
         rss_before = self._rss()
         self._begin()
         counted = [self._counted(stretch) for stretch in self._plan.stretches]
-        return Report(len(self._bots), rss_before, self._rss(), counted)
+        return Report(len(self._bots), rss_before, self._rss(), counted, self.sent, perf_counter())
 
     def ask_again(self, bot: TimedBot) -> None:
         if not self._plan.is_gateway and bot.wish.name > bot.peer.wish.name:
@@ -75,33 +390,9 @@ class Load(TimedGroup):
 
     def come_back(self, bot: TimedBot) -> None:
         """Connect a bot that was hung up on after a series, at another table. Raises OutOfStep."""
-        table, _, series = (bot.wish.table or "").partition("-")
-        bot.wish = replace(bot.wish, table=f"{table}-{int(series or 0) + 1}")
-        self.dismiss(bot)
-        self.admit(bot)
-
-    def _made(self, places: Sequence[Mapping[str, Address]], token: str) -> Iterator[TimedBot]:
-        """Yield the bots; where there are two servers, each of them has the first of every other pair."""
-        scripts = {kind: ECHOES[kind]() if kind in ECHOES else script_of(kind) for kind in places[0]}
-        books = {kind: Book(kind, script) for kind, script in scripts.items()}
-        for couple, number in zip(cycle(self._plan.couples), range(self._plan.pairs), strict=False):
-            names = [f"{token}n{number}{letter}" for letter, _ in zip("ab", couple, strict=False)]
-            pair = [
-                self.bot(books[kind], self._wish(books[kind], own, other), places[at % 2][kind], self)
-                for at, (kind, own, other) in enumerate(
-                    zip(couple, names, reversed(names), strict=True), number
-                )
-            ]
-            pair[0].peer, pair[-1].peer = pair[-1], pair[0]
-            yield from pair
-
-    def _wish(self, book: Book, name: str, other: str) -> Wish:
-        """Return where a bot plays: at a table, or, at an original, where that has any such thing."""
-        if self._plan.is_gateway or book.script.may_hang_up:
-            return Wish(name, table=name[:-1])
-        return Wish(name, against=None if book.kind == "nac4" else other)
-
-    # The loop.
+        bot.wish = replace(bot.wish, table=renamed_table(bot.wish.table))
+        self.remove(bot)
+        self.add(bot)
 
     def _play(self, seconds: float) -> None:
         """Play for so long. Raises OutOfStep."""
@@ -117,21 +408,13 @@ class Load(TimedGroup):
             now = perf_counter()
             if not is_busy:
                 self._idle += now - begun
-            if now > look:
+            if now > look and self._plan.is_gateway:  # an original lets one pair play at a time
                 look = now + _LOOK_AROUND
-                self._complain_of(bot for bot in self._bots if now - bot.sent_at > self._patience)
-
-    @property
-    def _patience(self) -> float:
-        """Seconds in which a bot has to make a move."""
-        # An original lets one pair play at a time.
-        return STILL + 3 * (self.interval or 0.0) if self._plan.is_gateway else float("inf")
-
-    def _complain_of(self, still: Iterable[TimedBot]) -> None:
-        bots = list(still)
-        if bots:
-            names = f"{len(bots)} of {len(self._bots)} bots have not moved for {self._patience:g} s"
-            raise OutOfStep(f"{names}; {bots[0]} is {bots[0].place}")
+                patience = STILL + 3 * (self.interval or 0.0)
+                still = [bot for bot in self._bots if now - bot.sent_at > patience]
+                if still:
+                    names = f"{len(still)} of {len(self._bots)} bots have not moved for {patience:g} s"
+                    raise OutOfStep(f"{names}; {still[0]} is {still[0].place}")
 
     def _begin(self) -> None:
         """Let everybody in and play until the games have begun. Raises OutOfStep."""
@@ -139,7 +422,7 @@ class Load(TimedGroup):
         wave = max(1, len(idle) // _WAVES)
         for at in range(0, len(idle), wave):
             for bot in idle[at : at + wave]:
-                self.admit(bot)
+                self.add(bot)
             self._play(_WAVE)
             while self.is_waiting_for_connections and perf_counter() < limit:
                 self._play(_WAVE)
@@ -149,79 +432,46 @@ class Load(TimedGroup):
             self._play(0.01)
             idle = [bot for bot in idle if bot.place.phase is not Phase.PLAYING]
 
-    def _set_pace(self, rate: float | None) -> None:
-        """Let all bots together make so many moves a second; None: as many as they can."""
-        if rate is None:
+    def _counted(self, stretch: Stretch) -> Counted:
+        pairs, now = self._plan.pairs, perf_counter()
+        if stretch.rate is None:
             self.interval = None
             self.hurry()
-            return
-        pairs, now = self._plan.pairs, perf_counter()
-        self.interval = pairs / rate
-        for number, bot in enumerate(self._bots):
-            # Spread evenly, a pair's two bots alike.
-            bot.due = now + self.interval * (number * pairs // len(self._bots) / pairs - 1)
-
-    def _counted(self, stretch: Stretch) -> Counted:
-        self._set_pace(stretch.rate)
+        else:
+            self.interval = pairs / stretch.rate
+            for number, bot in enumerate(self._bots):
+                # Spread evenly, a pair's two bots alike.
+                bot.due = now + self.interval * (number * pairs // len(self._bots) / pairs - 1)
         self._play(stretch.warm_up)
         self.times.clear()
-        begun = self._instant()
+        begun, server, own, more = self._instant()
         self._play(stretch.seconds)
-        ended = self._instant()
-        used = ended.server.since(begun.server) if ended.server and begun.server else None
-        plays, results = self.times.moves, self.times.results
-        times = plays + self.times.lasts
+        ended, server_later, own_later, more_later = self._instant()
+        used = server_later.since(server) if server and server_later else None
+        times = self.times.moves + self.times.lasts
         if not times:
-            raise self._stalled(ended.now - begun.now, used)
+            limits = f"; the server used {used.cpu:.2f} s and waited {used.waited:.2f} s" if used else ""
+            bot = self._bots[0]
+            raise OutOfStep(
+                f"no move was passed on within {ended - begun:.2f} s{limits}; {bot} is {bot.place}"
+            )
         return Counted(
-            seconds=ended.now - begun.now,
+            seconds=ended - begun,
             moves=len(times),
-            games=len(results) / 2,
-            server_cpu=used.cpu if used else None,
-            server_waited=used.waited if used else None,
-            load_cpu=ended.own - begun.own,
-            p50=percentile(times, 50),
-            p99=percentile(times, 99),
-            loop_cpu=used.first if used else None,
-            play_p50=percentile(plays, 50) if plays else None,
-            play_p99=percentile(plays, 99) if plays else None,
-            result_p50=percentile(results, 50) if results else None,
-            result_p99=percentile(results, 99) if results else None,
-            more_cpu=[after - before for before, after in zip(begun.more, ended.more, strict=True)],
+            games=len(self.times.results) / 2,
+            load_cpu=own_later - own,
+            times=sorted(times),
+            plays=sorted(self.times.moves),
+            results=sorted(self.times.results),
+            server=used,
+            more_cpu=[after - before for before, after in zip(more, more_later, strict=True)],
         )
 
-    def _stalled(self, seconds: float, used: meters.Used | None) -> OutOfStep:
-        bot = self._bots[0]
-        server = (
-            f"; the server used {used.cpu:.2f} s and waited {used.waited:.2f} s for a core" if used else ""
-        )
-        return OutOfStep(f"no move was passed on within {seconds:.2f} s{server}; {bot} is {bot.place}")
-
-    def _instant(self) -> _Instant:
+    def _instant(self) -> tuple[float, meters.Used | None, float, Sequence[float]]:
+        """Return what clocks and meters show: the time, and what server, load and other processes used."""
         server = None if self._plan.pid is None else meters.used_by(self._plan.pid)
         more = [used.cpu for pid in self._plan.more if (used := meters.used_by(pid)) is not None]
-        return _Instant(perf_counter(), server, time.process_time() - self._idle, more)
+        return perf_counter(), server, time.process_time() - self._idle, more
 
     def _rss(self) -> int | None:
         return None if self._plan.pid is None else meters.rss_bytes(self._plan.pid)
-
-
-def main() -> None:
-    """Carry out the plan that stdin names. As lean as Python allows, so that the server is what limits."""
-    gc.disable()  # what is kept are numbers
-    serve(carry_out)
-
-
-def carry_out(words: Any) -> object:
-    """Carry out a plan. Raises OutOfStep, NoSuchProcess."""
-    plan = plan_of(words)
-    settle_on(plan.cores, plan.pid, *plan.more)
-    load = Load(plan, f"x{time.time_ns() % 10**9}")
-    try:
-        return asdict(load.carry_out())
-    finally:
-        load.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -82,6 +82,25 @@ def children_of(pid: int, proc: Path = PROC) -> list[int]:
     return found
 
 
+def runs(pid: int, words: bytes, proc: Path = PROC) -> bool:
+    """Return whether a process has these words in its command line."""
+    try:
+        return words in (proc / str(pid) / "cmdline").read_bytes()
+    except OSError:  # it has just ended
+        return False
+
+
+def memory_of(pid: int) -> int | None:
+    """Return the bytes that a process and all that it has started hold. Raises NoSuchProcess."""
+    total = rss_bytes(pid)
+    if total is None:
+        return None
+    for child in children_of(pid):
+        with suppress(NoSuchProcess):  # it has just ended
+            total += memory_of(child) or 0
+    return total
+
+
 def _cpu(stat: str) -> float:
     # The name of the program stands in brackets and may have blanks and brackets in it.
     fields = stat.rpartition(")")[2].split()

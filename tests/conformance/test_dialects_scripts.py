@@ -14,10 +14,9 @@ from conformance.dialects.frames import frame
 from conformance.dialects.nac4 import without_time
 from conformance.dialects.script import DRAWN as DRAWN_GAME
 from conformance.dialects.script import SHORT, Outcome, OutOfStep, Phase, Script, Wish
-from conformance.lab.book import Book
-from conformance.lab.bots import KINDS, script_of
+from conformance.lab.bots import KINDS, Readings, script_of
 from conformance.lab.echo import ECHOES
-from conformance.lab.timed import MOVES
+from conformance.lab.load import MOVES
 
 WRONG = (b"Error NOT_YOUR_TURN", b"YOU_WON", b"not-connected no", b"{}", b"\xff", b"[]")
 DRAWN = DRAWN_GAME.moves
@@ -122,15 +121,15 @@ def test_the_game_is_one() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("opens", [True, False])
 def test_bot_plays_game_after_game_and_counts_what_its_opponent_did(kind: str, opens: bool) -> None:
-    book = Book(kind, script_of(kind))
-    place, told, ended, again = book.script.start, 0, 0, 0
+    readings = Readings(kind, script_of(kind))
+    place, told, ended, again = readings.script.start, 0, 0, 0
     rounds = [*entered(kind), *game(kind, opens=opens), *game(kind, opens=not opens)]
     for said in rounds:
-        turn, rest = book.read(place, sent(kind, [said]), "me")
-        place, told, again = turn.place, told + turn.told, again + turn.again
-        ended += turn.outcome is Outcome.DRAWN
+        reading, rest = readings.read(place, sent(kind, [said]), "me")
+        place, told, again = reading.place, told + reading.told, again + reading.again
+        ended += reading.outcome is Outcome.DRAWN
         assert rest == b""
-        assert turn.move == (b"" if said.column is None else move(kind, said.column))
+        assert reading.move == (b"" if said.column is None else move(kind, said.column))
     assert (told, ended) == (MOVES, 2)
     assert again == (2 if kind.startswith("arena") else 0)
     assert place.phase is Phase.WAITING
@@ -152,9 +151,9 @@ def test_message_that_is_lost_or_comes_twice_or_is_changed_is_out_of_step(
     heard = [*messages[:where], *instead, *messages[where + 1 :], *game(kind, opens=True)]
     if [told.message for told in heard[: len(messages)]] == [told.message for told in messages]:
         return
-    book = Book(kind, script_of(kind))
+    readings = Readings(kind, script_of(kind))
     with pytest.raises(OutOfStep, match="was told"):
-        hear_all(book, kind, heard)
+        hear_all(readings, kind, heard)
 
 
 @pytest.mark.parametrize(
@@ -170,80 +169,82 @@ def test_message_that_is_lost_or_comes_twice_or_is_changed_is_out_of_step(
 )
 def test_every_field_of_a_state_is_looked_at(right: bytes, wrong: bytes) -> None:
     messages = game("arena-json", opens=True)[:3]
-    book = Book("arena-json", script_of("arena-json"))
-    hear_all(book, "arena-json", messages)
+    readings = Readings("arena-json", script_of("arena-json"))
+    hear_all(readings, "arena-json", messages)
     changed = Told(messages[-1].message.replace(right, wrong))
     assert changed != messages[-1]
     with pytest.raises(OutOfStep):
-        hear_all(book, "arena-json", [*messages[:-1], changed])
+        hear_all(readings, "arena-json", [*messages[:-1], changed])
 
 
-def hear_all(book: Book, kind: str, messages: Sequence[Told]) -> None:
-    place = book.script.start
+def hear_all(readings: Readings, kind: str, messages: Sequence[Told]) -> None:
+    place = readings.script.start
     for told in messages:
-        turn, _ = book.read(place, sent(kind, [told]), "me")
-        place = turn.place
+        reading, _ = readings.read(place, sent(kind, [told]), "me")
+        place = reading.place
 
 
 @pytest.mark.parametrize("kind", ["droidcon", "nac4"])
 def test_last_move_of_a_game_and_first_of_the_next_may_come_together(kind: str) -> None:
-    book = Book(kind, script_of(kind))
-    place = book.script.start
+    readings = Readings(kind, script_of(kind))
+    place = readings.script.start
     before, (last, *ends) = game(kind, opens=True), game(kind, opens=True)[-1:]
     if kind == "droidcon":
         before, last, ends = before[:-2], before[-2], before[-1:]
     else:
         before = before[:-1]
     for said in [*entered(kind), *before]:
-        place = book.read(place, sent(kind, [said]), "me")[0].place
+        place = readings.read(place, sent(kind, [said]), "me")[0].place
     second = game(kind, opens=False)
-    turn, _ = book.read(place, sent(kind, [last, *ends, *second[: 3 if kind == "droidcon" else 2]]), "me")
-    assert (turn.told, turn.outcome, turn.move) == (2, Outcome.DRAWN, move(kind, COLUMNS[1]))
+    reading, _ = readings.read(
+        place, sent(kind, [last, *ends, *second[: 3 if kind == "droidcon" else 2]]), "me"
+    )
+    assert (reading.told, reading.outcome, reading.move) == (2, Outcome.DRAWN, move(kind, COLUMNS[1]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("opens", [True, False])
 def test_chunks_of_several_messages_mean_what_the_messages_mean(kind: str, opens: bool) -> None:
-    book = Book(kind, script_of(kind))
+    readings = Readings(kind, script_of(kind))
     start, *rest = [*entered(kind), *game(kind, opens=opens)]
-    alone, _ = book.read(book.script.start, sent(kind, [start]), "me")
-    then, _ = book.read(alone.place, sent(kind, rest[:1]), "me")
-    both, _ = book.read(book.script.start, sent(kind, [start, *rest[:1]]), "me")
+    alone, _ = readings.read(readings.script.start, sent(kind, [start]), "me")
+    then, _ = readings.read(alone.place, sent(kind, rest[:1]), "me")
+    both, _ = readings.read(readings.script.start, sent(kind, [start, *rest[:1]]), "me")
     assert both.place == then.place
     assert (both.told, both.move) == (alone.told + then.told, alone.move + then.move)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_chunk_torn_anywhere_leaves_its_rest(kind: str) -> None:
-    book = Book(kind, script_of(kind))
+    readings = Readings(kind, script_of(kind))
     whole = sent(kind, [*entered(kind), *game(kind, opens=True)][:1])
     for at in range(1, len(whole)):
-        turn, rest = book.read(book.script.start, whole[:at], "me")
-        assert (turn.place, rest) == (book.script.start, whole[:at])
+        reading, rest = readings.read(readings.script.start, whole[:at], "me")
+        assert (reading.place, rest) == (readings.script.start, whole[:at])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("word", WRONG)
 def test_what_no_message_is_or_goes_wrong_is_out_of_step(kind: str, word: bytes) -> None:
     with pytest.raises(OutOfStep, match="was told"):
-        Book(kind, script_of(kind)).read(script_of(kind).start, sent(kind, [Told(word)]), "me")
+        Readings(kind, script_of(kind)).read(script_of(kind).start, sent(kind, [Told(word)]), "me")
 
 
 @pytest.mark.parametrize("kind", ["tcp", "websocket"])
 def test_two_echoes_at_once_are_out_of_step(kind: str) -> None:
     script = ECHOES[kind]()
-    book = Book(kind, script)
+    readings = Readings(kind, script)
     echo = b"PUT 3\n" if kind == "tcp" else server_frame(b"playmove 3\r\n")
-    assert book.read(script.start, echo, "me")[0].told == 1
+    assert readings.read(script.start, echo, "me")[0].told == 1
     with pytest.raises(OutOfStep, match="two moves"):
-        book.read(script.start, echo * 2, "me")
+        readings.read(script.start, echo * 2, "me")
 
 
 def test_opponent_is_whom_newgame_names() -> None:
-    book = Book("nac4", script_of("nac4"))
-    place = book.read(book.script.start, sent("nac4", entered("nac4")), "me")[0].place
+    readings = Readings("nac4", script_of("nac4"))
+    place = readings.read(readings.script.start, sent("nac4", entered("nac4")), "me")[0].place
     for names in (b"me you", b"you me"):
-        assert book.read(place, server_frame(b"newgame %s\r\n" % names), "me")[0].opponent == "you"
+        assert readings.read(place, server_frame(b"newgame %s\r\n" % names), "me")[0].opponent == "you"
 
 
 def test_time_of_a_genmove_makes_no_difference_and_everything_else_does() -> None:

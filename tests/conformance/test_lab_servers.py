@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.lab.jobs import LoadError
-from conformance.lab.postgres import postgres
-from conformance.lab.redis_server import redis_program, redis_server
+from conformance.lab.servers import postgres, redis_program, redis_server
+from conformance.lab.workers import LoadError
 
 REDIS = redis_program()
 needs_redis = pytest.mark.skipif(REDIS is None, reason="no Redis server here")

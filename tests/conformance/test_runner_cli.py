@@ -390,10 +390,10 @@ def test_no_transcripts_at_all_is_bad_usage(places: Places, capsys: pytest.Captu
 
 
 def lab_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str) -> str:
-    """Make a laboratory whose `sprt` does what the words say; return its name."""
+    """Make a laboratory whose `engines` does what the words say; return its name."""
     name = f"lab_of_{tmp_path.name}"
     (tmp_path / name).mkdir()
-    (tmp_path / name / "sprt.py").write_text(f"def main(argv):\n    {words}\n")
+    (tmp_path / name / "engines.py").write_text(f"def main(argv):\n    {words}\n")
     monkeypatch.syspath_prepend(tmp_path)
     return name
 
@@ -402,22 +402,22 @@ def test_first_word_may_name_a_command_of_the_laboratory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab = lab_of_one(tmp_path, monkeypatch, "return len(argv)")
-    assert conformance.__main__.main(["sprt", "a", "b"], lab) == 2
+    assert conformance.__main__.main(["engines", "a", "b"], lab) == 2
 
 
 def test_interruption_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lab = lab_of_one(tmp_path, monkeypatch, "raise BaseExceptionGroup('a nursery', [KeyboardInterrupt()])")
-    assert conformance.__main__.main(["sprt"], lab) == 130
+    assert conformance.__main__.main(["engines"], lab) == 130
     assert capsys.readouterr().err == "conformance: interrupted\n"
 
 
 def test_installed_package_says_that_the_laboratory_needs_the_source_tree(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert conformance.__main__.main(["bench"], "conformance_lab_that_is_not_there") == 2
-    assert "bench needs the source tree" in capsys.readouterr().err
+    assert conformance.__main__.main(["measure", "bench"], "conformance_lab_that_is_not_there") == 2
+    assert "measure needs the source tree" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("module", sorted(conformance.__main__.COMMANDS.values()))

@@ -1,60 +1,119 @@
-"""The process that attackers live in: who, where and for how long comes in by stdin, what they did goes out.
+"""Attackers: so many clients for each attack, bounded in number, bytes and time.
 
-It gives way to whatever else its core has to do, the honest games above all, so that what these wait for is
-the server. It ends when its time is over.
+They talk to the gateway that a command of the laboratory has started on 127.0.0.1, and to nobody else.
 """
 
-import os
-import time
-from typing import Any
+import random
+import socket
+import struct
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 
 import trio
 
-from conformance.lab.abuse.attacks import ATTACKS
-from conformance.lab.abuse.ground import ELSEWHERE, Ground
-from conformance.lab.jobs import serve
+from conformance.lab.client import Client, HungUp, connected
+from conformance.targets import Address
+
+MOST_BYTES = 2**30
+"""Bytes that all clients of an attack send at most; then they fall silent."""
+PAUSE = 0.2
+"""Seconds after which a client that was hung up on comes back."""
+ELSEWHERE = "127.0.0.2"
+"""Where attackers come from, so that a server can tell them from the honest, where the system has it."""
+_RESET = struct.pack("ii", 1, 0)
 
 
-def work(words: Any) -> object:
-    """Attack, and say what was done."""
-    for name in words["names"]:
-        ATTACKS[name].prepare()
-    give_way(words["core"])
-    print('"ready"', flush=True)
-    grounds = trio.run(attack, words)
-    return {"counts": {name: ground.counts for name, ground in grounds.items()}, "cpu": time.process_time()}
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """So many clients that do the same."""
+
+    name: str
+    clients: int
+    live: Callable[["Attacked", int], Awaitable[None]]
+    """Lives the life of a client of this number, from connection to end. Raises HungUp, wrapped or not."""
+    pause: float = PAUSE
+    coming: float = 1.0
+    """Seconds within which all of them come."""
+    reads: bool = False
+    """Whether it needs games to have been stored."""
+    may_log: bool = False
+    """Whether the operator should hear of it: a line of the level ERROR is no fault."""
+    is_alone: bool = False
+    """Whether it leaves no room for others, so that it has no part in all attacks at once."""
 
 
-def give_way(core: int | None) -> None:
-    """Run where the server does not, when nobody else wants to; without such a core as the lesser one."""
-    if core is not None:
-        os.sched_setaffinity(0, {core})
-    if core is not None and hasattr(os, "SCHED_IDLE"):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    else:
-        os.nice(5)
+class Attacker(Client):
+    """One connection of an attack, whose bytes are counted."""
+
+    stream: trio.SocketStream
+
+    def __init__(self, stream: trio.SocketStream, counts: Counter[str]) -> None:
+        super().__init__(stream)
+        self._counts = counts
+
+    async def say(self, data: bytes) -> None:
+        if self._counts["bytes"] > MOST_BYTES:
+            await trio.sleep_forever()
+        await super().say(data)
+        self._counts["bytes"] += len(data)
+        self._counts["messages"] += 1
+
+    def tear(self) -> None:
+        """Let the connection end with a reset."""
+        self.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
 
 
-async def attack(words: Any) -> dict[str, Ground]:
-    """Let the attacks loose, all at once, for so many seconds."""
-    source = await elsewhere()
-    grounds = {name: Ground(words["ports"], f"{words['token']}{name}", source) for name in words["names"]}
-    with trio.move_on_after(words["seconds"]):
+class Attacked:
+    """The gateway, as the clients of an attack see it, and what they have done."""
+
+    def __init__(self, addresses: Mapping[str, Address], token: str, source: str | None = None) -> None:
+        """`token` is what names begin with, `source` the address to come from."""
+        self.token = token
+        self.lot = random.Random(token)
+        self.counts: Counter[str] = Counter()
+        """Connections, hang-ups, messages and bytes."""
+        self._addresses = addresses
+        self._source = source
+
+    @asynccontextmanager
+    async def connected(
+        self, port: str, resource: str | None = None, *, drains: bool = False
+    ) -> AsyncIterator[Attacker]:
+        """Connect to a port for as long as the block lasts, with a websocket if there is a resource.
+
+        With `drains` all that comes meanwhile is read. Raises HungUp, wrapped once it is connected.
+        """
+        async with connected(self._addresses[port], self._source) as client:
+            self.counts["connections"] += 1
+            assert isinstance(client.stream, trio.SocketStream)
+            attacker = Attacker(client.stream, self.counts)
+            if resource is not None:
+                await attacker.shake(self._addresses[port].authority, resource)
+            async with trio.open_nursery() as nursery:
+                if drains:
+                    nursery.start_soon(attacker.drain)
+                yield attacker
+                nursery.cancel_scope.cancel()
+
+    def websocket(
+        self, port: str, resource: str = "/", *, drains: bool = False
+    ) -> AbstractAsyncContextManager[Attacker]:
+        """Open a websocket to a port for as long as the block lasts; otherwise as `connected`."""
+        return self.connected(port, resource, drains=drains)
+
+    async def suffer(self, attack: Attack) -> None:
+        """Let the clients of an attack come, one after the other, again and again, until cancelled."""
         async with trio.open_nursery() as nursery:
-            for name, ground in grounds.items():
-                nursery.start_soon(ATTACKS[name].run, ground)
-    return grounds
+            for number in range(attack.clients):
+                nursery.start_soon(self._again, attack, number)
+                await trio.sleep(attack.coming / attack.clients)
 
-
-async def elsewhere() -> str | None:
-    """Return an address other than the honest clients', if the system has one."""
-    with trio.socket.socket() as sock:
-        try:
-            await sock.bind((ELSEWHERE, 0))
-        except OSError:
-            return None
-    return ELSEWHERE
-
-
-if __name__ == "__main__":
-    serve(work)
+    async def _again(self, attack: Attack, number: int) -> None:
+        while True:
+            try:
+                await attack.live(self, number)
+            except* HungUp:
+                self.counts["hung up"] += 1
+            await trio.sleep(attack.pause)

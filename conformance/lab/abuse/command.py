@@ -1,202 +1,320 @@
 """`python -m conformance abuse`: what do all known attackers cost those who play?
 
 Starts a gateway with a database and a web port, lets honest games of all dialects be played there, and then
-one attack after the other, all of them at once, and at last a stop in the midst of them. Between two attacks
-there is a rest, whose end is the quiet that the attacks are held against.
+one attack after the other, all of them at once, and at last a stop in the midst of them. Between two
+attacks there is a rest, whose end is the quiet that the attacks are held against.
 """
 
+import os
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import trio
 
-from conformance.arguments import Parser, seconds, write_json
+from conformance.arguments import Parser
 from conformance.lab import meters
-from conformance.lab.abuse.attacks import ATTACKS, at_once
-from conformance.lab.abuse.figures import MOST_LEFT_OUT, Memory, Outcome, Report, Stop, Window, typical
-from conformance.lab.abuse.table import as_data, readable
-from conformance.lab.abuse.target import LIMITED, Log, Target
-from conformance.lab.abuse.together import together
-from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan
+from conformance.lab.abuse.attacks import ATTACKS, at_once, attacking
+from conformance.lab.abuse.honest import Guest, Seen, play
 from conformance.lab.client import asked
-from conformance.lab.figures import finished
-from conformance.lab.jobs import LoadError, many_files, process, say, settle_on
-from conformance.lab.short_games import fill
-from conformance.launch import COMMAND, Server, start
-from conformance.targets import Address
+from conformance.lab.crowds import fill
+from conformance.lab.load import by_kind, ms
+from conformance.lab.report import MB, Row, counted, difference, finish, middle, some
+from conformance.lab.servers import Gateway, Said, gateway
+from conformance.lab.workers import LoadError, Worker, many_files, say, settle_on, worker
+from conformance.launch import COMMAND
+from conformance.targets import WEB, Address
 
-OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
-REST = 10.0
-"""Seconds between two attacks."""
-SETTLING = 2.0
-"""Seconds that honest games have before they are watched."""
-TOGETHER = "together"
-"""What all attacks at once are called."""
+P50_MS, P99_MS = 2.0, 20.0
+"""Milliseconds within which half of the moves, and 99 of 100, are to stay under attack."""
+QUIET_P99_MS = 2.0
+"""The same for 99 of 100 while nobody attacks; on a slower machine the figures tell nothing."""
+HOUSE_MS = 1000.0
+"""Milliseconds that half of the moves of a house player that thinks for 10 may take."""
+MOST_LEFT_OUT = 0.75
+"""The share of the moves that may be left out."""
+GROWTH_MB = 256.0
+"""Megabytes by which the server may grow under attack."""
+MOST_KEPT = 0.1
+"""The share of the memory before by which it may be more behind the rest."""
+STOP_S = 5.0
+"""Seconds that a stop may take under attack."""
+PAGE_MB = 4.0
+"""Megabytes that a page of 1,000 games may have, whatever its players are called."""
 TRIES = 3
 """How often an attack is made, at most, where the host of the machine held up more than `MOST_LEFT_OUT`."""
-BEFORE_STOP = 2.0
-"""Seconds of attacks before the server is told to stop."""
+TOGETHER = "together"
+"""What all attacks at once are called."""
+OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
+LIMITED = ("/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh")
+"""Before the server's command: it may have as many files open as on many systems, so they can run out."""
 _PAGE = "/api/games?limit=1000"
 _ANSWERING = 60.0
+_SETTLING = 2.0
+"""Seconds that honest games have before they are watched, and attackers before the stop."""
+_LOOK = 0.1
+"""Seconds between two looks at the memory."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    options = _parse(argv)
-    if options.together is not None:
-        return finished(trio.run(together, options, COMMAND), options)
+    parser = Parser.of("abuse", "what do all known attackers cost those who play?")
+    parser.count("--games", 50, "honest games at once")
+    parser.seconds("--seconds", 6.0, "how long each attack takes")
+    parser.seconds("--rest", 10.0, "and the rest behind it")
+    parser.count("--stored", 10_000, "games in the database before web attacks")
+    parser.only(ATTACKS)
+    parser.server_options()
+    parser.report()
+    options = parser.parse_args(argv)
     if not meters.has_proc():
         print("There is no /proc here: the server's CPU and memory are not known.")
     with TemporaryDirectory(prefix="abuse-") as folder:
-        report = trio.run(attack, options, str(Path(folder) / "attacked.db"))
-    print(readable(report), end="")
-    write_json(options.json, as_data(report))
-    return 1 if report.missed or report.is_void else 0
+        attacks, rows, notes = trio.run(attack, options, str(Path(folder) / "attacked.db"))
+    return finish("abuse", rows, options, notes, wide=attacks)
 
 
-def _parse(argv: Sequence[str]) -> Namespace:
-    parser = Parser.of("abuse", __doc__)
-    parser.count("--games", 50, "honest games at once")
-    parser.seconds("--seconds", 6.0, "how long each attack takes")
-    parser.seconds("--rest", REST, "and the rest behind it")
-    parser.count("--stored", 10_000, "games in the database before web attacks")
-    parser.only(ATTACKS)
-    parser.add_argument(
-        "--together",
-        type=seconds,
-        metavar="SECONDS",
-        help="instead let all attackers loose together, again and again for so long, beside all that a server"
-        " has to do",
-    )
-    parser.server_options()
-    parser.report()
-    return parser.parse_args(argv)
+async def attack(
+    options: Namespace, place: str, command: Sequence[str] = COMMAND
+) -> tuple[list[Row], list[Row], list[str]]:
+    """Run all that the options ask for: the figures of the attacks, others, and lines on what went wrong.
 
-
-async def attack(options: Namespace, where: str, command: Sequence[str] = COMMAND) -> Report:
-    """Run all that the options ask for. Raises LoadError, ServerError, NoSuchProcess, wrapped."""
-    log = Log()
-    with many_files():
-        async with trio.open_nursery() as nursery:
-            words = [*OPTIONS, "--db", where, *options.server_options]
-            server = await start(nursery, words, [*LIMITED, *command], log.hear)
-            try:
-                report = await _attacked(options, server, Target(server, log), where)
-            finally:
-                server.process.kill()
-                with trio.CancelScope(shield=True):
-                    await server.process.wait()
-            nursery.cancel_scope.cancel()
-    return report
-
-
-async def _attacked(options: Namespace, server: Server, target: Target, where: str) -> Report:
-    cores = meters.two_cores()
-    core = None if cores is None else cores[1]
-    if any(ATTACKS[name].reads for name in options.only):
-        await fill(server, options.stored)
-    settle_on(cores, target.pid)
-    plan = honest_plan(server, options.games, core)
-    async with process(HONEST, plan) as honest, trio.open_nursery() as nursery:
-        guest = Guest(server.addresses["droidcon"])
-        nursery.start_soon(guest.run)
-        nursery.start_soon(target.watch)
-        await trio.sleep(SETTLING)
-        await _fetched(server.addresses["web"], _PAGE)
-        watched = Watched(server, target, honest, guest, core)
-        report = await _all(options, server, watched, where)
-        nursery.cancel_scope.cancel()
-    return report
-
-
-async def _all(options: Namespace, server: Server, watched: Watched, where: str) -> Report:
-    target = watched.target
-    say("watching quiet games ...")
-    quiets, seen = [await watched.watched(min(options.rest, options.seconds))], list[Outcome]()
-    crowd = at_once(options.only)
-    groups = [[name] for name in options.only]
-    if len(crowd) > 1:
-        groups.append(crowd)
-    for group in groups:
-        outcome, found = await _undisturbed(group, options, watched, where)
-        seen.append(outcome)
-        quiets += found
-    page = len(await _fetched(server.addresses["web"], _PAGE))
-    say("stopping the server under attack ...")
-    watched.send_guest_home()
-    async with watched.attackers(crowd, BEFORE_STOP + 10 * REST):
-        await trio.sleep(BEFORE_STOP)
-        stop = Stop(*await target.stop())
-    usual = typical(quiets)
-    return Report(
-        [replace(one, quiet_share=usual.server_share) for one in seen],
-        usual,
-        quiets,
-        stop,
-        page,
-        target.log.said,
-        target.log.examples,
-    )
-
-
-async def _undisturbed(
-    names: Sequence[str], options: Namespace, watched: Watched, where: str
-) -> tuple[Outcome, list[Window]]:
-    """Attack until enough moves are counted, `TRIES` times at most.
-
-    Return what came of it when most were, with what was lost and logged in any of them; and all quiet times.
+    Raises LoadError, ServerError, NoSuchProcess, wrapped.
     """
-    said = watched.target.log.said
-    tries, quiets, lost = list[Outcome](), list[Window](), list[str]()
-    while not tries or (len(tries) < TRIES and tries[-1].window.left_out > MOST_LEFT_OUT):
-        outcome, quiet = await _attacked_by(names, options, watched, where)
-        tries.append(outcome)
-        quiets.append(quiet)
-        lost += outcome.window.lost
-    best = min(tries, key=lambda each: each.window.left_out)
-    window, said = replace(best.window, lost=lost), watched.target.log.said.since(said)
-    return replace(best, window=window, said=said), quiets
+    words = [*OPTIONS, "--db", place, *options.server_options]
+    with many_files():
+        async with gateway(words, [*LIMITED, *command]) as server:
+            if any(ATTACKS[name].reads for name in options.only):
+                await fill(server.server, options.stored)
+            cores = meters.two_cores()
+            core = None if cores is None else cores[1]
+            settle_on(cores, server.pid)
+            guest = Guest(server.addresses["droidcon"])
+            games = worker(play, by_kind(server.server), options.games, core)
+            async with games as honest, trio.open_nursery() as nursery:
+                watched = Watched(server, honest, guest, core, place)
+                nursery.start_soon(guest.run)
+                nursery.start_soon(watched.look)
+                await trio.sleep(_SETTLING)
+                await _fetched(server.addresses[WEB])
+                found = await _attack_all(options, watched)
+                nursery.cancel_scope.cancel()
+    return found
 
 
-async def _attacked_by(
-    names: Sequence[str], options: Namespace, watched: Watched, where: str
-) -> tuple[Outcome, Window]:
-    """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
-    name, target = names[0] if len(names) == 1 else TOGETHER, watched.target
-    say(f"attacking: {name} ...")
-    before, stored = target.memory(), _size(where)
-    target.most = None
-    async with watched.attackers(names, options.seconds) as attackers:
-        await watched.begin()
-        did = await attackers.answer()
-        window = await watched.end()
-    worst, rest = target.most, min(options.rest, options.seconds)
-    await trio.sleep(options.rest - rest)
-    quiet = await watched.watched(rest)
-    outcome = Outcome(
-        name=name,
-        window=window,
-        memory=Memory(before, worst, target.memory()),
-        counts=did["counts"],
-        attackers_share=did["cpu"] / options.seconds,
-        stored=_size(where) - stored,
-        may_log=name != TOGETHER and ATTACKS[name].may_log,
+async def _attack_all(options: Namespace, watched: "Watched") -> tuple[list[Row], list[Row], list[str]]:
+    server, log = watched.server, watched.server.log
+    say("watching quiet games ...")
+    quiets = [await watched.watch(min(options.rest, options.seconds))]
+    crowd = at_once(options.only)
+    outcomes: list[Outcome] = []
+    for group in [*([name] for name in options.only), *([crowd] if len(crowd) > 1 else [])]:
+        tries: list[Outcome] = []
+        while not tries or (len(tries) < TRIES and tries[-1].window.left_out > MOST_LEFT_OUT):
+            outcome, quiet = await watched.attacked_by(group, options)
+            tries.append(outcome)
+            quiets.append(quiet)
+        outcomes.append(best_of(tries))
+    page = len(await _fetched(server.addresses[WEB]))
+    say("stopping the server under attack ...")
+    watched.guest.is_over = True
+    async with attacking(crowd, server.addresses, 10 * options.rest, watched.core):
+        await trio.sleep(_SETTLING)
+        seconds, status = await server.stop()
+    usual = middle(quiet.server_share for quiet in quiets)
+    lost = [what for quiet in quiets for what in quiet.lost]
+    rows = [
+        Row("quiet", "p50 ms", middle(ms(quiet.times, 50) for quiet in quiets), form=".1f"),
+        Row(
+            "quiet", "p99 ms", middle(ms(quiet.times, 99) for quiet in quiets), most=QUIET_P99_MS, form=".1f"
+        ),
+        Row("quiet", "house p50 ms", middle(ms(quiet.house, 50) for quiet in quiets), form=".1f"),
+        Row("quiet", "server", usual, form=".0%"),
+        counted("quiet", "lost", len(lost), 0),
+        *(row for outcome in outcomes for row in rows_of(outcome, usual)),
+    ]
+    notes = some("lost in quiet", lost) + some("logged", log.examples)
+    notes += [line for one in outcomes for line in some(f"lost beside {one.name}", one.window.lost)]
+    return (
+        rows,
+        [
+            Row("stop", "took", seconds, "s", STOP_S, ".1f"),
+            counted("stop", "status", abs(status), 0),
+            Row("page", "of 1,000 games", page / MB, "MB", PAGE_MB, ".1f"),
+            Row("log", "size", log.said.size / MB, "MB", form=".1f"),
+        ],
+        notes,
     )
-    return outcome, quiet
 
 
-def _size(where: str) -> int:
-    """Return the bytes of a database, with all files that belong to it."""
-    path = Path(where)
-    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
-
-
-async def _fetched(address: Address, path: str) -> bytes:
-    """Return what is at a path. Raises LoadError."""
+async def _fetched(web: Address) -> bytes:
+    """Return a page of 1,000 games. Raises LoadError."""
     with trio.move_on_after(_ANSWERING):
-        async with asked(address, path) as client:
+        async with asked(web, _PAGE) as client:
             return await client.rest()
-    raise LoadError(f"{path} was not answered within {_ANSWERING:.0f} s")
+    raise LoadError(f"{_PAGE} was not answered within {_ANSWERING:.0f} s")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time in which honest games were watched. Times in seconds."""
+
+    times: Sequence[float]
+    left_out: float
+    lost: Sequence[str]
+    house: Sequence[float]
+    """Moves of the house player whom an honest client plays."""
+    server_share: float | None
+    """What the thread that plays used of a core."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an attack came to. Memory is in bytes, of all processes of the server."""
+
+    name: str
+    window: Window
+    before: int | None
+    most: int | None
+    after: int | None
+    """Behind the rest."""
+    said: Said
+    counts: Mapping[str, Mapping[str, int]]
+    """What the attackers did, by attack."""
+    by: float
+    """What the attackers used of a core."""
+    stored: int
+    """Bytes by which the database grew."""
+
+
+def best_of(tries: Sequence[Outcome]) -> Outcome:
+    """Return the try in which the host held up least, with what was lost and logged in any."""
+    best = min(tries, key=lambda each: each.window.left_out)
+    lost = [what for each in tries for what in each.window.lost]
+    names = ("tracebacks", "errors", "controls", "size")
+    said = Said(*(sum(getattr(each.said, name) for each in tries) for name in names))
+    window = Window(
+        best.window.times, best.window.left_out, lost, best.window.house, best.window.server_share
+    )
+    return Outcome(
+        best.name, window, best.before, best.most, best.after, said, best.counts, best.by, best.stored
+    )
+
+
+def rows_of(one: Outcome, usual: float | None) -> list[Row]:
+    """Return the figures of an attack; `usual` is what the thread that plays uses of a core in quiet."""
+    name, window, said = one.name, one.window, one.said
+    may_log = name in ATTACKS and ATTACKS[name].may_log
+    grown, kept = (difference(size, one.before) for size in (one.most, one.after))
+    idle = [each for each, counts in one.counts.items() if not counts.get("messages")]
+    return [
+        Row(name, "p50 ms", ms(window.times, 50), most=P50_MS, form=".1f"),
+        Row(name, "p99 ms", ms(window.times, 99), most=P99_MS, form=".1f"),
+        Row(name, "house p50 ms", ms(window.house, 50), most=HOUSE_MS, form=".1f"),
+        Row(name, "server", window.server_share, form=".0%"),
+        Row(name, "took", difference(window.server_share, usual), form=".0%"),
+        Row(name, "by", one.by, form=".0%"),
+        Row(name, "MB more", None if grown is None else grown / MB, most=_goal(one, GROWTH_MB), form=".0f"),
+        Row(
+            name,
+            "kept",
+            None if kept is None else kept / MB,
+            most=_goal(one, MOST_KEPT * (one.before or 0) / MB),
+            form=".0f",
+        ),
+        Row(name, "DB MB", one.stored / MB, form=".0f"),
+        counted(name, "lost", len(window.lost), 0),
+        counted(name, "log", said.tracebacks + said.controls + (0 if may_log else said.errors), 0),
+        Row(name, "left out", window.left_out, most=MOST_LEFT_OUT, form=".0%"),
+        counted(name, "idle", len(idle), 0),
+    ]
+
+
+def _goal(one: Outcome, most: float) -> float | None:
+    """Return a goal for the memory; none where the system does not tell of it."""
+    return None if one.before is None else most
+
+
+class Watched:
+    """A gateway with honest games on it, and the windows of time in which they are watched."""
+
+    def __init__(self, server: Gateway, honest: Worker, guest: Guest, core: int | None, place: str) -> None:
+        """Attackers run on `core`, or anywhere; `place` is the database's file."""
+        self.server = server
+        self.core = core
+        self._honest = honest
+        self.guest = guest
+        self._place = Path(place)
+        self._most = 0
+        self._begun = perf_counter()
+        self._used: meters.Used | None = None
+
+    async def look(self) -> None:
+        """Look at the memory again and again, until cancelled or there is no server any more.
+
+        Children run on any core: one that is started later would stay on that of the server.
+        """
+        known = set[int]()
+        with suppress(meters.NoSuchProcess):
+            while True:
+                for child in {*meters.children_of(self.server.pid)} - known:
+                    known.add(child)
+                    with suppress(meters.NoSuchProcess):
+                        meters.pin(child, *range(os.cpu_count() or 1))
+                self._most = max(self._most, meters.memory_of(self.server.pid) or 0)
+                await trio.sleep(_LOOK)
+
+    async def begin(self) -> None:
+        """Begin to watch. Raises LoadError, NoSuchProcess."""
+        await self._honest.send("begin")
+        self.guest.begin()
+        self._begun, self._used = perf_counter(), meters.used_by(self.server.pid)
+
+    async def end(self) -> Window:
+        """Return what was seen since then. Raises LoadError, NoSuchProcess."""
+        seconds, used = perf_counter() - self._begun, meters.used_by(self.server.pid)
+        await self._honest.send("end")
+        seen: Seen = await self._honest.receive()
+        share = None if used is None or self._used is None else used.since(self._used).first / seconds
+        if (seen.waited or 0.0) > 0.1:
+            say(f"  honest games waited {seen.waited:.0%} of the time for a core: what else runs here?")
+        return Window(seen.times, seen.left_out, [*seen.lost, *self.guest.lost], self.guest.times, share)
+
+    async def watch(self, seconds: float) -> Window:
+        """Return what is seen within so many seconds."""
+        await self.begin()
+        await trio.sleep(seconds)
+        return await self.end()
+
+    async def attacked_by(self, names: Sequence[str], options: Namespace) -> tuple[Outcome, Window]:
+        """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
+        name = names[0] if len(names) == 1 else TOGETHER
+        say(f"attacking: {name} ...")
+        before, stored, said = meters.memory_of(self.server.pid), self._size(), self.server.log.said
+        self._most = before or 0
+        async with attacking(names, self.server.addresses, options.seconds, self.core) as attackers:
+            await self.begin()
+            counts, share = await attackers.receive()
+            window = await self.end()
+        most, rest = self._most, min(options.rest, options.seconds)
+        await trio.sleep(options.rest - rest)
+        quiet = await self.watch(rest)
+        return Outcome(
+            name=name,
+            window=window,
+            before=before,
+            most=None if before is None else most,
+            after=meters.memory_of(self.server.pid),
+            said=self.server.log.said.since(said),
+            counts=counts,
+            by=share,
+            stored=self._size() - stored,
+        ), quiet
+
+    def _size(self) -> int:
+        """Return the bytes of the database, with all files that belong to it."""
+        return sum(file.stat().st_size for file in self._place.parent.glob(f"{self._place.name}*"))

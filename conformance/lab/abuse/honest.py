@@ -1,29 +1,26 @@
-"""The process of honest games: pairs that play on whatever happens, and say how long their moves took.
+"""Honest games beside attackers: pairs that play on whatever happens, and a guest of the house.
 
-`python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then "begin" and "end", each a
-line; after `end` it says what happened in between. Unlike the benchmark's load it goes on when a bot is out
-of step: that pair is noted, and another one takes its place when the next `begin` comes. Moves that the host
-of a virtual machine may have held up are left out: how long they took says nothing of the server.
+The process obeys "begin" and "end", and replies what happened in between. Unlike the load of a benchmark it
+goes on when a bot is out of step: that pair is noted, and another one takes its place at the next "begin".
 """
 
 import gc
-import json
+import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import cycle, islice
 from time import perf_counter, time_ns
-from typing import Any
+
+import trio
 
 from conformance.dialects.script import OutOfStep, Wish
-from conformance.lab.abuse.figures import with_missed
-from conformance.lab.book import Book
-from conformance.lab.bots import script_of
-from conformance.lab.group import NAP
-from conformance.lab.jobs import from_words
+from conformance.lab.bots import NAP, readings_of
+from conformance.lab.client import HouseGames, connected
+from conformance.lab.load import MIX, Addresses, Couple, TimedBot, TimedLoop
 from conformance.lab.meters import stolen, used_by
-from conformance.lab.plan import MIX, Couple
-from conformance.lab.timed import TimedBot, TimedGroup
+from conformance.lab.workers import LoadError, received, reply, say
 from conformance.targets import Address
 
 BEAT = 0.1
@@ -31,7 +28,13 @@ BEAT = 0.1
 STILL = 10.0
 """Seconds without a move after which a game counts as cut off."""
 LOOK = 0.02
-"""Seconds between two looks at how much time the host has taken."""
+"""Seconds between two looks at how much time the host of a virtual machine has taken."""
+PLAYER = "aimafast"
+"""The house player whom the guest plays."""
+_AGAIN = 1.0
+_GUEST = "guest"
+_PAUSE = 0.2
+"""Seconds before each of the guest's moves."""
 _NAP = 0.5
 _STDIN = 0
 _WAVE = 0.01
@@ -39,7 +42,129 @@ _GOLDEN = 0.618
 """Spreads the pairs evenly over a beat, however many there are."""
 
 
-class Honest(TimedBot):
+class Guest:
+    """An honest client that plays a house player until cancelled, and comes back when it is hung up on."""
+
+    def __init__(self, address: Address) -> None:
+        self.games = HouseGames(pause=_PAUSE)
+        self.lost: list[str] = []
+        """What ended its games otherwise than by the rules."""
+        self.refused: list[str] = []
+        """Why it got no game: there are too many other clients, or guests."""
+        self.is_over = False
+        """To be set when the server is to stop: what is lost from now on is no fault of its."""
+        self._address = address
+
+    async def run(self) -> None:
+        """Play until cancelled."""
+        while True:
+            await self._play()
+            await trio.sleep(_AGAIN)
+
+    async def _play(self) -> None:
+        """Play a series."""
+        games, finished = self.games, self.games.finished
+        try:
+            async with connected(self._address) as client:
+                await client.enter(_GUEST)
+                await games.play(client, PLAYER)
+        except LoadError as error:
+            what = f"{_GUEST} against {PLAYER}: {error}"
+            if games.on and not self.is_over:
+                self.lost.append(what)
+                say(f"hurt: {what}")
+            elif games.finished == finished:  # otherwise the series is over
+                self.refused.append(what)
+            games.on, games.asked = 0, None
+
+    def begin(self) -> None:
+        """Begin to measure."""
+        self.games.times.clear()
+        self.lost.clear()
+
+    @property
+    def times(self) -> list[float]:
+        """How long moves took since then, the one that is owed included."""
+        return [*self.games.times, *self.games.owed()]
+
+
+# In the process of games.
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What honest games came to in some time."""
+
+    times: Sequence[float]
+    """How long moves took, in seconds, those included that could not be made meanwhile."""
+    left_out: float
+    """The share of all moves that is not there, as the host of this machine may have held them up."""
+    lost: Sequence[str]
+    """Games that were cut off or lost by no fault of the players: what happened."""
+    waited: float | None
+    """How much of the time this process had work and no core: that much of the times is not the server's."""
+
+
+def with_missed(times: Sequence[float], beat: float) -> list[float]:
+    """Return the times, and those of the moves that could not be made meanwhile.
+
+    A move that takes long holds up those that would have followed it, which nobody then measures. So a time
+    that is longer than a pair's beat stands for the later ones too, each shorter by one beat.
+    """
+    found = [*times]
+    for time in times:
+        found += [time - beat * missed for missed in range(1, math.ceil(time / beat))]
+    return found
+
+
+class Undisturbed:
+    """Leaves out of `times` what may be the fault of the host of a virtual machine.
+
+    That is what ended while it gave the cores to others, or within one look before or after, as the system
+    counts such time late and in ticks of mostly 10 ms. A time longer than `BEAT` is kept all the same: the
+    host does not explain it. What ended since the last look but one is kept, too.
+    """
+
+    def __init__(self, times: list[float]) -> None:
+        self._times = times
+        self._left_out = 0
+        self._taken = stolen()
+        self._calm = 1
+        """Looks since anything was taken."""
+        self._kept = 0
+        """How many times are known to stay."""
+        self._ended = 0
+        """How many there were at the latest look."""
+        self._looked = perf_counter()
+
+    @property
+    def left_out(self) -> float:
+        """The share of all times that was left out."""
+        return self._left_out / ((self._left_out + len(self._times)) or 1)
+
+    def clear(self) -> None:
+        """Begin anew, when the times have been cleared."""
+        self._left_out = self._kept = self._ended = 0
+
+    def look(self, now: float) -> None:
+        """Leave out what was disturbed, if it is time to look."""
+        if now - self._looked < LOOK:
+            return
+        self._looked, taken = now, stolen()
+        self._calm = self._calm + 1 if taken == self._taken else 0
+        self._taken = taken
+        if self._calm < 2:
+            latest = self._times[self._kept :]
+            kept = [time for time in latest if time > BEAT]
+            self._times[self._kept :] = kept
+            self._kept += len(kept)
+            self._left_out += len(latest) - len(kept)
+        else:
+            self._kept = self._ended
+        self._ended = len(self._times)
+
+
+class HonestBot(TimedBot):
     """A bot whose pair is lost when it is out of step, and plays no longer."""
 
     pair: "Pair"
@@ -65,11 +190,6 @@ class Honest(TimedBot):
         except OutOfStep as error:
             self.pair.games.lose(self.pair, str(error))
 
-    @property
-    def is_unanswered(self) -> bool:
-        """Whether its move is on its way to the opponent."""
-        return self.place.discs > self.peer.place.discs and self.sent_at >= self.due
-
 
 class Pair:
     """Two bots at a table of their own."""
@@ -81,79 +201,43 @@ class Pair:
         self.life = life
         self.is_on = True
         table = f"{games.token}n{number}x{life}"
-        self.bots: list[Honest] = []
+        self.bots: list[HonestBot] = []
         for kind, letter in zip(couple, "ab", strict=True):
-            bot = Honest(games.books[kind], Wish(table + letter, table=table), games.addresses[kind], games)
+            wish = Wish(table + letter, table=table)
+            bot = HonestBot(games.readings[kind], wish, games.addresses[kind], games)
             bot.pair = self
             self.bots.append(bot)
         self.bots[0].peer, self.bots[1].peer = self.bots[1], self.bots[0]
 
     def late(self, now: float) -> float:
-        """Return for how many seconds a move has been on its way; 0 where none is."""
-        return max((now - bot.sent_at for bot in self.bots if bot.is_unanswered), default=0.0)
+        """Return for how many seconds a move has been on its way to the opponent; 0 where none is."""
+        return max(
+            (
+                now - bot.sent_at
+                for bot in self.bots
+                if bot.place.discs > bot.peer.place.discs and bot.sent_at >= bot.due
+            ),
+            default=0.0,
+        )
 
 
-class Undisturbed:
-    """Leaves out of `times` what may be the fault of the host of a virtual machine.
-
-    That is what ended while it gave the cores to others, or within one look before or after, as the system
-    counts such time late and in ticks of mostly 10 ms. A time longer than `BEAT` is kept all the same: the
-    host does not explain it. What ended since the last look but one is kept, too.
-    """
-
-    def __init__(self, times: list[float]) -> None:
-        self._times = times
-        self._left_out = 0
-        self._taken = stolen()
-        self._calm = 1
-        """Spans since anything was taken."""
-        self._kept = 0
-        """How many times are known to stay."""
-        self._ended = 0
-        """How many there were at the latest look."""
-        self._looked = perf_counter()
-
-    @property
-    def left_out(self) -> float:
-        """The share of all times that was left out."""
-        return self._left_out / ((self._left_out + len(self._times)) or 1)
-
-    def clear(self) -> None:
-        """Begin anew, when the times have been cleared."""
-        self._left_out = self._kept = self._ended = 0
-
-    def look(self, now: float) -> None:
-        """Leave out what was disturbed, if it is time to look."""
-        if now - self._looked >= LOOK:
-            self._looked = now
-            taken = stolen()
-            self._calm = self._calm + 1 if taken == self._taken else 0
-            self._taken = taken
-            if self._calm < 2:
-                self._leave_out()
-            else:
-                self._kept = self._ended
-            self._ended = len(self._times)
-
-    def _leave_out(self) -> None:
-        latest = self._times[self._kept :]
-        self._times[self._kept :] = kept = [time for time in latest if time > BEAT]
-        self._kept += len(kept)
-        self._left_out += len(latest) - len(kept)
+def play(addresses: Addresses, pairs: int, core: int | None, couples: Sequence[Couple] = MIX) -> None:
+    """Play so many games until the orders end."""
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+    gc.disable()  # what is kept are numbers
+    Games(addresses, pairs, couples).play()
 
 
-class Games(TimedGroup):
+class Games(TimedLoop):
     """All pairs, and the orders by which they are measured."""
 
-    def __init__(
-        self, addresses: Mapping[str, Address], pairs: int, couples: Sequence[Couple] = MIX, orders: int = 0
-    ) -> None:
-        """`orders` is the file descriptor by which they come; stdin if nothing is said."""
+    def __init__(self, addresses: Addresses, pairs: int, couples: Sequence[Couple] = MIX) -> None:
         super().__init__()
         self.interval = BEAT
         self.token = f"h{time_ns() // 1000 % 10**9}"
         self.addresses = addresses
-        self.books = {kind: Book(kind, script_of(kind)) for couple in couples for kind in couple}
+        self.readings = readings_of(kind for couple in couples for kind in couple)
         self._lost: list[str] = []
         self._pairs = [
             Pair(self, couple, number, 0) for number, couple in enumerate(islice(cycle(couples), pairs))
@@ -162,8 +246,6 @@ class Games(TimedGroup):
         self._is_over = False
         self._began = 0.0
         self._waited = 0.0
-        self._orders = orders
-        self._half = b""
 
     def lose(self, pair: Pair, why: str) -> None:
         """Note that a pair cannot go on, and hang up."""
@@ -174,10 +256,10 @@ class Games(TimedGroup):
 
     def play(self) -> None:
         """Play until the orders end, then hang up."""
-        self.watch(self._orders, self)
+        self.watch(_STDIN, self)
         try:
             for pair in self._pairs:
-                self._admit(pair)
+                self._add(pair)
                 self.turn(_WAVE)
             while not self._is_over:
                 self.turn(_NAP)
@@ -190,76 +272,52 @@ class Games(TimedGroup):
         return found
 
     def ready(self) -> None:
-        """Take in what has come of the orders."""
-        self._obey(os.read(self._orders, 4_096))
+        """Obey an order."""
+        try:
+            order = received()
+        except EOFError:
+            self._is_over = True
+            return
+        if order == "begin":
+            self.begin()
+        else:
+            reply(self.end())
 
-    def _obey(self, data: bytes) -> None:
-        *orders, self._half = (self._half + data).split(b"\n")
-        self._is_over = self._is_over or not data
-        for order in orders:
-            if json.loads(order) == "begin":
-                self._begin()
-            else:
-                print(json.dumps(self._end()), flush=True)
-
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Begin to measure, with as many pairs as ever."""
-        for place, pair in enumerate(self._pairs):
+        for at, pair in enumerate(self._pairs):
             if not pair.is_on:
-                self._pairs[place] = Pair(self, pair.couple, pair.number, pair.life + 1)
-                self._admit(self._pairs[place])
+                self._pairs[at] = Pair(self, pair.couple, pair.number, pair.life + 1)
+                self._add(self._pairs[at])
         self.times.clear()
         self._undisturbed.clear()
         self._lost.clear()
         self._began, self._waited = perf_counter(), _waited()
 
-    def _end(self) -> object:
+    def end(self) -> Seen:
         """Return what was measured."""
         now = perf_counter()
         late = [pair.late(now) for pair in self._pairs if pair.is_on]
         for pair in self._pairs:
             if pair.is_on and all(now - bot.sent_at > STILL for bot in pair.bots):
                 self.lose(pair, f"no move was made for {STILL:g} s at {pair.bots[0]}'s table")
-        times = with_missed([*self.times.moves, *(time for time in late if time > BEAT)], BEAT)
         seconds = now - self._began
-        return {
-            "times": times,
-            "left_out": self._undisturbed.left_out,
-            "lost": self._lost[:],
-            "waited": (_waited() - self._waited) / seconds if seconds else None,
-        }
+        return Seen(
+            times=with_missed([*self.times.moves, *(time for time in late if time > BEAT)], BEAT),
+            left_out=self._undisturbed.left_out,
+            lost=self._lost[:],
+            waited=(_waited() - self._waited) / seconds if seconds else None,
+        )
 
-    def _admit(self, pair: Pair) -> None:
+    def _add(self, pair: Pair) -> None:
         try:
             for bot in pair.bots:
-                self.admit(bot)
+                self.add(bot)
                 bot.due = bot.sent_at + BEAT * (pair.number * _GOLDEN % 1)
         except OutOfStep as error:
             self.lose(pair, str(error))
 
 
-def _first_line() -> bytes:
-    """Return the first line of stdin, and leave the rest where it is."""
-    line = b""
-    while not line.endswith(b"\n"):
-        line += os.read(_STDIN, 1)
-    return line
-
-
 def _waited() -> float:
     used = used_by(os.getpid())
     return 0.0 if used is None else used.waited
-
-
-def main() -> None:
-    """Play what the first line asks for."""
-    words: Any = json.loads(_first_line())
-    if words["core"] is not None:
-        os.sched_setaffinity(0, {words["core"]})
-    gc.freeze()
-    gc.disable()  # what is kept are numbers
-    Games(from_words(words["addresses"]), words["pairs"]).play()
-
-
-if __name__ == "__main__":
-    main()

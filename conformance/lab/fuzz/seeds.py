@@ -13,11 +13,9 @@ from adapters.web.link import Answered, Ask, Begun, Watch
 from adapters.web.link import encode as encode_message
 from conformance.dialects.frames import frame
 from conformance.frames import Handshake
-from conformance.lab.abuse.texts import LONG
+from conformance.lab import texts
 from conformance.lab.fuzz.visits import KINDS, Piece, script
-from conformance.lab.junk.texts import frame as odd_frame
-from conformance.lab.junk.texts import talk_for
-from conformance.lab.reading import families
+from conformance.lab.texts import odd_frame, talk_for
 from gateway.game.board import Board
 from gateway.game.commands import AtTable, Enter, InLobby, Introduce, Leave, Play, Wish
 from gateway.game.encoding import encode
@@ -42,6 +40,8 @@ from gateway.store.records import GameRecord, Participant
 _GAME = "00007-00000a"
 _FOUR = "0101010"
 _TALKS = 60
+_LONG = 65_000
+"""Characters of a long text: near the longest frame."""
 _MESSAGES: Mapping[str, Sequence[str]] = {
     "nac4": (
         f"genmove {'.' * 42} R PlayR 42.0\r\n",
@@ -65,15 +65,21 @@ def of_texts(dialect: str) -> Callable[[bool], Iterator[bytes]]:
 
     def seeds(is_long: bool) -> Iterator[bytes]:
         if is_long:
-            texts: Iterable[str] = islice(families.texts(dialect, LONG), 0, None, 29)
+            found: Iterable[str] = islice(texts.hard_texts(dialect, _LONG), 0, None, 29)
         else:
-            framed = zip(families.PIECES[dialect], cycle(families.FRAMES[dialect]), strict=False)
+            framed = zip(texts.PIECES[dialect], cycle(texts.FRAMES[dialect]), strict=False)
             some = (before + piece + behind for piece, (before, behind) in framed)
-            texts = (*_MESSAGES[dialect], *some)
-        for text in texts:
+            found = (*_MESSAGES[dialect], *some)
+        for text in found:
             yield text.encode("utf-8", "surrogateescape")
 
     return seeds
+
+
+def hard(dialect: str, length: int) -> Iterator[bytes]:
+    """Yield texts of a dialect, of about this length, that may take long."""
+    for text in texts.hard_texts(dialect, length):
+        yield text.encode("utf-8", "surrogateescape")[:length]
 
 
 def of_talks(*ports: str) -> Callable[[bool], Iterator[bytes]]:

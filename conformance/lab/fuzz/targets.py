@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from conformance.lab.fuzz import seeds, texts, values, visits
+
+GOALS = {4096: 2.0, 65_536: 15.0}
+"""Milliseconds that an input of so many bytes may take, at best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,8 @@ class Target:
     """How many of the inputs are for it, beside the others' shares: more for one that is quick."""
     reads: Callable[[bytes], object] | None = None
     """The part of it that the process that plays does at once, for which there are bounds of time."""
+    hard: Callable[[int], Iterator[bytes]] | None = None
+    """Yields inputs up to a length that may take long, made by hand."""
 
     @property
     def name(self) -> str:
@@ -25,10 +31,15 @@ class Target:
         return self.try_.__name__
 
 
+def _dialect(try_: Callable[[bytes], None], share: int) -> Target:
+    name = try_.__name__
+    return Target(try_, seeds.of_texts(name), share, texts.read(name), partial(seeds.hard, name))
+
+
 _ALL = (
-    Target(texts.nac4, seeds.of_texts("nac4"), 50, texts.read("nac4")),
-    Target(texts.arena, seeds.of_texts("arena"), 24, texts.read("arena")),
-    Target(texts.droidcon, seeds.of_texts("droidcon"), 40, texts.read("droidcon")),
+    _dialect(texts.nac4, 50),
+    _dialect(texts.arena, 24),
+    _dialect(texts.droidcon, 40),
     Target(texts.lines, seeds.of_talks("droidcon"), 24, texts.lines),
     Target(texts.frames, seeds.frames, 8, texts.websocket),
     Target(values.events, seeds.events, 40, values.events),

@@ -1,24 +1,52 @@
 """Readers of what clients and servers send each other: messages, lines and frames.
 
-Knows codecs and framing, neither sessions nor translators. The server's side of each dialect is what
-`reading` measures too.
+Knows codecs and framing, neither sessions nor translators.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Message, Ping, TextMessage
 
-from adapters.arena.codec import ArenaClientCodec
-from adapters.arena.messages import Encoding
+from adapters.arena.codec import ArenaClientCodec, ArenaCodec
+from adapters.arena.messages import Encoding, Ignored
 from adapters.client.contract import Farewell, Flooded, WireError
 from adapters.client.framing import HUNG_UP, Lines, WebSocket
-from adapters.droidcon.codec import DroidconClientCodec
-from adapters.nac4.codec import Nac4ClientCodec
-from conformance.lab.reading.meter import READERS
+from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
+from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
 
 _CHUNK = 4096
+"""Bytes that a server reads at once."""
+
+
+def _arena(text: str) -> None:
+    """Read a text, and write the `ignored` that copies it: a client can have that done with any text."""
+    codec = ArenaCodec()
+    try:
+        said = codec.decode(text).said
+    except WireError:
+        codec.encode(Ignored(text, "Malformed message"))
+    else:
+        codec.encode(Ignored(said, "Only start messages allowed in current state"))
+
+
+def _nac4(text: str) -> None:
+    with suppress(WireError):
+        Nac4Codec().decode(text)
+
+
+def _droidcon(text: str) -> None:
+    lines, codec = Lines(), DroidconCodec()
+    data = text.replace("\n", " ").encode("utf-8", "surrogateescape") + b"\n"
+    with suppress(WireError, Flooded):
+        for start in range(0, len(data), _CHUNK):
+            for line in lines.feed(data[start : start + _CHUNK]):
+                codec.decode(line)
+
+
+_READERS: Mapping[str, Callable[[str], None]] = {"arena": _arena, "nac4": _nac4, "droidcon": _droidcon}
+"""The server's side of each dialect."""
 
 
 def nac4(data: bytes) -> None:
@@ -44,7 +72,7 @@ def _on_both_sides(dialect: str, heard: Callable[[str], object], data: bytes) ->
 
 def read(dialect: str) -> Callable[[bytes], None]:
     """Return what reads a message of a dialect, and answers it, as a server does."""
-    reader = READERS[dialect]
+    reader = _READERS[dialect]
     return lambda data: reader(_text(data))
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from conformance.lab.sprt_simulation import Kind, shares
+from conformance.lab.engines import Chances, shares
 from gateway.match.elo import Crosstable, bounded, elo, expected, fitted, ratings, strength
 
 # Counts and figures of app/tests/elo_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
@@ -35,7 +35,7 @@ def test_strength_is_fastchess_s(
 
 @pytest.mark.parametrize("pairs", [5, 10, 50])
 def test_interval_of_equal_players_is_without_0_in_a_twentieth_of_all_matches(pairs: int) -> None:
-    lot, likely, matches = Random(1), shares(0.0, Kind()), 4000
+    lot, likely, matches = Random(1), shares(0.0, Chances()), 4000
     wrong = 0
     for _ in range(matches):
         cells = [0] * 5

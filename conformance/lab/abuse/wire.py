@@ -1,0 +1,335 @@
+"""Attacks below the game: hard texts, wrong frames and requests, connections that are held or torn."""
+
+import ssl
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import cycle, islice
+
+import trio
+
+from conformance.dialects.frames import frame
+from conformance.frames import Handshake, Opcode
+from conformance.lab.abuse.attackers import Attacked
+from conformance.lab.client import Client
+from conformance.lab.texts import FRAMES as TEXT_FRAMES
+from conformance.lab.texts import PIECES, repeated, talk_for
+
+DIALECTS = ("droidcon", "nac4", "arena")
+WEBSOCKETS = ("arena", "nac4")
+PORTS = ("arena", "nac4", "droidcon", "web")
+SHORT, LONG = 4_096, 65_000
+"""Lengths of texts: the longest EDN that is read, and near the longest frame."""
+_HEARD = 0.2
+"""Seconds for which an answer is heard."""
+_STEP = 0.05
+"""Seconds between two steps of something."""
+_MASK = b"\0\0\0\0"
+
+# What is hard to read.
+
+
+async def texts(attacked: Attacked, number: int) -> None:
+    """Send the worst EDN and JSON: 4 KB five times a second, and one client in five 64 KB twice a second."""
+    is_long = number % 5 == 0
+    length, pause = (LONG, 0.5) if is_long else (SHORT, 0.2)
+    async with attacked.websocket("arena", drains=True) as client:
+        framed = zip(cycle(PIECES["arena"]), cycle(TEXT_FRAMES["arena"]), strict=False)
+        for piece, (before, behind) in islice(framed, 7 * number, None):
+            text = before + repeated(piece, length - len(before + behind)) + behind
+            await client.say(frame(text.encode("utf-8", "surrogateescape")[: LONG + 500]))
+            await trio.sleep(pause)
+
+
+FRAMES: Sequence[bytes] = (
+    b"\x81\xff" + b"\x7f" + b"\xff" * 7 + _MASK + b"x" * 60_000,  # a text of 2**63 - 1 bytes
+    b"\x81\xff" + b"\xff" * 8 + _MASK,  # of more than there may be
+    b"\x81\xff" + (1 << 20).to_bytes(8) + _MASK + b"x" * 100_000,
+    b"\x81\xff" + (70_000).to_bytes(8) + _MASK + b"x" * 70_000,
+    b"\xc1\x85" + _MASK + b"\xf2\x48\xcd\xc9\xc9",  # compressed, which nobody offered
+    b"\xc1\xff" + (65_000).to_bytes(8) + _MASK + b"\0" * 65_000,
+    b"\xf1\x85" + _MASK + b"hello",  # all reserved bits
+    b"\x81\x05hello",  # without a mask
+    b"\x81\x7e\x10\x00" + b"x" * 4_096,
+    b"\x81\x84" + _MASK + b"\xc3\x28\xa0\xff",  # no UTF-8
+    b"\x01\x81" + _MASK + b"\xf0" + b"\x80\x81" + _MASK + b"\x28",  # none across two fragments
+    b"\x81\x83" + _MASK + b"\xed\xa0\x80",  # half of a surrogate pair
+    b"\x80\x85" + _MASK + b"hello",  # continues nothing
+    b"\x01\x81" + _MASK + b"a" + b"\x81\x81" + _MASK + b"b",  # begins within a message
+    b"\x83\x80" + _MASK,  # of no kind there is
+    b"\x8b\x80" + _MASK,
+    b"\x09\x81" + _MASK + b"p",  # a ping in fragments
+    b"\x89\xfe\x00\xff" + _MASK + b"p" * 255,  # one that is too long
+    b"\x88\x81" + _MASK + b"\x03",  # a close frame with half a code
+    b"\x88\x82" + _MASK + b"\xff\xff",
+    b"\x88\x84" + _MASK + b"\x03\xe8\xc3\x28",
+    b"\x88\x80" + _MASK + frame(b"playmove 3"),  # more behind the close frame
+    b"\x81\xfe\x00\x05" + _MASK + b"hello",  # a length that could be shorter
+)
+"""Giant, compressed, unmasked, misplaced, no text. A torn one is the beginning of any."""
+
+
+async def frames(attacked: Attacked, number: int) -> None:
+    """Send frames that are giant, compressed, torn, unmasked, misplaced or no UTF-8: 150 a second."""
+    data, lot = attacked.lot.choice(FRAMES), attacked.lot
+    if lot.random() < 0.3:
+        data = data[: lot.randrange(len(data))]
+    before = frame(b"playmove 3") * lot.randint(0, 3)
+    async with attacked.websocket(WEBSOCKETS[number % 2]) as client:
+        await client.say(before + data)
+        if lot.random() < 0.3:
+            client.tear()
+            return
+        with trio.move_on_after(_HEARD):
+            await client.drain()
+
+
+async def fragments(attacked: Attacked, number: int) -> None:
+    """Send fragments without end, of nothing or of a byte, or floods of pings and pongs, between them too."""
+    first, empty, letter = b"\x01\x80" + _MASK, b"\x00\x80" + _MASK, b"\x00\x81" + _MASK + b"a"
+    ping, pong = (frame(b"p" * 125, opcode) * 20 for opcode in (Opcode.PING, Opcode.PONG))
+    some = (empty * 50, letter * 50, ping, pong)[number // 2 % 4]
+    async with attacked.websocket(WEBSOCKETS[number % 2], drains=True) as client:
+        if some is not pong:
+            await client.say(first)
+        while True:
+            await client.say(some)
+            await trio.sleep(_STEP)
+
+
+async def junk(attacked: Attacked, number: int) -> None:
+    """Send random bytes and randomly changed messages, handshakes and requests; end in any way there is."""
+    lot = attacked.lot
+    port = PORTS[number % 4]
+    async with attacked.connected(port) as client:
+        talk, manner = talk_for(port, lot), lot.random()
+        for piece in talk:
+            await client.say(piece)
+            if manner < 0.5:
+                await trio.lowlevel.checkpoint()  # so that pieces arrive one by one
+        if manner < 0.3:
+            await client.leave()
+            with trio.move_on_after(2.0):
+                await client.drain()
+        elif manner < 0.6:
+            with trio.move_on_after(0.02):
+                await client.drain()
+        elif manner < 0.8:
+            client.tear()
+
+
+# Connections that are held.
+
+
+async def unread(attacked: Attacked, number: int) -> None:
+    """Ask for long answers, and read nothing, or, one client in three, 1 KB a second."""
+    text = frame(b'{"type":"x","pad":"' + b"x" * (LONG - 21) + b'"}')
+    lists = frame(b'{"type":"x","pad":[' + b"[]," * (LONG // 3 - 8) + b"[]]}")
+    port = ("arena", "arena", "arena", "nac4", "arena", "droidcon")[number // 3 % 6]
+    if number % 3 == 0:
+        async with attacked.websocket("arena") as client, trio.open_nursery() as nursery:
+            nursery.start_soon(_read_slowly, client, 1_024, 1.0)
+            while True:
+                await client.say(text)
+                await trio.sleep(0.5)
+    if port == "droidcon":
+        async with attacked.connected(port) as client:
+            while True:
+                await client.say(b"\n" * 4_000)
+    async with attacked.websocket(port) as client:
+        while True:
+            data = frame(b"p" * 125, Opcode.PING) * 100 if port == "nac4" else (text, lists)[number % 2]
+            await client.say(data)
+
+
+async def slow(attacked: Attacked, number: int) -> None:
+    """Come to a port, and say nothing, half of a handshake, or a byte a second."""
+    port = PORTS[number % 4]
+    words = Handshake("x", "/").request if port != "droidcon" else b"NAME slow"
+    async with attacked.connected(port) as client:
+        match number // 4 % 4:
+            case 0:
+                pass
+            case 1:
+                await client.say(words[: len(words) // 2])
+            case 2:
+                await _dribble(client, words)
+            case _ if port in WEBSOCKETS:
+                await client.shake("x", "/")
+                await client.say(b"\x81\xfe\xff\xff" + _MASK)  # the beginning of a text of 65,535 bytes
+                await _dribble(client, b"x" * 60_000)
+        await client.drain()
+
+
+async def files(attacked: Attacked, number: int) -> None:
+    """Hold a connection: there are more clients than the server may have files open."""
+    async with attacked.connected(PORTS[number % 3]) as client:
+        await client.say(b"G")
+        await client.drain()
+
+
+async def _read_slowly(client: Client, size: int, pause: float) -> None:
+    """Read so slowly that no deadline for a single byte is met. Raises HungUp."""
+    while True:
+        await client.heard(size)
+        await trio.sleep(pause)
+
+
+async def _dribble(client: Client, data: bytes) -> None:
+    for value in data:
+        await client.say(bytes([value]))
+        await trio.sleep(1)
+
+
+# Connections that are torn.
+
+
+async def halves(attacked: Attacked, number: int) -> None:
+    """Close one's own side in the middle of something, and go on to listen."""
+    port = (*DIALECTS, "web")[number % 4]
+    async with attacked.connected(port) as client:
+        data = b"NAME half\nJOIN " if port == "droidcon" else b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+        if port in WEBSOCKETS and number % 8 < 4:
+            await client.shake("x", "/")
+            data = frame(b"connect half\r\n") + frame(b"x" * 100)
+        await client.say(data[: attacked.lot.randrange(len(data)) + 1])
+        await client.leave()
+        await client.drain()
+
+
+async def hellos(attacked: Attacked, number: int) -> None:
+    """Begin a handshake of TLS, whole, torn or with junk behind it, and not finish it: 200 a second."""
+    outgoing, lot = ssl.MemoryBIO(), attacked.lot
+    with suppress(ssl.SSLWantReadError):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # one that trusts nobody is made quickly
+        context.wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="x").do_handshake()
+    hello = outgoing.read()
+    async with attacked.connected((*DIALECTS, "web")[number % 4]) as client:
+        await client.say(hello[: len(hello) if lot.random() < 0.8 else lot.randrange(1, len(hello))])
+        with trio.move_on_after(_HEARD):
+            await client.heard()
+        await client.say(
+            lot.choice((b"", b"\x16\x03\x03\xff\xff", b"\x15\x03\x03\0\x02\x02\x28", bytes(600)))
+        )
+        if lot.random() < 0.3:
+            client.tear()
+
+
+async def resets(attacked: Attacked, number: int) -> None:
+    """Play in pairs, and cut the connection off by a reset, at another point of the game each time."""
+    pair, port = number // 2, DIALECTS[number % 3]
+    attacked.counts["lives"] += 1
+    table = f"{attacked.token}r{pair}"
+    name = f"{table}p{number % 2}".encode()
+    shake = (
+        b"GET /?table=%b HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    ) % table.encode()
+    steps = {
+        "droidcon": [b"NAME %b\n" % name, f"JOIN {table}\n".encode(), *[b"PUT 3\n", b"PUT 4\n"] * 2],
+        "nac4": [
+            shake,
+            frame(b"connect %b\r\n" % name),
+            *map(frame, [b"playmove 3\r\n", b"playmove 4\r\n"] * 2),
+        ],
+        "arena": [
+            shake,
+            frame(b'{"type":"start","id":"%b"}' % name),
+            *map(frame, [b'{"type":"move","move":3}', b'{"type":"move","move":4}'] * 2),
+        ],
+    }[port]
+    torn = [half for step in steps for half in (step[: len(step) // 2], step[len(step) // 2 :])]
+    last = (attacked.counts["lives"] + pair) % (len(torn) + 1)
+    async with attacked.connected(port, drains=True) as client:
+        for half in torn[:last]:
+            await client.say(half)
+            await trio.sleep(_STEP)
+        client.tear()
+
+
+# The web's port.
+
+
+async def http2(attacked: Attacked, number: int) -> None:
+    """Open streams and reset them at once, as HTTP/2 by prior knowledge."""
+
+    def sent(kind: int, flags: int, stream: int, payload: bytes) -> bytes:  # RFC 9113 4.1
+        return struct.pack("!I", len(payload))[1:] + struct.pack("!BBI", kind, flags, stream) + payload
+
+    get = b"\x82\x86\x84\x41\x01x"  # RFC 7541: GET, http, `/`, and the authority `x`
+    async with attacked.connected("web", drains=True) as client:
+        await client.say(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + sent(4, 0, 0, b""))
+        for first in range(1, 2**20, 200):
+            both = (
+                sent(1, 5, at, get) + sent(3, 0, at, struct.pack("!I", 8))
+                for at in range(first, first + 200, 2)
+            )
+            await client.say(b"".join(both))
+            await trio.sleep(0.02)
+
+
+_UPGRADE = (
+    b"GET /api/games HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n%s\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+_HEADS = (
+    _UPGRADE % b"Upgrade: websocket",
+    _UPGRADE % b"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
+    b"POST /api/clear HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /api/games?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n" * 20,
+    b"GET /api/players/" + b"%F0%9F%98%80" * 5_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+)
+
+
+async def upgrades(attacked: Attacked, number: int) -> None:
+    """Ask for another protocol with junk behind that, and for what is no request."""
+    async with attacked.connected("web", drains=True) as client:
+        await client.say(attacked.lot.choice(_HEADS) + attacked.lot.randbytes(500))
+        await trio.sleep(0.1)
+
+
+LONG_PATHS = (
+    "/api/games?limit=1000",
+    "/api/games?limit=1000&player=nobody",
+    "/api/players?limit=1000",
+    "/api/standings",
+    "/api/games-vg",
+)
+EVENTS, EXPORT = "/api/live/events", "/api/export.jsonl"
+PATHS = (
+    *LONG_PATHS,
+    *("/", "/board", "/standings", "/standings/plots", "/board/standings", "/play", "/search?name=a"),
+    *("/player/nobody", "/api/players/nobody", "/game/1", "/game/1.pgn", "/api/games/1"),
+    *("/api/games/1/perfect", EXPORT, "/api/openapi.json", "/api/live", EVENTS, "/healthz"),
+)
+"""Every page, and what programs read."""
+
+
+async def pages(attacked: Attacked, number: int) -> None:
+    """Ask for the longest pages, for the export, and for every page: greedy, slow, deaf, or slow to ask."""
+    path = PATHS[(number // 8 + attacked.counts["connections"]) % len(PATHS)]
+    async with attacked.connected("web") as client:
+        match number % 8:
+            case 0 | 1:
+                await client.say(_request(LONG_PATHS[number // 8 % len(LONG_PATHS)]))
+            case 2 | 3 | 4:
+                await client.say(_request(EXPORT))
+                if number % 40 == 4:
+                    await _read_slowly(client, 100, 2.0)
+            case 5:
+                await client.say(_request(path))
+            case 6:
+                await client.say(_request(path))
+                await _read_slowly(client, 100, 2.0)
+            case _ if number % 16 == 7:
+                await client.say(_request(path) * 50)
+                await trio.sleep(2)
+            case _:
+                await client.say(b"POST /api/clear HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+                await _dribble(client, b"token=" * 20)
+        await client.drain()
+
+
+def _request(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()

@@ -1,1 +1,0 @@
-"""What becomes of players and results when a part of a cluster fails?"""

@@ -1,1 +1,0 @@
-"""Does nobody lose on time because the server was busy?"""

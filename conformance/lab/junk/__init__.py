@@ -1,1 +1,0 @@
-"""Does anything that a client sends write a traceback into the log, or stop the server?"""

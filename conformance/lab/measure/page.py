@@ -1,0 +1,296 @@
+"""`measure page`: do those who watch games cost those who play, and how soon do they see a move?
+
+Stretches without viewers and with them take turns on one server. A game is known here by its table and
+round, as it is to its players; so a move is the same for both ends without a word between them.
+"""
+
+import json
+import os
+from argparse import Namespace
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import trio
+
+from conformance.arguments import Parser
+from conformance.lab import meters
+from conformance.lab.client import Client, HungUp, asked, request
+from conformance.lab.load import COUPLES, ENDLESS, MOVES, Plan, Report, Stretch, at_gateway, ms, played
+from conformance.lab.measure.scenario import Part, Scenario
+from conformance.lab.measure.web import allowed
+from conformance.lab.report import MB, Row, counted, ratio
+from conformance.lab.workers import LoadError, received, run, worker
+from conformance.launch import Server, running
+from conformance.targets import WEB, Address
+
+MOST_CPU = 1.05
+"""Processor time for a move, watched over unwatched, at most."""
+SIGHT_MS = 100.0
+"""Milliseconds in which 99 of 100 moves have to reach a viewer."""
+GROWTH_MB = 5.0
+"""Megabytes by which visitors who have gone may leave a process larger."""
+STARTING = 30.0
+"""Seconds in which as many games as expected have to be on."""
+WARM_UP = 4.0
+"""Seconds that are not measured, in which all games begin and viewers come."""
+PARTING = 5.0
+"""Seconds in which what was on the way to a viewer that does not read arrives."""
+AT_ONCE = 50
+"""Visitors that are there at one time."""
+EVENTS = "/api/live/events"
+_FOREVER = 86_400.0
+_WEB_PROGRAM = b"adapters.web.serving"
+_NICENESS = 10
+
+Move: TypeAlias = tuple[str, int, int]
+"""Table, round from 1, number in the game from 1."""
+
+
+def _plan(options: Namespace, server: Server, seconds: float) -> Plan:
+    stretch = Stretch(seconds, options.rate, min(WARM_UP, 10 * options.seconds))
+    return replace(at_gateway(server, COUPLES["droidcon"], options.pairs, stretch), notes_moves=True)
+
+
+async def _watch(options: Namespace, server: Server) -> list[Row]:
+    """Let nobody watch, then viewers of the newest games and as many of one game each."""
+    quiet = await played(_plan(options, server, options.seconds))
+    async with worker(watch, server.addresses[WEB], options.pairs, options.viewers) as viewers:
+        watched = await played(_plan(options, server, options.seconds))
+        all_seen: list[Sightings] = await viewers.finish()
+    cpu, cost = _cpu_us(quiet), _cpu_us(watched)
+    p99, late = (ms(report.stretches[0].plays, 99) for report in (quiet, watched))
+    seen = (each for one in all_seen for each in one.seen)
+    found = delays(watched.sent, seen, watched.now - options.seconds)
+    if not found:
+        raise LoadError("viewers saw no move")
+    return [
+        Row("cpu", "a move, unwatched", cpu, "us", form=".1f"),
+        Row("cpu", "a move, watched", cost, "us", form=".1f"),
+        Row("cpu", "watched over unwatched", ratio(cost, cpu), most=MOST_CPU, form=".3f"),
+        Row("moves", "p99 unwatched", p99, "ms"),
+        Row("moves", "p99 watched", late, "ms"),
+        allowed("moves", p99, late),
+        counted("viewers", "moves seen", len(found)),
+        Row("viewers", "p50 until seen", ms(found, 50), "ms", form=".1f"),
+        Row("viewers", "p99 until seen", ms(found, 99), "ms", SIGHT_MS, form=".1f"),
+        counted("viewers", "moves missed", sum(one.missed for one in all_seen), 0),
+        counted("viewers", "snapshots again", sum(one.snapshots - 1 for one in all_seen)),
+    ]
+
+
+def _cpu_us(report: Report) -> float | None:
+    """Return the microseconds of the thread that plays for a move."""
+    counted = report.stretches[0]
+    return None if counted.server is None else 1e6 * counted.server.first / counted.moves
+
+
+def delays(
+    sent: Mapping[str, Sequence[float]], seen: Iterable[tuple[Move, float]], since: float
+) -> list[float]:
+    """Return how long each move took that was sent since then. Raises LoadError for one that nobody sent."""
+    found = []
+    for (table, round_, number), when in seen:
+        moves, at = sent.get(table, ()), (round_ - 1) * MOVES + number - 1
+        if at >= len(moves):
+            raise LoadError(f"a viewer saw move {number} of round {round_} at {table}, which nobody made")
+        if moves[at] >= since:
+            found.append(when - moves[at])
+    return found
+
+
+async def _visit(options: Namespace, server: Server) -> list[Row]:
+    """Let viewers come and go while games are on, and beside them one that does not read."""
+    first = max(1, options.visitors // 10)
+    web = server.addresses[WEB]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(played, _plan(options, server, _FOREVER))
+        await run(visit, web, options.pairs, first)
+        before, begun = _memory(server), trio.current_time()
+        async with _deaf(web) as deaf:
+            await run(visit, web, options.pairs, options.visitors - first)
+            await trio.sleep_until(begun + options.deaf)
+            is_served = not await _ends(deaf)
+        after = _memory(server)
+        nursery.cancel_scope.cancel()
+    playing, serving = (later - earlier for earlier, later in zip(before, after, strict=True))
+    return [
+        Row("visitors", "growth of the process that plays", playing, "MB", GROWTH_MB, ".1f"),
+        Row("visitors", "growth of the process of the web", serving, "MB", GROWTH_MB, ".1f"),
+        counted("visitors", "served though they do not read", int(is_served), 0),
+    ]
+
+
+@asynccontextmanager
+async def _deaf(web: Address) -> AsyncIterator[Client]:
+    """Ask for as much as there is, and do not read."""
+    with trio.socket.socket() as sock:
+        sock.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, 4096)
+        await sock.connect((web.host, web.port))
+        client = Client(trio.SocketStream(sock))
+        await client.say(request(f"{EVENTS}?most=100", web))
+        yield client
+
+
+async def _ends(client: Client) -> bool:
+    """Return whether the server has hung up, behind what was on the way."""
+    with trio.move_on_after(PARTING):
+        try:
+            await client.drain()
+        except HungUp:
+            return True
+    return False
+
+
+def _memory(server: Server) -> tuple[float, float]:
+    """Return the megabytes of the process that plays, and of that which serves the web. Raises LoadError."""
+    pid = server.process.pid
+    web = next((each for each in meters.children_of(pid) if meters.runs(each, _WEB_PROGRAM)), None)
+    if web is None:
+        raise LoadError("the process that serves the web is not found")
+    return (meters.rss_bytes(pid) or 0) / MB, (meters.rss_bytes(web) or 0) / MB
+
+
+@asynccontextmanager
+async def _prepared(_: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
+    with TemporaryDirectory(prefix="page-") as folder:
+        database = str(Path(folder) / "page.db")
+        async with running([*ENDLESS, "--web", "0", "--db", database], command) as server:
+            yield server
+
+
+# In the process of viewers, which gives way to those who play: in earnest they would be on other machines.
+
+
+@dataclass(slots=True)
+class _Game:
+    table: str
+    round: int
+    moves: int
+
+
+@dataclass(slots=True)
+class Sightings:
+    """What one viewer has seen: the events of a stream, in their order, and the moves that did not come."""
+
+    seen: list[tuple[Move, float]] = field(default_factory=list)
+    """Each move, and when it came."""
+    snapshots: int = 0
+    missed: int = 0
+    """Moves that it should have heard of, and did not, or heard of twice."""
+    _games: dict[str, _Game] = field(default_factory=dict)
+    _event: str = ""
+    _data: str = ""
+
+    def line(self, line: str, now: float) -> None:
+        """Take a line of the stream, without its end. Raises ValueError, KeyError for what is no event."""
+        name, _, value = line.partition(": ")
+        if name == "event":
+            self._event = value
+        elif name == "data":
+            self._data = value
+        elif not line and self._event:
+            self._take(self._event, json.loads(self._data), now)
+            self._event = ""
+
+    def _take(self, event: str, data: Mapping[str, Any], now: float) -> None:
+        match event:
+            case "snapshot":
+                self.snapshots += 1
+                self._games = {game["game"]: _game(game) for game in data["games"]}
+            case "started":
+                self._games[data["game"]] = _game(data)
+            case "moved":
+                game, number = self._games[data["game"]], data["number"]
+                self.missed += abs(number - game.moves - 1)
+                game.moves = number
+                self.seen.append(((game.table, game.round, number), now))
+            case "gone":
+                del self._games[data["game"]]
+
+
+def _game(data: Mapping[str, Any]) -> _Game:
+    return _Game(data["table"] or "", data["round"], len(data["moves"]))
+
+
+def watch(web: Address, games: int, viewers: int) -> list[Sightings]:
+    """Watch until stdin ends: so many viewers of the newest games, and as many of one game each."""
+    os.nice(_NICENESS)
+    return trio.run(_watch_all, web, games, viewers)
+
+
+async def _watch_all(web: Address, games: int, viewers: int) -> list[Sightings]:
+    newest = await _games_of(web, games)
+    paths = [EVENTS] * viewers + [f"{EVENTS}?game={game}" for game in newest[:viewers]]
+    all_seen = [Sightings() for _ in paths]
+    async with trio.open_nursery() as nursery:
+        for path, seen in zip(paths, all_seen, strict=True):
+            nursery.start_soon(_view, web, path, seen)
+        try:
+            await trio.to_thread.run_sync(received, abandon_on_cancel=True)
+        except EOFError:
+            nursery.cancel_scope.cancel()
+    return all_seen
+
+
+async def _view(web: Address, path: str, seen: Sightings) -> None:
+    async with asked(web, path) as client:
+        while True:
+            line = await client.line()
+            seen.line(line.decode(), perf_counter())
+
+
+def visit(web: Address, games: int, visitors: int) -> None:
+    """Let so many come, see a snapshot and go, some for all games, some for a player nobody else watches."""
+    os.nice(_NICENESS)
+    trio.run(_visit_all, web, games, visitors)
+
+
+async def _visit_all(web: Address, games: int, visitors: int) -> None:
+    await _games_of(web, games)
+    numbers = iter(range(visitors))
+    async with trio.open_nursery() as nursery:
+        for _ in range(AT_ONCE):
+            nursery.start_soon(_come_and_go, web, numbers)
+
+
+async def _come_and_go(web: Address, numbers: Iterator[int]) -> None:
+    for number in numbers:
+        path = EVENTS if number % 2 else f"{EVENTS}?player=nobody{number}"
+        async with asked(web, path) as client:
+            seen = Sightings()
+            while not seen.snapshots:
+                seen.line((await client.line()).decode(), 0.0)
+
+
+async def _games_of(web: Address, number: int) -> list[str]:
+    """Wait until so many games are on; return the ids of the newest. Raises LoadError."""
+    with trio.move_on_after(STARTING):
+        while True:
+            async with asked(web, "/api/live?most=100") as client:
+                snapshot = json.loads(await client.rest())
+            if snapshot["playing"] >= number:
+                return [game["game"] for game in snapshot["games"]]
+            await trio.sleep(0.2)
+    raise LoadError(f"there are not {number} games to watch within {STARTING:g} s")
+
+
+def _options(parser: Parser) -> None:
+    parser.count("--pairs", 500, "games at once")
+    parser.count("--rate", 500, "moves a second of all of them")
+    parser.count("--viewers", 50, "viewers of the newest games, and as many of one game each")
+    parser.count("--visitors", 10_000, "viewers who come and go")
+    parser.seconds("--seconds", 10.0, "how long to measure each")
+    parser.seconds("--deaf", 60.0, "how long one may not read")
+
+
+PAGE = Scenario(
+    "do those who watch games cost those who play, and how soon do they see a move?",
+    {"watch": Part(_watch, 3), "visit": Part(_visit)},
+    _options,
+    _prepared,
+)

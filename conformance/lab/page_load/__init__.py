@@ -1,1 +1,0 @@
-"""Do those who watch games cost those who play?"""

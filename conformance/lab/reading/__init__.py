@@ -1,1 +1,0 @@
-"""Does any text cost the server more time than it may?"""

@@ -1,0 +1,325 @@
+"""Pairs of clients that play courses of known games all the time, whatever happens to the servers.
+
+A client knows what comes next, with one exception: at any time it may be told that its opponent has left.
+Then, or when it is hung up on, the pair begins anew, under other names and at another table. Whatever else
+a server says is noted as a trouble. Whatever has reached a client's socket counts as told, also what it had
+not read when the server died.
+"""
+
+import ssl
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from itertools import combinations_with_replacement, product
+from random import Random
+from time import monotonic
+
+import trio
+
+from conformance.dialects.script import LEFT, Closed, Cut, Game, OutOfStep, Phase, Wish
+from conformance.lab.bots import PLAIN, script_of, shown
+from conformance.lab.client import HungUp, connected, converse
+from conformance.lab.servers import Gateway
+from conformance.lab.survive.games import Result, course
+
+STUCK = 20.0
+"""Seconds without any progress after which a player is stuck."""
+GRACE = 1.0
+"""Seconds that a player waits for its game after its partner has gone, before it begins anew."""
+COUPLES: Sequence[tuple[str, str]] = tuple(combinations_with_replacement(sorted(PLAIN), 2))
+"""The dialects of the pairs: every dialect meets every other, and itself. Dealt round to the pairs."""
+VAGUE = {dialect for dialect, kind in PLAIN.items() if script_of(kind).may_hang_up}
+"""Dialects without a word for an opponent's leaving; in these a course ends by a hang-up of the server's."""
+_LOOK = 0.25
+"""Seconds between two looks at a pair."""
+_RECENT = 1000
+"""Courses of which some may be on."""
+_RETURN = 0.1
+"""Seconds until a client comes back to a server that does not let it in."""
+
+
+class Player:
+    """One client that plays a course of games, and the results that it was told. Bytes in, bytes out."""
+
+    def __init__(
+        self, dialect: str, wish: Wish, partner: str, games: Sequence[Game], gateway: Gateway
+    ) -> None:
+        self.dialect = dialect
+        self.wish = wish
+        self.gateway = gateway
+        self.results: list[Result] = []
+        """One for each game that it was told the end of."""
+        self.is_leaving = False
+        """Whether it is time to leave, as the game that is on demands."""
+        self.is_cut_off = False
+        """Whether it was told that its opponent has left the game that was on."""
+        self.winner: int | None = None
+        """Whom it was told then to have won, as in `Game`; None where its dialect does not say."""
+        self.is_in = False
+        """Whether it has heard anything yet."""
+        self.is_done = False
+        self.counted = 0
+        """How many results were counted by its load."""
+        self.heard_at = monotonic()
+        self.free_at = 0.0
+        """When a game of its was last over."""
+        self._partner = partner
+        self._games = games
+        self._script = script_of(PLAIN[dialect], games[0])
+        self._place = self._script.start
+
+    def __str__(self) -> str:
+        return f"{self.dialect} player {self.wish.name} on {self.gateway}"
+
+    @property
+    def state(self) -> str:
+        """How far it is."""
+        return "gone" if self.is_done else str(self._place)
+
+    @property
+    def has_all(self) -> bool:
+        """Whether it was told of the last game. Nothing comes after that."""
+        return len(self.results) == len(self._games)
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether it has nothing more to hear."""
+        return self.has_all or self.is_cut_off
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether it was told of a game, and not of its result."""
+        return self._place.phase is Phase.PLAYING
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is there and has a right to the end of a game."""
+        return self.is_playing and not (self.is_done or self.is_cut_off or self.is_leaving)
+
+    @property
+    def hears_of_leaving(self) -> bool:
+        """Whether it is told of it when its opponent's server is lost."""
+        return self.dialect not in VAGUE
+
+    @property
+    def is_host(self) -> bool:
+        """Whether its server holds the game that is on: that of whoever had the first move at first."""
+        return self.waits and bool(self._place.opens) == (len(self.results) % 2 == 0)
+
+    @property
+    def resource(self) -> str | None:
+        """The path that a websocket asks for; None for plain TCP."""
+        return self._script.resource(self.wish)
+
+    @property
+    def opening(self) -> bytes:
+        """The first bytes to send."""
+        return self._script.opening(self.wish)
+
+    def cut(self, data: bytes) -> Cut:
+        """Cut what was received into messages. Raises OutOfStep."""
+        return self._script.cut(data)
+
+    def hear(self, message: bytes) -> bytes:
+        """Take in a message; return what is to be sent. Raises OutOfStep."""
+        if self.is_cut_off:
+            return b""
+        step = self._script.advance(self._place, message, self.wish.name)
+        if step is None or step.opponent not in (None, self._partner) or (step.begun and self.has_all):
+            self._hear_of_leaving(message)
+            return b""
+        opens, self._place = self._place.opens, step.place
+        self.is_leaving = self.is_leaving or step.leaves
+        if step.outcome is not None:
+            names = (self.wish.name, self._partner)
+            self.results.append(Result(*(names if opens else names[::-1]), self._script.game))
+            self.free_at = monotonic()
+            if not self.has_all:
+                self._script.game = self._games[len(self.results)]
+        return self.opening if step.again and not self.has_all else step.move
+
+    def _hear_of_leaving(self, message: bytes) -> None:
+        """Take in that somebody has left this game, at a board that can be.
+
+        Raises OutOfStep if the message is about anything else.
+        """
+        winners = set[int]()
+        if self.is_playing and not self.hears_of_leaving and message == b"NEW_GAME":
+            winners = {0}  # droidcon 4.13: nothing was heard of the end
+        elif self.is_playing:
+            discs = self._place.discs
+            boards = range(max(0, discs - 2), discs + 2)  # its server may not know the latest two
+            winners = {won for count, won in product(boards, (0, 1, 2)) if self._fits(message, count, won)}
+        if not winners:
+            number = len(self.results) + 1
+            raise OutOfStep(f"was told {shown(message)} when it was {self._place}, game {number}")
+        self.is_cut_off, self.free_at = True, monotonic()
+        self.winner = winners.pop() if len(winners) == 1 else None
+
+    def _fits(self, message: bytes, discs: int, winner: int) -> bool:
+        script = copy(self._script)
+        script.game = Game(script.game.moves[:discs], winner, LEFT)
+        step = script.advance(replace(self._place, discs=discs), message, self.wish.name)
+        return step is not None and step.outcome is not None
+
+
+@dataclass(eq=False, slots=True)
+class Course:
+    """The games of two players."""
+
+    table: str
+    games: Sequence[Game]
+    players: tuple[Player, Player]
+    created: float = field(default_factory=monotonic)
+    begun: float | None = None
+    """When both had heard of a game."""
+
+    @property
+    def gateways(self) -> set[Gateway]:
+        """Where they play: one or two."""
+        return {player.gateway for player in self.players}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether both players are."""
+        return all(player.is_done for player in self.players)
+
+
+class Load:
+    """All pairs."""
+
+    def __init__(
+        self,
+        token: str,
+        seed: str,
+        gateways: Sequence[Gateway],
+        pause: float = 0.0,
+        tls: ssl.SSLContext | None = None,
+        tokens: Mapping[str, str] | None = None,
+    ) -> None:
+        """`token`, of letters and digits, is what all names begin with; `pause` is before each word.
+
+        With `tls` half of the players come by TLS; `tokens` lets names be used that are protected.
+        """
+        self.courses: list[Course] = []
+        """All that were begun."""
+        self.results = 0
+        """How many results were told."""
+        self.stuck: list[str] = []
+        self.troubles: list[str] = []
+        """What servers should not have said or done."""
+        self.is_over = False
+        """To be set when no further course is to begin."""
+        self._token = token
+        self._seed = seed
+        self._ways = [*product(gateways, gateways)]
+        self._pause = pause
+        self._tls = tls
+        self._tokens = tokens or {}
+        self._nursery: trio.Nursery
+
+    @property
+    def live(self) -> Sequence[Course]:
+        """Those that are on."""
+        return [each for each in self.courses[-_RECENT:] if not each.is_done]
+
+    @property
+    def players(self) -> list[Player]:
+        """All who have played."""
+        return [player for each in self.courses for player in each.players]
+
+    async def run(self, pairs: int) -> None:
+        """Play until `is_over`, and games that are on to their end."""
+        async with trio.open_nursery() as self._nursery:
+            for pair in range(pairs):
+                self._nursery.start_soon(self._play_on, pair)
+
+    def meet(self, gateways: Sequence[Gateway]) -> Course:
+        """Let one more pair come, to these servers."""
+        number = len(self.courses)
+        one = self._course(f"m{number}", COUPLES[number % len(COUPLES)], (gateways[0], gateways[-1]))
+        self._nursery.start_soon(self._play, one)
+        return one
+
+    async def _play_on(self, pair: int) -> None:
+        number = 0
+        while not self.is_over:
+            gateways = self._ways[(pair + number) % len(self._ways)]
+            await self._play(self._course(f"p{pair}g{number}", COUPLES[pair % len(COUPLES)], gateways))
+            number += 1
+
+    def _course(self, key: str, dialects: tuple[str, str], gateways: tuple[Gateway, Gateway]) -> Course:
+        table = self._token + key
+        games = course(f"{self._seed} {table}", is_left=not VAGUE & {*dialects})
+        names = table + "a", table + "b"
+        first, second = (
+            Player(
+                dialects[side],
+                Wish(names[side], table, token=self._tokens.get(names[side])),
+                names[1 - side],
+                games,
+                gateways[side],
+            )
+            for side in (0, 1)
+        )
+        one = Course(table, games, (first, second))
+        self.courses.append(one)
+        return one
+
+    async def _play(self, one: Course) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch, one, nursery.cancel_scope)
+            for player in one.players:
+                nursery.start_soon(self._let_play, one, player)
+        for player in one.players:
+            player.is_done = True
+
+    async def _let_play(self, one: Course, player: Player) -> None:
+        """Let a player play a course, or as much of it as its server lives to see."""
+        while not (self.is_over or player.is_done):
+            try:
+                address, tls = player.gateway.addresses[player.dialect], None
+                if Random(player.wish.name).random() < 0.5:
+                    tls = self._tls
+                async with connected(address, tls=tls) as client:
+                    async for _ in converse(client, player, address, self._pause):
+                        self._note(one, player)
+                player.is_done = True
+            except (HungUp, Closed) as error:
+                if player.is_in or player.is_leaving:
+                    if player.waits and player.gateway.is_up:
+                        self.troubles.append(f"{player}: {error} in a game")
+                    player.is_done = True
+                else:
+                    await trio.sleep(_RETURN)
+            except OutOfStep as error:
+                player.is_done = True
+                self.troubles.append(f"{player}: {error}")
+
+    def _note(self, one: Course, player: Player) -> None:
+        """Take in that a player has heard something."""
+        player.is_in, player.heard_at = True, monotonic()
+        self.results += len(player.results) - player.counted
+        player.counted = len(player.results)
+        if one.begun is None and all(each.is_playing for each in one.players):
+            one.begun = player.heard_at
+
+    async def _watch(self, one: Course, scope: trio.CancelScope) -> None:
+        """Let a course be over that does not go on."""
+        alone_since: float | None = None
+        while not one.is_done:
+            await trio.sleep(_LOOK)
+            now = monotonic()
+            for player in one.players:
+                if not player.gateway.is_up:
+                    player.heard_at = now
+            if any(player.is_done for player in one.players):
+                is_alone = not any(player.waits and player.hears_of_leaving for player in one.players)
+            else:
+                is_alone = self.is_over and not any(player.waits for player in one.players)
+            alone_since = (alone_since or now) if is_alone else None
+            if now - max(player.heard_at for player in one.players) > STUCK:
+                self.stuck.append(" and ".join(f"{each}, {each.state}" for each in one.players))
+                scope.cancel()
+            elif alone_since is not None and now - alone_since > GRACE:
+                scope.cancel()

@@ -1,0 +1,130 @@
+"""What clients were told, compared with each other and with what is stored. Pure.
+
+In some dialects nothing says whether a game was won on the board or by the other's leaving. Where the board
+is the same, such a client was told of either. A game that its server has lost has no winner, and no client
+is told of one.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from conformance.dialects.script import LEFT
+from conformance.lab.report import Row, counted, some
+from conformance.lab.survive.games import Result
+from conformance.lab.survive.players import VAGUE, Course, Player
+
+ENDED_EARLY = (LEFT, "stopped", "aborted")
+"""How an export says that nobody won on the board."""
+LATE = "time"
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What came of a run; each of the lists should be empty."""
+
+    told: int = 0
+    """Results."""
+    cut_off: int = 0
+    """Players who were told that their opponent has left."""
+    stored: int = 0
+    missing: list[str] = field(default_factory=list)
+    """Told and not stored."""
+    twice: list[str] = field(default_factory=list)
+    different: list[str] = field(default_factory=list)
+    """Told as left, and stored, or told to the other side, with a result."""
+    may_be_cut: bool = True
+    """Whether games may end otherwise than the players have ended them."""
+    strange: list[str] = field(default_factory=list)
+    """Stored, but never played."""
+    late: list[str] = field(default_factory=list)
+    """Stored as lost on time."""
+
+    @property
+    def troubles(self) -> Mapping[str, Sequence[str]]:
+        """What must not be, by its name."""
+        return {
+            "told and not stored": self.missing,
+            "stored twice": self.twice,
+            "told differently": self.different,
+            "stored and not played": self.strange,
+            "lost on time": self.late,
+        }
+
+
+def judge(courses: Iterable[Course], stored: Sequence[Result], *, may_be_cut: bool) -> Verdict:
+    """Compare. `may_be_cut`: whether games may have ended otherwise than the players have ended them."""
+    times, by_table = Counter(stored), {course.table: course for course in courses}
+    verdict = Verdict(stored=len(times), may_be_cut=may_be_cut)
+    for result, count in times.items():
+        if count > 1 and result.game.moves:
+            verdict.twice.append(str(result))
+        if result.game.reason == LATE:
+            verdict.late.append(str(result))
+        elif not _was_played(result, by_table.get(result.first[:-1]), may_be_cut=may_be_cut):
+            verdict.strange.append(str(result))
+    left = {result for result in times if result.game.reason == LEFT}
+    by_names: dict[frozenset[str], list[Result]] = {}
+    for result in times:
+        by_names.setdefault(frozenset((result.first, result.second)), []).append(result)
+    for course in by_table.values():
+        own = by_names.get(frozenset(player.wish.name for player in course.players), [])
+        for player in course.players:
+            _compare(verdict, course, player, own, left)
+    return verdict
+
+
+def _was_played(result: Result, course: Course | None, *, may_be_cut: bool) -> bool:
+    """Whether these two have played this game, if it may be, as much of it as they could."""
+    if course is None or {result.first, result.second} != {each.wish.name for each in course.players}:
+        return False
+    if result.game in course.games:
+        return True
+    return (
+        may_be_cut
+        and result.game.reason in ENDED_EARLY
+        and any(game.moves.startswith(result.game.moves) for game in course.games)
+    )
+
+
+def _compare(
+    verdict: Verdict, course: Course, player: Player, stored: Sequence[Result], left: set[Result]
+) -> None:
+    """Add what one player was told. `stored` are all games of the two, `left` all that somebody has left."""
+    verdict.told += len(player.results)
+    for result in player.results:
+        if result not in stored and not (player.dialect in VAGUE and _was_left(result, left)):
+            known = "; ".join(map(str, stored)) or "nothing"
+            verdict.missing.append(f"{player}: {result}; stored: {known}")
+    if not player.is_cut_off:
+        return
+    verdict.cut_off += 1
+    game = course.games[len(player.results)]
+    if game.reason != LEFT and any(each.game == game for each in stored):
+        verdict.different.append(f"{player} was told that its opponent left in {game}")
+    elif player.winner is not None and not any(
+        each.game.reason in ENDED_EARLY
+        and each.game.winner == player.winner
+        and game.moves.startswith(each.game.moves)
+        for each in stored
+    ):
+        verdict.different.append(f"{player} was told that {player.winner} won {game} by the other's leaving")
+
+
+def _was_left(result: Result, left: set[Result]) -> bool:
+    """Whether the game was stored as left, at its end or up to two moves before."""
+    moves, sides = result.game.moves, (result.first, result.second)
+    known = {moves[: len(moves) - missing] for missing in range(3)}
+    return any((each.first, each.second) == sides and each.game.moves in known for each in left)
+
+
+def rows_of(verdict: Verdict, troubles: Mapping[str, Sequence[str]]) -> tuple[list[Row], list[str]]:
+    """Return the figures of a verdict and other troubles, and lines about these."""
+    kinds = {**verdict.troubles, **troubles}
+    rows = [
+        counted("all", "results told", verdict.told),
+        counted("all", "told that the opponent left", verdict.cut_off, None if verdict.may_be_cut else 0),
+        counted("all", "games stored", verdict.stored),
+        *(counted("all", kind, len(lines), 0) for kind, lines in kinds.items()),
+    ]
+    return rows, [line for kind, lines in kinds.items() for line in some(kind, lines)]

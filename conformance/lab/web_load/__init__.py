@@ -1,1 +1,0 @@
-"""Do those who read results by web cost those who play?"""
