@@ -6,7 +6,7 @@ Knows h11 and ASGI. Does not know what is answered. The rules it keeps:
   for a websocket.
 - A connection ends when it is told to, whatever its client does: sending and receiving have deadlines. Where
   there is no room for a further client, one that sends or reads nothing makes room.
-- An answer that lacks something never looks whole.
+- An answer that lacks something never looks whole, but to HTTP/1.0 by TLS, which has no sign for it.
 - Nothing that a client sends puts a traceback into the log.
 """
 
@@ -46,6 +46,8 @@ MOST_REQUESTS = 1000
 
 _VERSIONS = (b"1.0", b"1.1")
 _RESET = struct.pack("ii", 1, 0)
+_NO_RESET = struct.pack("ii", 0, 0)
+"""Values of `SO_LINGER`: whether the end of the connection discards what waits and resets it."""
 _BOTH_DONE = {h11.CLIENT: h11.DONE, h11.SERVER: h11.DONE}
 
 Stream: TypeAlias = trio.SocketStream | PassedStream
@@ -155,8 +157,6 @@ class Connection:
                 if not (self._is_gone or self._must_reset):
                     await _part(self._stream)
         finally:
-            if self._must_reset:
-                self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self._stream.socket.close()
 
     def stop_waiting(self) -> None:
@@ -241,6 +241,8 @@ class Connection:
                 headers = [*message["headers"], *self._headers()]
                 if not self._requests_left:
                     headers.append((b"connection", b"close"))
+                if request.http_version == b"1.0":  # until it is whole, also if this process is killed
+                    self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
                 await self._send_events(h11.Response(status_code=message["status"], headers=headers))
                 return
             body = b"" if request.method == b"HEAD" else message.get("body", b"")
@@ -251,6 +253,8 @@ class Connection:
             await self._send_events(*events)
             if self._is_gone:
                 raise ClientGoneError
+            if request.http_version == b"1.0" and self._http.our_state is not h11.SEND_BODY:
+                self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_RESET)
 
         try:
             await self._web.application(self._scope(request), receive, send)
@@ -269,7 +273,7 @@ class Connection:
             "type": "http",
             "asgi": {"version": "3.0"},
             "http_version": request.http_version.decode(),
-            "method": request.method.decode().upper(),
+            "method": request.method.decode(),
             "scheme": "https" if is_secure else "http",
             "path": unquote(path.decode()),
             "raw_path": path,

@@ -30,7 +30,7 @@ from gateway.options.names import (
 from gateway.options.sources import COMMAND_LINE, DEFAULT
 from gateway.options.table import PREFIX, Option, Parser, flag, option, options_of, several, variable
 from gateway.options.terminal import listed
-from gateway.options.urls import database, is_postgresql, masked, password_of_database
+from gateway.options.urls import database, has_password, is_postgresql, password_of_database
 from gateway.runtime.addresses import Address, Network, address_in
 from gateway.runtime.listening import Sockets, handed_over
 from gateway.store import VERSION
@@ -591,7 +591,7 @@ def _complete_cluster(options: ServerOptions, source: Mapping[str, str]) -> None
                 raise ValueError(f"--{name.replace('_', '-')} is of no use without --cluster")
         if options.workers == 1:
             return
-    elif options.cluster_password_file is not None and masked(options.cluster) != options.cluster:
+    elif options.cluster_password_file is not None and has_password(options.cluster):
         raise ValueError(
             "the URL of --cluster has a password; give no --cluster-password-file, or no password"
         )

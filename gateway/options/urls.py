@@ -10,26 +10,32 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
-_USER = re.compile(r"(://[^:/@]*:).*@", re.DOTALL)
+_USER = re.compile(r"(://[^:/@]*:).*@|(://[^:/?#\s]*:)[^/?#\s]*@", re.DOTALL)
+"""A user and a password: with any sign in the password, or, as `urlsplit` reads it, an @ in the user."""
 _QUERY = re.compile(r"([?&])([^=&]*)=[^&]*")
 
 
 def masked(text: str) -> str:
     """Return a text without the passwords of the URLs in it."""
-    return _QUERY.sub(_masked_value, _USER.sub(rf"\1{MASK}@", text))
+    text = _USER.sub(lambda user: f"{user[1] or user[2]}{MASK}@", text)
+    return _QUERY.sub(lambda part: f"{part[1]}{part[2]}={MASK}" if _is_secret(part) else part[0], text)
 
 
-def _masked_value(part: re.Match[str]) -> str:
-    """Return a part of a query, without its value if that is a password; its name may be percent-encoded."""
-    is_secret = unquote(part[2]).casefold().endswith("password")
-    return f"{part[1]}{part[2]}={MASK}" if is_secret else part[0]
+def has_password(url: str) -> bool:
+    """Whether a URL has a password, be it the one that `masked` shows."""
+    return _USER.search(url) is not None or any(map(_is_secret, _QUERY.finditer(url)))
+
+
+def _is_secret(part: re.Match[str]) -> bool:
+    """Whether a part of a query is a password, by its name, which may be percent-encoded."""
+    return unquote(part[2]).casefold().endswith("password")
 
 
 def no_password(option: str, instead: str) -> Callable[[str | None], str | None]:
     """Return what says what is wrong with an option's URL on the command line, and what to do instead."""
 
     def fault(url: str | None) -> str | None:
-        if url is None or masked(url) == url:
+        if url is None or not has_password(url):
             return None
         return (
             f"the URL of {option} has a password, which the list of processes shows; give the URL {instead}"

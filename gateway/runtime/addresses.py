@@ -36,7 +36,9 @@ def address_in(text: str, *, host: str | None = None, port: int | None = None) -
     """
     name, colon, digits = text.rpartition(":")
     if host is not None and text.isdecimal():
-        name, digits = host, text
+        name, digits = host, text.lstrip("0") or "0"
+        if len(digits) > 5 or int(digits) > 65_535:
+            raise ValueError(f"{text!r} is not a whole number from 0 to 65535")
     elif port is not None and (not colon or text.endswith("]")):
         name, digits = text, str(port)
     is_ipv6 = name.startswith("[") and name.endswith("]")

@@ -194,6 +194,16 @@ def test_two_passwords_are_refused(
     assert "has a password; give no" in refused(capsys, "--cluster-password-file", str(secret_file))
 
 
+@pytest.mark.parametrize("user", ["ann", "ann@x", ""])
+@pytest.mark.parametrize("password", [SECRET, "***"])
+def test_password_on_the_command_line_is_refused(
+    user: str, password: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, "--cluster", f"redis://{user}:{password}@h:1/0")
+    assert "the URL of --cluster has a password, which the list of processes shows" in said
+    assert SECRET not in said
+
+
 def test_other_side_of_tls_is_checked_whatever_the_url_says(tmp_path: Path) -> None:
     file = tmp_path / "our ca.pem"
     file.touch()

@@ -20,6 +20,7 @@ def parse(text: str) -> Address:
     [
         ("9100", "127.0.0.1", 9100, "127.0.0.1:9100"),
         ("0", "127.0.0.1", 0, "127.0.0.1:0"),
+        ("009100", "127.0.0.1", 9100, "127.0.0.1:9100"),
         ("0.0.0.0:9100", "0.0.0.0", 9100, "0.0.0.0:9100"),
         ("monitor:9100", "monitor", 9100, "monitor:9100"),
         ("[::1]:9100", "::1", 9100, "[::1]:9100"),
@@ -36,6 +37,12 @@ def test_what_is_not_an_address_is_one_line(text: str, capsys: pytest.CaptureFix
         parse(text)
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("c4gateway: error: argument --metrics: ")
+
+
+def test_port_outside_its_range_is_told_the_range(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse("70000")
+    assert "'70000' is not a whole number from 0 to 65535" in capsys.readouterr().err
 
 
 def test_without_the_library_the_error_says_how_to_install_it(

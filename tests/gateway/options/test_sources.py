@@ -275,6 +275,8 @@ def test_what_is_shown_is_a_file_that_gives_the_same(file: Path) -> None:
     [
         ("postgresql://ann:sesame@host/db", "postgresql://ann:***@host/db"),
         ("postgresql://ann:ses/ame@x@host/db", "postgresql://ann:***@host/db"),
+        ("postgresql://ann@x:sesame@host/db", "postgresql://ann@x:***@host/db"),
+        ("postgresql://ann@host:5432/db?options=a@b", "postgresql://ann@host:5432/db?options=a@b"),
         ("postgresql://:sesame@host/db", "postgresql://:***@host/db"),
         ("postgresql://h/db?user=a&password=sesame&x=1", "postgresql://h/db?user=a&password=***&x=1"),
         ("postgresql://h/db?sslPassword=sesame", "postgresql://h/db?sslPassword=***"),
