@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import trio
 
+from adapters.client.connection import Connection
 from adapters.dialects import DIALECTS
 from adapters.entrance.admission import without_limits
 from adapters.entrance.entrance import Entrance
@@ -352,15 +353,13 @@ class PortHub:
         return self._hub.open(mailbox, manners, now, str(self._side))
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Pass on a command; tell of one that nobody could read, which a connection's mailbox still has.
+        """Pass on a command; tell of a text that is none, which the client's connection still has.
 
         A move that is too late is passed on as one that is none.
         """
-        if isinstance(command, Unreadable):
-            text = str(getattr(seat.mailbox, "latest", ""))
-            self._table.complain(
-                self._side, f"sent what is no message of its dialect: {quoted(text[:SHOWN])}"
-            )
+        if isinstance(command, Unreadable) and isinstance(seat.mailbox, Connection):
+            text = seat.mailbox.unreadable[:SHOWN]
+            self._table.complain(self._side, f"sent what is no message of its dialect: {quoted(text)}")
         elif isinstance(command, Play) and self._asked is not None and self._asked[0] is seat:
             since, self._asked = self._asked[1], None
             if self._table.is_too_late(self._side, now - since):
