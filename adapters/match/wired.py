@@ -32,8 +32,8 @@ from gateway.game.results import WITHOUT_RESULT, Finished, NoResults
 from gateway.game.text import quoted
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Mailbox, Outgoing, Seat
-from gateway.match.engine_process import MARGIN
 from gateway.match.match import PATIENCE, TRIES, Match, Table
+from gateway.match.worker import MARGIN
 from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, Turn
 from gateway.matchmaking.matchmaker import Match as Paired
 from gateway.options.server import ServerOptions, parse
