@@ -139,7 +139,11 @@ class WireTable(Table, Matchmaker, NoResults):
         self._late = [0, 0]
         """Late moves in it, of each side."""
         self._not_played = [0, 0]
-        """Games that each side left or lost before it began to play, one after the other."""
+        """Games that each side left or lost before it began to play, without one that counts between them.
+
+        Not in the counter of `fail`: where a process ends in such a game both are noted, in either order, and
+        it would have failed twice; and one that goes on can spoil several games.
+        """
         self._games = [0, 0]
         """Games of each side, with those that its opponent left or lost before it began to play."""
         self._absence = [trio.CancelScope(), trio.CancelScope()]
