@@ -195,12 +195,12 @@ class Schedule(Generic[R]):
         """Count an entry; return how many games are left out because of it."""
         left_out = 0
         if isinstance(entry, Withdrawal):
-            self._withdrawn.add(entry.player)
             left_out = sum(
                 self.games - len(games.over)
                 for pairing, games in zip(self.pairings, self._games, strict=True)
-                if entry.player in pairing and self._withdrawn.intersection(pairing) == {entry.player}
+                if entry.player in pairing and self._withdrawn.isdisjoint(pairing)
             )
+            self._withdrawn.add(entry.player)
             self.left -= left_out
         else:
             games = self._games[entry.pairing]

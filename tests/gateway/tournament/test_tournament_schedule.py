@@ -136,6 +136,7 @@ def test_games_of_a_player_who_has_withdrawn_are_played_no_more() -> None:
     assert schedule.left == 4
     assert schedule.assign() == 2
     assert schedule.take(0) == []
+    assert (schedule.withdraw(1), schedule.left) == (4, 0)
 
 
 # Formats whose pairings depend on results.
