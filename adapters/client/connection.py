@@ -387,6 +387,11 @@ class Connection(Generic[C, S]):
             or self._seat.is_held
         )
 
+    @property
+    def unreadable(self) -> str:
+        """The latest text that was carried out, if it is no message; empty if it is one, or was too long."""
+        return self._latest if isinstance(self._latest, str) else ""
+
     def resume(self) -> None:
         """Resume reading from the client."""
         self._changed.unpark_all()

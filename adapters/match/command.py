@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -52,9 +52,9 @@ def _journal(options: Options, plan: Plan | None) -> Journal:
     if options.state is None:
         while True:
             with suppress(FileExistsError):  # another match may begin here at the same moment
-                return Journal.new(numbered(1), asdict(plan))
+                return Journal.new(numbered(1), plan.settings())
     try:
-        return Journal.new(options.state, asdict(plan))
+        return Journal.new(options.state, plan.settings())
     except FileExistsError:
         what = "if a match is in it, --resume goes on with it; --state takes another file"
         raise ValueError(f"{options.state} is there already; {what}") from None
@@ -79,7 +79,7 @@ async def _play(options: Options, journal: Journal) -> int:
     if options.state is None and journal.path.name != STATE:
         screen.tell(f"the games are kept in {journal.path}")
     plan = Plan.of(journal.settings)
-    plan = replace(plan, recover=plan.recover or options.recover)
+    plan = replace(plan, counts_left=plan.counts_left or options.recover)
     match = Match(plan, journal, logs, screen.tell)
     with trio.open_signal_receiver(*ends()) as received:
         async with network() as shared, trio.open_nursery() as nursery:

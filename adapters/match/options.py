@@ -184,7 +184,7 @@ def _plan(options: Options) -> Plan:
     return Plan(
         players=players,
         games=games,
-        recover=options.recover,
+        counts_left=options.recover,
         seed=options.seed or os.urandom(4).hex(),
         sprt=sprt,
         **{key: value for key, value in as_typed.items() if value is not None},

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import trio
 
+from adapters.client.connection import Connection
 from adapters.dialects import DIALECTS
 from adapters.entrance.admission import without_limits
 from adapters.entrance.entrance import Entrance
@@ -31,8 +32,8 @@ from gateway.game.results import WITHOUT_RESULT, Finished, NoResults
 from gateway.game.text import quoted
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Mailbox, Outgoing, Seat
-from gateway.match.engine_process import MARGIN
 from gateway.match.match import PATIENCE, TRIES, Match, Table
+from gateway.match.worker import MARGIN
 from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, Turn
 from gateway.matchmaking.matchmaker import Match as Paired
 from gateway.options.server import ServerOptions, parse
@@ -138,7 +139,11 @@ class WireTable(Table, Matchmaker, NoResults):
         self._late = [0, 0]
         """Late moves in it, of each side."""
         self._not_played = [0, 0]
-        """Games that each side left or lost before it began to play, one after the other."""
+        """Games that each side left or lost before it began to play, without one that counts between them.
+
+        Not in the counter of `fail`: where a process ends in such a game both are noted, in either order, and
+        it would have failed twice; and one that goes on can spoil several games.
+        """
         self._games = [0, 0]
         """Games of each side, with those that its opponent left or lost before it began to play."""
         self._absence = [trio.CancelScope(), trio.CancelScope()]
@@ -352,15 +357,13 @@ class PortHub:
         return self._hub.open(mailbox, manners, now, str(self._side))
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Pass on a command; tell of one that nobody could read, which a connection's mailbox still has.
+        """Pass on a command; tell of a text that is none, which the client's connection still has.
 
         A move that is too late is passed on as one that is none.
         """
-        if isinstance(command, Unreadable):
-            text = str(getattr(seat.mailbox, "latest", ""))
-            self._table.complain(
-                self._side, f"sent what is no message of its dialect: {quoted(text[:SHOWN])}"
-            )
+        if isinstance(command, Unreadable) and isinstance(seat.mailbox, Connection):
+            text = seat.mailbox.unreadable[:SHOWN]
+            self._table.complain(self._side, f"sent what is no message of its dialect: {quoted(text)}")
         elif isinstance(command, Play) and self._asked is not None and self._asked[0] is seat:
             since, self._asked = self._asked[1], None
             if self._table.is_too_late(self._side, now - since):

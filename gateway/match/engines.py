@@ -1,4 +1,4 @@
-"""A table at which two engines play, in a process of theirs (`engine_process`) and without a server."""
+"""A table at which two engines play, in a process of theirs (`worker`) and without a server."""
 
 import json
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ SPARE = 20.0
 """Seconds that a game may take beside its moves: while an opening is drawn."""
 ENGINE = "engine"
 """The kind of a player here."""
-PROCESS = running("gateway.match.engine_process")
+PROCESS = running("gateway.match.worker")
 
 
 class Died(Exception):

@@ -16,6 +16,7 @@ from gateway.game.text import json_text
 from gateway.runtime.disk import is_locked, sync_folder, write_all
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord
+from gateway.tournament.schedule import Withdrawal
 
 _MARK = "c4gateway match"
 _VERSION = 1
@@ -93,17 +94,23 @@ class Journal:
         finally:
             os.close(self._number)
 
-    def append(self, played: Played) -> None:
-        """Write a game. Raises OSError; then the file may have a part of it, which is cut away later."""
-        entry = {
-            "pairing": played.pairing,
-            "number": played.number,
-            "opening": played.opening,
-            "late": played.late,
-            "game": jsonl.as_object(played.record),
+    def append(self, entry: Played | Withdrawal) -> None:
+        """Write a game. Raises OSError; then the file may have a part of it, which is cut away later.
+
+        A withdrawal is not written: a player that was dropped plays again when the match goes on, as what
+        was wrong with it may have been mended.
+        """
+        if isinstance(entry, Withdrawal):
+            return
+        line = {
+            "pairing": entry.pairing,
+            "number": entry.number,
+            "opening": entry.opening,
+            "late": entry.late,
+            "game": jsonl.as_object(entry.record),
         }
         self._is_ahead = True
-        write_all(self._number, f"{json_text(entry)}\n".encode())
+        write_all(self._number, f"{json_text(line)}\n".encode())
 
     def sync(self) -> None:
         """Wait, for milliseconds, until what was written is on the disk. Raises OSError."""

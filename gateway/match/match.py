@@ -7,7 +7,7 @@ had moved, is played again. Does not know processes or sockets: where games are 
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,11 +30,13 @@ TRIES = 3
 """Failures before the first move, without a game between them, after which a player plays no more."""
 PATIENCE = 60.0
 """Seconds that an engine has until it is loaded, and a bot until it asks for a game, or for the next one."""
+_KEYS = {"counts_left": "recover"}
+"""Fields of a plan that have another name in the file of a match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is to be played, and how: what stands in the file of the match, by the same names."""
+    """What is to be played, and how: what stands in the file of the match."""
 
     players: Sequence[tuple[str, str]]
     """Names, and commands or engines."""
@@ -49,8 +51,8 @@ class Plan:
     seed: str
     sprt: Sprt | None = None
     """The test of a hypothesis that the match is for."""
-    recover: bool = False
-    """Whether games that a player left count as lost, however many they are."""
+    counts_left: bool = False
+    """Whether games that a player left count as lost, however many they are (``--recover``)."""
     discs: int = 0
     """Of the openings that are drawn by lot; 0 for the empty board."""
     openings: Sequence[str] = ()
@@ -61,7 +63,8 @@ class Plan:
         """Return what the file of a match says. Raises ValueError."""
         try:
             optional = {"strict": False, "recover": False}  # files of version 0.2.0 have neither of the two
-            values = {each.name: (optional | settings)[each.name] for each in fields(cls)}
+            found = optional | settings
+            values = {each.name: found[_KEYS.get(each.name, each.name)] for each in fields(cls)}
             values["players"] = [(name, who) for name, who in values["players"]]
             if values["sprt"] is not None:
                 values["sprt"] = Sprt(**values["sprt"])
@@ -69,17 +72,25 @@ class Plan:
         except (KeyError, TypeError) as error:
             raise ValueError(f"the file of the match lacks something: {error}") from None
 
+    def settings(self) -> dict[str, Any]:
+        """Return what the file of the match is to say."""
+        return {_KEYS.get(name, name): value for name, value in asdict(self).items()}
+
 
 class Match:
-    """A match that is on."""
+    """A match that is on: the one round of a round robin or a gauntlet.
+
+    For a format of several rounds its tally would have to follow the pairings, and its file to keep who has
+    withdrawn.
+    """
 
     def __init__(self, plan: Plan, journal: Journal, logs: Path, tell: Callable[[str], None]) -> None:
         """`tell` shows a line: what went wrong with a player. Raises OSError, ValueError."""
         self.plan = plan
         self.names = [name for name, _ in plan.players]
         form = gauntlet if plan.gauntlet else round_robin
-        self.schedule = Schedule(len(plan.players), plan.games, form, journal)
-        self.tally = Tally(self.names, self.schedule.pairings)
+        self.tally = Tally(self.names, form(range(len(plan.players)), []))
+        self.schedule = Schedule(len(plan.players), plan.games, form, journal, self.tally.add)
         self.played = 0
         """Games of this run."""
         self.ids = game_ids(secrets.randbelow(RUNS))
@@ -97,8 +108,6 @@ class Match:
         self._tables: dict[trio.CancelScope, int] = {}
         """Where games are played, and the pairing there."""
         self._failure: Exception | None = None
-        for played in self.schedule.recover():
-            self.tally.add(played)
 
     @property
     def games(self) -> int:
@@ -118,7 +127,7 @@ class Match:
         """The players whose games say nothing of their strength, and why."""
         reasons = dict(self._dropped)
         for number, player in enumerate(self.tally.players):
-            if number not in reasons and player.leaves_most and not self.plan.recover:
+            if number not in reasons and player.leaves_most and not self.plan.counts_left:
                 reasons[number] = self._left(number)
         logs = f"(logs: {self._logs})"
         return {number: f"{why}; {self._latest.get(number, logs)}" for number, why in reasons.items()}
@@ -150,15 +159,14 @@ class Match:
         self.schedule.record(played)
         self._added.set()
         self.played += 1
-        self.tally.add(played)
         for player in self.schedule.pairings[played.pairing]:
-            if self.tally.players[player].goes_on_leaving and not self.plan.recover:
+            if self.tally.players[player].goes_on_leaving and not self.plan.counts_left:
                 self.drop(player, self._left(player))
         if self.is_decided:
             self.stop()
 
     def drop(self, player: int, why: str) -> None:
-        """Play no more games of a player."""
+        """Play no more games of a player, until the match goes on after a stop."""
         if player in self._dropped:
             return
         self._dropped[player] = why

@@ -1,16 +1,16 @@
 """The schedule: which games are to be played, which are being played, and which have a result.
 
-What is to be played follows from the format and the stored results alone: so whoever was stopped goes on with
-the same games, those that were on included. A game that ended without a result, as where it was aborted, is
-not recorded; it is released, and is played again.
+What is to be played follows from the format and from what is stored, results and withdrawals, alone: so
+whoever was stopped goes on with the same games, those that were on included. A game that ended without a
+result, as where it was aborted, is not recorded; it is released, and is played again.
 
 Games of a pairing are numbered from 0. Games 2k and 2k + 1 are a pair: they share an opening, and the
 first-named player opens the even one.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from gateway.tournament.formats import Format, Pairing, Score
 
@@ -37,14 +37,28 @@ class Result(Protocol):
 R = TypeVar("R", bound=Result)
 
 
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """A player takes part no more."""
+
+    player: int
+
+
+Entry: TypeAlias = R | Withdrawal
+
+
 class Storage(Protocol[R]):
-    """Where results stay when the process ends, however it does."""
+    """Where results and withdrawals stay when the process ends, however it does.
 
-    def load(self) -> Iterable[R]:
-        """Return all results, in the order in which they were appended. Raises OSError, ValueError."""
+    One for formats of a single round MAY forget withdrawals. Then a player that has withdrawn takes part
+    again after a stop; with several rounds the later ones would be paired otherwise than they were.
+    """
 
-    def append(self, result: R) -> None:
-        """Store a result. Raises OSError; then it does not count."""
+    def load(self) -> Iterable[Entry[R]]:
+        """Return all entries, in the order in which they were appended. Raises OSError, ValueError."""
+
+    def append(self, entry: Entry[R]) -> None:
+        """Store an entry. Raises OSError; then it does not count."""
 
 
 @dataclass(slots=True)
@@ -64,8 +78,20 @@ class _Games:
 class Schedule(Generic[R]):
     """The games of a tournament."""
 
-    def __init__(self, players: int, games: int, format: Format, storage: Storage[R]) -> None:
-        """`games` are those of each pairing, an even number. `recover` has to follow."""
+    def __init__(
+        self,
+        players: int,
+        games: int,
+        format: Format,
+        storage: Storage[R],
+        on_result: Callable[[R], None] | None = None,
+    ) -> None:
+        """Count what is stored. `games` are those of each pairing, an even number.
+
+        `on_result` is called with each result that counts: now with those that are stored, later with those
+        that are recorded. Raises OSError, and ValueError where an entry is there twice, or is of no game or
+        player.
+        """
         self.pairings: list[Pairing] = []
         """Those of all rounds so far."""
         self.games = games
@@ -74,27 +100,31 @@ class Schedule(Generic[R]):
         self._players = players
         self._format = format
         self._storage = storage
+        self._on_result = on_result
         self._rounds: list[slice] = []
         """Which of the pairings are those of each round."""
         self._games: list[_Games] = []
         self._withdrawn = set[int]()
         self._begin_rounds()
-
-    def recover(self) -> Iterator[R]:
-        """Take in the stored results, and yield each of them.
-
-        Raises OSError, and ValueError where one is there twice, or is of no game.
-        """
-        for result in self._storage.load():
-            self._check(result)
-            self._count(result)
-            yield result
+        for entry in storage.load():
+            self._check(entry)
+            self._count(entry)
 
     def record(self, result: R) -> None:
         """Store a result, and count it. Raises OSError, and ValueError if its game was not to be played."""
         self._check(result)
         self._storage.append(result)
         self._count(result)
+
+    def withdraw(self, player: int) -> int:
+        """Store that a player takes part no more; return how many of its games are left out.
+
+        Raises OSError, and ValueError if it has withdrawn before.
+        """
+        withdrawal = Withdrawal(player)
+        self._check(withdrawal)
+        self._storage.append(withdrawal)
+        return self._count(withdrawal)
 
     def is_wanted(self, pairing: int, number: int) -> bool:
         """Whether a game is to be played, or is being played: it is not over, and nobody has withdrawn."""
@@ -104,19 +134,6 @@ class Schedule(Generic[R]):
             and self._withdrawn.isdisjoint(self.pairings[pairing])
             and number not in self._games[pairing].over
         )
-
-    def withdraw(self, player: int) -> int:
-        """Play no more games of a player; return how many are left out."""
-        before = self.left
-        self._withdrawn.add(player)
-        self.left = sum(
-            self.games - len(games.over)
-            for pairing, games in zip(self.pairings, self._games, strict=True)
-            if self._withdrawn.isdisjoint(pairing)
-        )
-        left_out = before - self.left
-        self._begin_rounds()
-        return left_out
 
     # Tables: where games of one pairing are played, one after the other.
 
@@ -164,19 +181,37 @@ class Schedule(Generic[R]):
             return 0
         return self.games - len(games.over) - len(games.taken)
 
-    # Results.
+    # What is stored.
 
-    def _check(self, result: R) -> None:
-        if not self.is_wanted(result.pairing, result.number):
-            raise ValueError(f"game {result.number} of pairing {result.pairing} is there twice, or is none")
+    def _check(self, entry: Entry[R]) -> None:
+        """Raise ValueError where an entry cannot follow those before it."""
+        if isinstance(entry, Withdrawal):
+            if not 0 <= entry.player < self._players or entry.player in self._withdrawn:
+                raise ValueError(f"player {entry.player} has withdrawn twice, or is none")
+        elif not self.is_wanted(entry.pairing, entry.number):
+            raise ValueError(f"game {entry.number} of pairing {entry.pairing} is there twice, or is none")
 
-    def _count(self, result: R) -> None:
-        games = self._games[result.pairing]
-        games.over.add(result.number)
-        games.taken.discard(result.number)
-        games.points += result.points
-        self.left -= 1
+    def _count(self, entry: Entry[R]) -> int:
+        """Count an entry; return how many games are left out because of it."""
+        left_out = 0
+        if isinstance(entry, Withdrawal):
+            left_out = sum(
+                self.games - len(games.over)
+                for pairing, games in zip(self.pairings, self._games, strict=True)
+                if entry.player in pairing and self._withdrawn.isdisjoint(pairing)
+            )
+            self._withdrawn.add(entry.player)
+            self.left -= left_out
+        else:
+            games = self._games[entry.pairing]
+            games.over.add(entry.number)
+            games.taken.discard(entry.number)
+            games.points += entry.points
+            self.left -= 1
+            if self._on_result is not None:
+                self._on_result(entry)
         self._begin_rounds()
+        return left_out
 
     def _begin_rounds(self) -> None:
         """Add the pairings of the next round if all games of the last one are over."""

@@ -23,7 +23,7 @@ def test_plan_is_all_that_the_match_needs_to_go_on() -> None:
         idle=60.0,
         think=None,
         strict=False,
-        recover=False,
+        counts_left=False,
         seed="x",
         sprt=None,
         discs=0,

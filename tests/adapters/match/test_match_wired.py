@@ -15,7 +15,6 @@ from worlds.hub import (
     LOBBY,
     SECOND_WINS,
     STANDING_BY,
-    STEPPING_OUT,
     TABLE,
     Client,
     World,
@@ -23,7 +22,6 @@ from worlds.hub import (
 
 from adapters.match.wired import CONNECTIONS, HOST, PortHub, WireTable, network
 from gateway.game.clock import Terms
-from gateway.game.commands import Unreadable
 from gateway.game.events import Ended, Reason
 from gateway.game.manners import Manners
 from gateway.hub.hub import Hub
@@ -213,13 +211,6 @@ async def test_late_move_loses_on_time_where_that_is_strict_also_the_first_one(
     assert world.games() == [(0, "a", "b", Reason.TIME)]
 
 
-async def test_what_nobody_could_read_is_told(world: Wire) -> None:
-    client = world.comes(1, STEPPING_OUT)
-    client.latest = "HELLO THERE"  # type: ignore[attr-defined]
-    client.say(Unreadable(1))
-    assert world.told == ["b: sent what is no message of its dialect: 'HELLO THERE'"]
-
-
 async def test_game_that_ends_because_we_end_its_connections_is_none(world: Wire) -> None:
     clients = world.both()
     world.play("01", clients)
@@ -286,6 +277,29 @@ async def test_bot_that_asks_for_no_game_is_told_with_its_port_and_started_again
     assert f"b: {why}" in told
     assert match.failed
     assert [line for line in told if line.startswith("a: ")][:1] == ([f"a: {why}"] if goes else [])
+
+
+@pytest.mark.parametrize("before", [b"", b"NAME x\nJOIN lobby\n"])
+async def test_what_is_no_message_of_a_bot_is_told_with_its_words(tmp_path: Path, before: bytes) -> None:
+    told: list[str] = []
+    is_told = trio.Event()
+
+    def tell(line: str) -> None:
+        told.append(line)
+        is_told.set()
+
+    pipes = [tmp_path / "a", tmp_path / "b"]
+    plan = replace(PLAN, players=[(path.name, sleeper(path)) for path in pipes])
+    match = Match(plan, Journal.new(tmp_path / "match.jsonl", {}), tmp_path, tell)
+    with trio.fail_after(60):
+        async with network() as shared, trio.open_nursery() as nursery:
+            nursery.start_soon(match.run, 1, partial(WireTable, network=shared))
+            _, two = [int(await trio.to_thread.run_sync(path.read_text)) for path in pipes]
+            async with await trio.open_tcp_stream(HOST, two) as stream:
+                await stream.send_all(before + b"HELLO THERE\n")
+                await is_told.wait()
+            match.stop()
+    assert told == ["b: sent what is no message of its dialect: 'HELLO THERE'"]
 
 
 async def test_player_may_have_a_few_connections_and_leaves_room_for_the_other(tmp_path: Path) -> None:

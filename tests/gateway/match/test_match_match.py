@@ -43,8 +43,10 @@ def test_file_of_a_match_says_what_is_to_be_played_in_older_versions_too() -> No
     settings |= {"idle": 60.0, "think": None, "seed": "x", "discs": 0, "openings": []}
     settings |= {"sprt": {"elo0": 0.0, "elo1": 5.0, "alpha": 0.05, "beta": 0.05, "model": "logistic"}}
     plan = Plan.of(settings)
-    assert (plan.players[1], plan.strict, plan.recover) == (("b", "x {port}"), False, False)
+    assert (plan.players[1], plan.strict, plan.counts_left) == (("b", "x {port}"), False, False)
     assert plan.sprt == Sprt(0, 5)
+    assert Plan.of(plan.settings()) == plan
+    assert Plan.of({**plan.settings(), "recover": True}).counts_left
     del settings["games"]
     with pytest.raises(ValueError, match="the file of the match lacks something: 'games'"):
         Plan.of(settings)
@@ -146,6 +148,16 @@ async def test_player_that_is_dropped_plays_no_more_and_that_is_told_once(journa
     assert told == ["a: failed 3 times in a row; it plays no more, 8 games are left out"]
     assert (list(match.failed), match.schedule.left) == ([0], 4)
     assert sorted(began) == [0, 1, 2, 2, 2]
+
+
+async def test_player_that_was_dropped_plays_again_when_the_match_goes_on(journal: Journal) -> None:
+    match = match_of(journal)
+    match.add(played(0))
+    match.drop(0, "failed 3 times in a row")
+    match.add(played(0, pairing=2))
+    resumed = match_of(journal)
+    assert (match.schedule.left, resumed.schedule.left) == (3, 10)
+    assert (resumed.tally.games, resumed.failed) == (2, {})
 
 
 async def test_failures_of_a_player_are_told_a_few_times(journal: Journal) -> None:

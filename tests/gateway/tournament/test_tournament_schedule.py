@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.tournament.formats import Format, Pairing, Round, gauntlet, round_robin
-from gateway.tournament.schedule import AT_MOST, Schedule
+from gateway.tournament.schedule import AT_MOST, Schedule, Withdrawal
 
 
 @dataclass(frozen=True)
@@ -23,21 +23,23 @@ class Game:
 class Memory:
     """A storage."""
 
-    games: list[Game] = field(default_factory=list)
+    entries: list[Game | Withdrawal] = field(default_factory=list)
 
-    def load(self) -> Iterator[Game]:
-        yield from self.games
+    def load(self) -> Iterator[Game | Withdrawal]:
+        yield from self.entries
 
-    def append(self, result: Game) -> None:
-        self.games.append(result)
+    def append(self, entry: Game | Withdrawal) -> None:
+        self.entries.append(entry)
+
+    @property
+    def games(self) -> list[Game]:
+        return [each for each in self.entries if isinstance(each, Game)]
 
 
 def schedule_of(
-    players: int, games: int, format: Format = round_robin, stored: Sequence[Game] = ()
+    players: int, games: int, format: Format = round_robin, stored: Sequence[Game | Withdrawal] = ()
 ) -> Schedule[Game]:
-    found = Schedule(players, games, format, Memory(list(stored)))
-    assert list(found.recover()) == list(stored)
-    return found
+    return Schedule(players, games, format, Memory(list(stored)))
 
 
 def test_everybody_meets_everybody() -> None:
@@ -93,15 +95,35 @@ def test_game_that_is_none_or_is_there_already_is_not_counted(pairing: int, numb
         schedule_of(2, 2, stored=[Game(0, 1), Game(pairing, number)])
 
 
-def test_game_that_could_not_be_stored_does_not_count() -> None:
+@pytest.mark.parametrize("player", [0, -1, 3])
+def test_player_that_is_none_or_has_withdrawn_already_does_not_withdraw(player: int) -> None:
+    schedule = schedule_of(3, 2, stored=[Withdrawal(0)])
+    with pytest.raises(ValueError, match="has withdrawn twice, or is none"):
+        schedule.withdraw(player)
+    with pytest.raises(ValueError, match="has withdrawn twice, or is none"):
+        schedule_of(3, 2, stored=[Withdrawal(0), Withdrawal(player)])
+
+
+def test_what_could_not_be_stored_does_not_count() -> None:
     class Full(Memory):
-        def append(self, result: Game) -> None:
+        def append(self, entry: Game | Withdrawal) -> None:
             raise OSError("no space left")
 
     schedule = Schedule(2, 2, round_robin, Full())
     with pytest.raises(OSError, match="no space left"):
         schedule.record(Game(0, 0))
+    with pytest.raises(OSError, match="no space left"):
+        schedule.withdraw(0)
     assert (schedule.left, schedule.is_wanted(0, 0)) == (2, True)
+
+
+def test_all_results_that_count_are_passed_on_those_that_were_stored_before_too() -> None:
+    counted: list[Game] = []
+    storage = Memory([Game(1, 0), Withdrawal(0), Game(2, 1)])
+    schedule = Schedule(3, 2, round_robin, storage, counted.append)
+    assert counted == [Game(1, 0), Game(2, 1)]
+    schedule.record(Game(2, 0))
+    assert counted == [Game(1, 0), Game(2, 1), Game(2, 0)]
 
 
 def test_games_of_a_player_who_has_withdrawn_are_played_no_more() -> None:
@@ -114,6 +136,7 @@ def test_games_of_a_player_who_has_withdrawn_are_played_no_more() -> None:
     assert schedule.left == 4
     assert schedule.assign() == 2
     assert schedule.take(0) == []
+    assert (schedule.withdraw(1), schedule.left) == (4, 0)
 
 
 # Formats whose pairings depend on results.
@@ -156,36 +179,44 @@ def swiss(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:
 @pytest.mark.parametrize("format", [round_robin, gauntlet, knockout, swiss])
 @given(st.data())
 def test_tournament_goes_on_after_a_stop_as_without_one(format: Format, data: st.DataObject) -> None:
-    """Whatever its format, and who wins: what was played, and who has withdrawn, says what is next."""
+    """Whatever its format, and who wins or withdraws, and when: what was stored says what is next."""
     storage, players = Memory(), data.draw(st.integers(2, 7))
-    withdrawn: tuple[int, int] | None = None  # who, and after how many games
-
-    def resumed() -> Schedule[Game]:
-        schedule = Schedule(players, 2, format, storage)
-        for games, _ in enumerate(schedule.recover(), 1):
-            if withdrawn is not None and withdrawn[1] == games:
-                schedule.withdraw(withdrawn[0])
-        return schedule
-
-    schedule = resumed()
+    remaining = set(range(players))
+    schedule = Schedule(players, 2, format, storage)
     while schedule.left and len(storage.games) < 100:
         pairing = schedule.assign()
         assert pairing is not None
         for number in schedule.take(pairing):
+            if data.draw(st.integers(0, 9)) == 0:
+                player = data.draw(st.sampled_from(sorted(remaining)))
+                remaining.remove(player)
+                schedule.withdraw(player)
+            if not schedule.is_wanted(pairing, number) or data.draw(st.integers(0, 9)) == 0:
+                break  # nobody plays it any more, or it was aborted
             schedule.record(Game(pairing, number, data.draw(st.sampled_from([0.0, 0.5, 1.0]))))
-            if withdrawn is None and data.draw(st.integers(0, 9)) == 0:
-                withdrawn = data.draw(st.integers(0, players - 1)), len(storage.games)
-                schedule.withdraw(withdrawn[0])
-            if not schedule.is_wanted(pairing, number ^ 1):
-                break
-        after = resumed()
-        assert (after.pairings, after.left) == (schedule.pairings, schedule.left)
+        resumed = Schedule(players, 2, format, storage)
+        assert (resumed.pairings, resumed.left) == (schedule.pairings, schedule.left)
         if data.draw(st.booleans()):
-            schedule = after
+            schedule = resumed
         else:
             schedule.release(pairing, range(2))
     keys = [(game.pairing, game.number) for game in storage.games]
     assert len({*keys}) == len(keys)
+
+
+def test_who_has_withdrawn_is_in_no_later_round_after_a_stop_either() -> None:
+    def twice(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:
+        return list(combinations(players, 2)) if len(rounds) < 2 else []
+
+    storage = Memory()
+    schedule = Schedule(3, 2, twice, storage)
+    schedule.record(Game(0, 0))
+    schedule.withdraw(0)
+    for pairing, number in ((2, 0), (2, 1), (3, 0)):
+        schedule.record(Game(pairing, number))
+    resumed = Schedule(3, 2, twice, storage)
+    assert resumed.pairings == schedule.pairings == [(0, 1), (0, 2), (1, 2), (1, 2)]
+    assert resumed.left == schedule.left == 1
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from worlds.server import ROOT
 
 from gateway.engines import Engine, EngineLate, perfect
 from gateway.game.board import Board
-from gateway.match.engine_process import MARGIN, SHOWN, Duel
 from gateway.match.openings import balanced, read
+from gateway.match.worker import MARGIN, SHOWN, Duel
 from gateway.runtime.processes import running
 
 
@@ -166,7 +166,7 @@ def test_process_plays_as_long_as_it_is_asked() -> None:
         {"opening": "", "first": 0},
         {"opening": None, "discs": 2, "lot": "x", "first": 1},
     ]
-    *loaded, one, two = answers(lines, [sys.executable, "-m", "gateway.match.engine_process"], ROOT)
+    *loaded, one, two = answers(lines, [sys.executable, "-m", "gateway.match.worker"], ROOT)
     assert loaded == [None, None]
     assert one["opening"] == ""
     assert len(two["opening"]) == 2
@@ -196,7 +196,7 @@ def test_what_the_users_code_prints_and_reads_comes_and_goes_by_no_pipe_of_the_p
 ) -> None:
     (tmp_path / "noisy.py").write_text(NOISY)
     lines = [SETTINGS | {"engines": ["noisy:move", "noisy:move"]}, {"opening": "", "first": 0}]
-    *loaded, last = answers(lines, running("gateway.match.engine_process"), tmp_path)
+    *loaded, last = answers(lines, running("gateway.match.worker"), tmp_path)
     assert loaded[:2] == [None, None]
     assert [each["over"] for each in loaded[2:]] == [False] * len(last["moves"])
     assert (last["over"], last["why"]) == (True, "")
@@ -207,7 +207,7 @@ def test_modules_of_the_user_are_found_behind_ours(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text("raise SystemExit('not this one')")
     (tmp_path / "mine.py").write_text("import gateway.game.board\ndef move(board, budget): return 7")
     lines = [SETTINGS | {"engines": ["mine:move", "random"]}, {"opening": "", "first": 0}]
-    assert answers(lines, running("gateway.match.engine_process"), tmp_path)[-1]["reason"] == "illegal"
+    assert answers(lines, running("gateway.match.worker"), tmp_path)[-1]["reason"] == "illegal"
 
 
 @pytest.mark.parametrize(("idle", "limit"), [(1000, "the 0.01 s of --think"), (0.05, "0.05 s")])
@@ -215,7 +215,7 @@ def test_who_has_to_keep_to_its_time_is_not_waited_for(tmp_path: Path, idle: flo
     (tmp_path / "sleeps.py").write_text("import time\ndef move(board, budget): time.sleep(1000)")
     limits = {"idle": idle, "think": 0.01, "strict": True}
     asked = [SETTINGS | limits | {"engines": ["random", "sleeps:move"]}, {"opening": "", "first": 0}]
-    found = answers(asked, running("gateway.match.engine_process"), tmp_path)[-1]
+    found = answers(asked, running("gateway.match.worker"), tmp_path)[-1]
     assert (len(found["moves"]), found["winner"], found["reason"]) == (1, 0, "time")
     assert found["why"] == f"the engine chose nothing within {limit}"
 
@@ -223,7 +223,7 @@ def test_who_has_to_keep_to_its_time_is_not_waited_for(tmp_path: Path, idle: flo
 def test_process_says_which_engine_it_cannot_have(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import no_such_library")
     asked = [SETTINGS | {"engines": ["random", "mine:move"]}]
-    loaded, why = answers(asked, running("gateway.match.engine_process"), tmp_path)
+    loaded, why = answers(asked, running("gateway.match.worker"), tmp_path)
     assert loaded is None
     assert "No module named 'no_such_library'; to install it where engines run: " in why
     assert why.endswith(f"{sys.executable} -m pip install no_such_library")
@@ -234,7 +234,7 @@ def test_program_that_thinks_is_ended_with_the_process_that_asks_it(tmp_path: Pa
     thinks = f"exec:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
     limits = {"think": 900, "idle": 1000, "strict": False}
     lines = [{"engines": [thinks, "random"], **limits}, {"opening": "", "first": 0}]
-    words = [sys.executable, "-m", "gateway.match.engine_process"]
+    words = [sys.executable, "-m", "gateway.match.worker"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT) as process:
         assert process.stdin is not None
         process.stdin.write("".join(json.dumps(each) + "\n" for each in lines).encode())
