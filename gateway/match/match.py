@@ -156,7 +156,11 @@ class Match:
         """Write a game down, and count it, unless the match is over. Raises OSError."""
         if self._playing.cancel_called:
             return
-        self.schedule.record(played)
+        try:
+            self.schedule.record(played)
+        except OSError as error:  # no other table may write behind a line that is perhaps not whole
+            self.stop(error)
+            raise
         self._added.set()
         self.played += 1
         for player in self.schedule.pairings[played.pairing]:

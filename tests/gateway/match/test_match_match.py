@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from match_games import played
 
 from gateway.game.events import Reason
 from gateway.match.engines import EngineTable
-from gateway.match.journal import Journal
+from gateway.match.journal import Journal, Played
 from gateway.match.match import MOST_SHOWN, SYNC, TRIES, Match, Plan, Table
 from gateway.match.sprt import Sprt
 from gateway.match.tally import ENOUGH
+from gateway.tournament.schedule import Withdrawal
 
 PLAN = Plan(players=[("a", "mine:a"), ("b", "mine:b"), ("c", "mine:c")], games=4, seed="seed")
 TWO = replace(PLAN, players=PLAN.players[:2])
@@ -105,6 +107,29 @@ async def test_disk_is_waited_for_once_a_second_and_only_behind_games(
         assert await syncs_after(0.2 * SYNC) == 2
         assert await syncs_after(10 * SYNC) == 2
         match.stop()
+
+
+class FullOnce(Journal):
+    """A file of which the disk was full for a moment, and may hold half a line since."""
+
+    is_full = True
+
+    def append(self, entry: Played | Withdrawal) -> None:
+        if self.is_full:
+            self.is_full = False
+            raise OSError(ENOSPC, "No space left on device")
+        super().append(entry)
+
+
+async def test_nothing_is_written_behind_a_game_that_could_not_be_written(tmp_path: Path) -> None:
+    journal = FullOnce.new(tmp_path / "match.jsonl", {})
+    match = match_of(journal)
+    with pytest.raises(OSError, match="No space left"):
+        match.add(played(0))
+    match.add(played(1))
+    assert (match.played, [*journal.load()]) == (0, [])
+    with pytest.raises(OSError, match="No space left"):
+        await match.run(0, Idle)
 
 
 async def test_test_that_is_decided_ends_the_match_and_nothing_counts_afterwards(journal: Journal) -> None:
