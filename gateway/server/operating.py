@@ -1,8 +1,9 @@
 """What the operator asks of a running server, carried out in the process that plays.
 
 Also what follows where SIGHUP has the names and bans read again. Knows the hub, the names and the bans. Does
-not know how an act is asked for, or who may: the web's process looks at the token and writes the audit log. The rule it keeps: files are read and written by threads, and a
-step that looks at players is short, however many there are.
+not know how an act is asked for, or who may: the web's process looks at the token and writes the audit log.
+The rule it keeps: files are read and written by threads, and a step that looks at players is short, however
+many there are.
 """
 
 import json
