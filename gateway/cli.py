@@ -39,7 +39,7 @@ from adapters.house.thinking import Thinker
 from adapters.net.epoll import Poller, polling
 from adapters.net.socket import Backlogs, Socket, taken
 from gateway.access import lookalikes
-from gateway.access.accounts import Accounts, open_accounts, reload_players
+from gateway.access.accounts import Accounts, open_accounts
 from gateway.access.tokens import admin_token
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
@@ -69,7 +69,7 @@ from gateway.server.app import (
 )
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
 from gateway.server.metrics.tally import Tally
-from gateway.server.operating import Operator
+from gateway.server.operating import Operator, reload_players
 from gateway.server.reloading import Reload, reload_on_hangup
 from gateway.server.streams import write
 

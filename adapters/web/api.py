@@ -145,7 +145,8 @@ class _Api:
         return as_json({"openapi": DESCRIPTION})
 
     async def notice(self, request: Request, given: Given) -> Response:
-        return as_json(asdict(self._site.notice))
+        notice = self._site.notice
+        return as_json({"announcement": notice.text or None, "paused": notice.paused})
 
     async def description(self, request: Request, given: Given) -> Response:
         return _json(files(__package__).joinpath("openapi.json").read_bytes())

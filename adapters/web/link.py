@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from gateway.runtime.child import Link, LinkError
+from gateway.server.acts import Notice
 from gateway.server.metrics.requests import Row
 
 LONGEST = 1 << 20
@@ -132,14 +133,6 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Noticed:
-    """Tells the web's process what the page is to say of the server, as in `gateway.server.acts.Notice`."""
-
-    text: str
-    paused: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Watch:
     """Asks the server to send the state of all games, and then facts; with the number 0, to stop.
 
@@ -186,7 +179,7 @@ class Answered:
 
 Answer: TypeAlias = Condition | Removed | Done | Failed
 Message: TypeAlias = (
-    Orders | Stop | Ask | Act | Withdraw | Answer | Noticed | Watch | Begun | Complete | Reached | Answered
+    Orders | Stop | Ask | Act | Withdraw | Answer | Notice | Watch | Begun | Complete | Reached | Answered
 )
 KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 

@@ -26,7 +26,6 @@ from adapters.web.link import (
     Done,
     Failed,
     Messages,
-    Noticed,
     Orders,
     Reached,
     Removed,
@@ -194,7 +193,7 @@ async def _send_notices(messages: Messages, operator: Operator) -> None:
     known = Notice()
     while True:
         known = await operator.next_notice(known)
-        await messages.send(Noticed(known.text, known.paused))
+        await messages.send(known)
 
 
 async def _carry_out(messages: Messages, asked: Act, operator: Operator) -> None:

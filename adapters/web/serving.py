@@ -32,7 +32,6 @@ from adapters.web.link import (
     Facts,
     Failed,
     Messages,
-    Noticed,
     Orders,
     Reached,
     Removed,
@@ -50,6 +49,7 @@ from gateway.runtime.accepting import PAUSE, Troubles, room_for_connections, wat
 from gateway.runtime.addresses import is_loopback, origin_at
 from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import give_way
+from gateway.server.acts import Notice
 from gateway.server.logs import set_up_logging
 from gateway.store.database import Database, Place, open_again
 
@@ -109,7 +109,7 @@ class Serving:
         if orders.token is not None:
             refused = partial(self._admission.count, WRONG_TOKEN, "page")
             admin = Admin(orders.token, remote.clear, remote.act, orders.audit, trusted, refused)
-        site = Site(
+        self._site = site = Site(
             database,
             self._live,
             tuple(Front(*each) for each in orders.fronts),
@@ -117,7 +117,6 @@ class Serving:
             idle=orders.idle,
             perfect=Perfect(self._solver.scores),
         )
-        self._notice = site.notice
         probe: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint
         if database is not None:
             probe = partial(in_thread, database.probe, trio.CapacityLimiter(1))
@@ -158,8 +157,8 @@ class Serving:
             match message:
                 case Condition() | Removed() | Done() | Failed():
                     self._remote.hear(message)
-                case Noticed(text, paused):
-                    self._notice.announcement, self._notice.paused = text or None, paused
+                case Notice():
+                    self._site.notice = message
                 case Facts(encoded):
                     self._live.hear(encoded)
                 case Begun(number):

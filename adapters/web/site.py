@@ -9,6 +9,7 @@ import trio
 from adapters.web.live.live import Live
 from adapters.web.perfect import Perfect
 from gateway.game.ids import GameId
+from gateway.server.acts import Notice
 from gateway.store import NotKeptError
 from gateway.store.database import Database, Transaction
 from gateway.store.games import one
@@ -45,16 +46,7 @@ class Front:
     """Whether that is the page's port, too: then URLs have a path, which is `name`."""
 
 
-@dataclass(slots=True)
-class Notice:
-    """What every view says of the server."""
-
-    announcement: str | None = None
-    paused: bool = False
-    """Whether nobody is paired."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Site:
     """One server's site."""
 
@@ -68,7 +60,8 @@ class Site:
     idle: float = 300.0
     """Seconds that a player has for a move in games without a clock."""
     perfect: Perfect = field(kw_only=True)
-    notice: Notice = field(default_factory=Notice, kw_only=True)
+    notice: Notice = field(default=Notice(), kw_only=True)
+    """What every view says of the server; the one thing here that becomes another while it runs."""
     threads: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(THREADS), kw_only=True)
 
     async def do(self, work: Callable[[], T]) -> T:

@@ -17,12 +17,11 @@ import re
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import TYPE_CHECKING, TypeVar
 
-from gateway.access.bans import Bans, bans_file, hang_up, read_bans
+from gateway.access.bans import Bans, bans_file, read_bans
 from gateway.access.lookalikes import Lookalikes
 from gateway.access.tablefile import TableFile
 from gateway.access.tokens import FIRST_PAUSE, Pauses
@@ -36,7 +35,6 @@ from gateway.runtime.listening import hosts_of
 from gateway.runtime.throttle import Throttle
 
 if TYPE_CHECKING:
-    from gateway.hub.hub import Hub
     from gateway.runtime.files import InLoop
 
 T = TypeVar("T")
@@ -226,19 +224,6 @@ class Accounts:
                 origin or "an unknown address",
                 extra={"event": "token_in_url", "origin": origin},
             )
-
-
-def reload_players(accounts: Accounts, hub: "Hub", clock: Callable[[], float], in_loop: "InLoop") -> int:
-    """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now.
-
-    Return on how many.
-    """
-    try:
-        accounts.reload(in_loop)
-    except (OSError, ValueError):
-        hang_up(hub, accounts.bans, clock, in_loop)
-        raise
-    return hang_up(hub, accounts.bans, clock, in_loop)
 
 
 def new_token() -> str:

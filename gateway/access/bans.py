@@ -1,30 +1,22 @@
 """Who is not let in any more: names, addresses and networks, in a file beside that of the protected names.
 
-Knows the file, and how a name or an address is found in it. Does not know what a client is told. A client is
-looked up when it gives a name, while others wait for their moves, so the search takes the same time however
-many are banned: a look for the name, and one for each length of a network's prefix.
+Knows the file, and how a name or an address is found in it. Does not know who is here
+(`gateway.server.operating` hangs up on them), nor what a client is told. A client is looked up when it gives
+a name, while others wait for their moves, so the search takes the same time however many are banned: a look
+for the name, and one for each length of a network's prefix.
 """
 
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from gateway.access.tablefile import TableFile
-from gateway.game.commands import LONGEST_NAME, Leave, folded
+from gateway.game.commands import LONGEST_NAME, folded
 from gateway.game.text import is_visible
 from gateway.runtime.addresses import PREFIX, Network
 
-if TYPE_CHECKING:
-    from gateway.hub.hub import Hub
-    from gateway.hub.seats import Seat
-    from gateway.runtime.files import InLoop
-
 LONGEST_NOTES = 1000
-AT_ONCE = 5
-"""Players whom one turn of the event loop looks at after a reload."""
 _MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it stands for."""
 _HEADER = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
@@ -162,26 +154,3 @@ def unban(table: TableFile[Target], who: Target) -> bool:
         if was_there := who in file.rows():
             file.remove(who)
     return was_there
-
-
-def hang_up(hub: "Hub", bans: Bans, clock: Callable[[], float], in_loop: "InLoop") -> int:
-    """Hang up on all who are here and banned; they leave their games. Return how many. For a thread.
-
-    A player of another node who is here for a series counts there.
-    """
-    seats, count = in_loop(hub.seats), 0
-    for start in range(0, len(seats), AT_ONCE):
-        count += in_loop(partial(_hang_up, hub, bans, seats[start : start + AT_ONCE], clock))
-    return count
-
-
-def is_meant(bans: Bans, seat: "Seat") -> bool:
-    """Whether a player is banned by its address, its name, or the one that it has asked for."""
-    return any(bans.hold(folded(name), seat.origin) for name in seat.names)
-
-
-def _hang_up(hub: "Hub", bans: Bans, seats: "Sequence[Seat]", clock: Callable[[], float]) -> int:
-    meant = [seat for seat in seats if not seat.manners.house and not seat.is_gone and is_meant(bans, seat)]
-    for seat in meant:
-        hub.submit(seat, Leave(), clock())
-    return sum(not seat.is_remote for seat in meant)

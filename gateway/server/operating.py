@@ -1,25 +1,27 @@
 """What the operator asks of a running server, carried out in the process that plays.
 
-Knows the hub, the names and the bans. Does not know how an act is asked for, or who may: the web's process
-looks at the token and writes the audit log. The rule it keeps: files are read and written by threads, and a
-step that looks at players is short, however many there are.
+Also what follows where SIGHUP has the names and bans read again. Knows the hub, the names and the bans. Does
+not know how an act is asked for, or who may: the web's process looks at the token and writes the audit log.
+The rule it keeps: files are read and written by threads, and a step that looks at players is short, however
+many there are.
 """
 
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
 import trio
 
-from gateway.access.accounts import Accounts, reload_players
-from gateway.access.bans import Bans, ban, bans_of, hang_up, is_meant, target, unban
-from gateway.game.commands import AtTable
+from gateway.access.accounts import Accounts
+from gateway.access.bans import Bans, ban, bans_of, target, unban
+from gateway.game.commands import AtTable, Leave, folded
 from gateway.hub.hub import Hub
 from gateway.hub.seats import PlayingElsewhere, Seat, Seated, Waiting
 from gateway.options.terminal import in_one_line
+from gateway.runtime.files import InLoop
 from gateway.server.acts import (
     DRAIN,
     WHO,
@@ -31,6 +33,8 @@ from gateway.server.acts import (
     seconds_of,
 )
 
+AT_ONCE = 5
+"""Players whom one turn of the event loop looks at to hang up on them."""
 LOOKED_AT = 20
 """Players whom one turn of the event loop describes."""
 MOST = 500
@@ -211,3 +215,41 @@ def described(seat: Seat, now: float) -> Outcome:
         "against": against,
         "table": table,
     }
+
+
+def reload_players(accounts: Accounts, hub: Hub, clock: Callable[[], float], in_loop: InLoop) -> int:
+    """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now.
+
+    Return on how many. For a thread.
+    """
+    try:
+        accounts.reload(in_loop)
+    except (OSError, ValueError):
+        hang_up(hub, accounts.bans, clock, in_loop)
+        raise
+    return hang_up(hub, accounts.bans, clock, in_loop)
+
+
+def hang_up(hub: Hub, bans: Bans, clock: Callable[[], float], in_loop: InLoop) -> int:
+    """Hang up on all who are here and banned; they leave their games. Return how many. For a thread.
+
+    A player of another node who is here for a series counts there.
+    """
+
+    def among(seats: Sequence[Seat]) -> int:
+        meant = [
+            seat for seat in seats if not seat.manners.house and not seat.is_gone and is_meant(bans, seat)
+        ]
+        for seat in meant:
+            hub.submit(seat, Leave(), clock())
+        return sum(not seat.is_remote for seat in meant)
+
+    seats, count = in_loop(hub.seats), 0
+    for start in range(0, len(seats), AT_ONCE):
+        count += in_loop(partial(among, seats[start : start + AT_ONCE]))
+    return count
+
+
+def is_meant(bans: Bans, seat: Seat) -> bool:
+    """Whether a player is banned by its address, its name, or the one that it has asked for."""
+    return any(bans.hold(folded(name), seat.origin) for name in seat.names)

@@ -28,8 +28,10 @@ WORDS = {
 }
 """The word for each reason, in the database, in exports and in filters. Never to be changed."""
 REASONS = {word: reason for reason, word in WORDS.items()}
-LOSSES = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
-"""The reasons for which a game is lost, as tables list them."""
+FAULTS = (Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
+"""The reasons for which a game is lost by what the loser itself did."""
+LOSSES = (Reason.FOUR, *FAULTS)
+"""All reasons for which a game is lost, as tables list them."""
 
 LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which a time has no date."""

@@ -85,9 +85,9 @@ test("a clock runs down for the player to move alone", () => {
 /** Sign, word and kind of both badges. */
 const OUTCOMES = [
   { winner: 0, reason: "four", badges: ["✓ four four", " lost "] },
-  { winner: null, reason: "full", badges: ["= draw draw", "= draw draw"] },
+  { winner: null, reason: "full", badges: ["= drawn drawn", "= drawn drawn"] },
   { winner: 1, reason: "time", badges: ["✕ time time", "✓ won won"] },
-  { winner: null, reason: "aborted", badges: ["– aborted draw", "– aborted draw"] },
+  { winner: null, reason: "aborted", badges: ["– aborted drawn", "– aborted drawn"] },
 ];
 
 for (const { badges, ...game } of OUTCOMES) {

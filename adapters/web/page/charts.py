@@ -14,6 +14,8 @@ from gateway.store.totals import Rating
 
 LEGIBLE = 13.0
 """Pixels that a part of a bar needs to show its number."""
+NARROWEST = 12.0
+"""Pixels that a tile of an icicle has at least."""
 GUIDES = (0, 25, 50)
 """Ratings at which every rating bar has a line."""
 
@@ -155,24 +157,24 @@ class Tile:
         return step(self.score)
 
 
-def icicle(openings: Mapping[str, Score], width: float, least: float = 12.0) -> list[Tile]:
+def icicle(openings: Mapping[str, Score], width: float) -> list[Tile]:
     """Return the tiles of a tree of openings. A tile stands below its parent, and its width is its share of
     games.
 
-    Tiles narrower than `least` pixels are left out with all that follows them.
+    Tiles narrower than `NARROWEST` are left out with all that follows them.
     """
-    return [*_below("", 0.0, width, openings, least)]
+    return [*_below("", 0.0, width, openings)]
 
 
-def _below(start: str, x: float, width: float, openings: Mapping[str, Score], least: float) -> Iterable[Tile]:
+def _below(start: str, x: float, width: float, openings: Mapping[str, Score]) -> Iterable[Tile]:
     following = [start + str(column) for column in range(7) if start + str(column) in openings]
     following.sort(key=lambda moves: -openings[moves].games)
     games = openings[start].games if start else sum(openings[moves].games for moves in following)
     for moves in following:
         size = width * openings[moves].games / games
-        if size >= least:
+        if size >= NARROWEST:
             yield Tile(moves, round(x, 1), round(size - 1.5, 1), openings[moves])
-            yield from _below(moves, x, size, openings, least)
+            yield from _below(moves, x, size, openings)
         x += size
 
 

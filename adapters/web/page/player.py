@@ -23,15 +23,13 @@ from adapters.web.page.sentences import REASON_TEXTS, Text, address, playing, re
 from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from gateway.game.board import Side
-from gateway.game.events import Reason
 from gateway.store import NotKeptError, records, statistics
 from gateway.store.games import Filter, NoGameError, Page, page
-from gateway.store.records import WORDS, GameRecord, Participant
+from gateway.store.records import FAULTS, LOSSES, WORDS, GameRecord, Participant
 from gateway.store.statistics import Career
 
 GAMES = 13
 """Games on one page."""
-LOSING = (Reason.FOUR, Reason.ILLEGAL, Reason.LEFT, Reason.TIME)
 WIDE = 460.0
 """Pixels of the middle card."""
 _UNKNOWN = "nobody of that name is here, or has finished a game here"
@@ -59,7 +57,7 @@ class Game:
     @property
     def is_fault(self) -> bool:
         """Whether the player lost, but not by four in a row."""
-        return self.result == "lost" and self.record.reason is not Reason.FOUR
+        return self.result == "lost" and self.record.reason in FAULTS
 
     @property
     def reason(self) -> str:
@@ -116,8 +114,8 @@ class _Player:
         shown = games[:GAMES]
         older = {**given, "name": name, "before": shown[-1].record.game} if games[GAMES:] else None
         standing, reasons = career.profile.standing, career.profile.reasons
-        lost = {reason: reasons[reason].total.lost if reason in reasons else 0 for reason in LOSING}
-        by_losses = sorted(LOSING, key=lambda reason: -lost[reason])
+        lost = {reason: reasons[reason].total.lost if reason in reasons else 0 for reason in LOSSES}
+        by_losses = sorted(LOSSES, key=lambda reason: -lost[reason])
         return {
             "charts": charts,
             "name": name,

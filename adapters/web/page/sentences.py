@@ -13,7 +13,7 @@ from adapters.web.page.timeline import Timeline
 from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.store.presentation import Outcome, Refusal
-from gateway.store.records import GameRecord, moment
+from gateway.store.records import FAULTS, WORDS, GameRecord, moment
 from gateway.store.statistics import Score
 
 REASON_TEXTS = {
@@ -26,7 +26,6 @@ REASON_TEXTS = {
     "stopped": "stopped",
 }
 """The stored words for how a game ended, and the text for people."""
-_BADGES = {Reason.TIME: "time", Reason.LEFT: "left", Reason.ILLEGAL: "illegal"}
 
 
 class Part(NamedTuple):
@@ -119,7 +118,7 @@ def badge(record: GameRecord, side: Side) -> str:
     result = result_for(record, side)
     if result == "won":
         return "four" if record.reason is Reason.FOUR else result
-    return _BADGES.get(record.reason, result) if result == "lost" else result
+    return WORDS[record.reason] if result == "lost" and record.reason in FAULTS else result
 
 
 def headline(names: Sequence[str], outcome: Outcome | None) -> str:

@@ -28,7 +28,6 @@ from adapters.web.link import (
     Failed,
     Message,
     Messages,
-    Noticed,
     Orders,
     Reached,
     Removed,
@@ -58,7 +57,7 @@ from gateway.store.records import Cleared
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
 LIVE = [Watch(0), Watch(7), Begun(3), Complete()]
-ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Done(1), Noticed("x", True)]
+ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Done(1), Notice("x", True, 1.5)]
 ANSWERS = [Condition(1, 2, True, {"node": "a"}, True), Removed(1, 2, 3), Failed(1, "no")]
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
@@ -499,10 +498,11 @@ async def test_drain_begins_once_it_is_answered() -> None:
 async def test_web_is_told_of_each_notice() -> None:
     operator = Operator()
     async with operated(operator) as (_, told):
-        for notice in (Notice("Round 2", False, 1.0), Notice("", True, 2.0)):
+        notices = [Notice("Round 2", False, 1.0), Notice("", True, 2.0)]
+        for notice in notices:
             await operator.notices.send(notice)
         await trio.testing.wait_all_tasks_blocked()
-        assert told == [ORDERS, Noticed("Round 2", False), Noticed("", True)]
+        assert told == [ORDERS, *notices]
 
 
 async def test_longest_facts_are_not_too_long_for_the_link() -> None:

@@ -1,4 +1,4 @@
-"""Bans: whom the file names, and what becomes of those who are here."""
+"""Bans: whom the file names."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,12 +7,11 @@ from typing import TypeVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worlds.hub import STEPPING_OUT, TABLE, World
 
-from gateway.access.accounts import Account, Accounts, Denial, digest_of, reload_players
-from gateway.access.bans import AT_ONCE, Bans, bans_file, network_in, read_bans, target
+from gateway.access.accounts import Accounts, Denial
+from gateway.access.bans import Bans, bans_file, network_in, read_bans, target
 from gateway.game.commands import folded
-from gateway.game.events import Dismissed, Ended, Objection, Reason, Why
+from gateway.game.events import Objection
 
 T = TypeVar("T")
 
@@ -91,41 +90,6 @@ def test_banned_client_is_denied_whatever_its_token(tmp_path: Path) -> None:
     assert accounts.denial("ann", None, "192.0.2.9", 0.0) == Denial(Objection.BANNED, 0.25)
 
 
-def test_reload_hangs_up_on_who_is_banned_now_and_on_nobody_else(tmp_path: Path) -> None:
-    file, world = tmp_path / "players", World()
-    file.write_text("")
-    accounts = Accounts(str(file))
-    ann, eve = world.client(STEPPING_OUT, "192.0.2.1"), world.client(STEPPING_OUT, "192.0.2.2")
-    for client, name in ((ann, "ann"), (eve, "eve")):
-        client.enter(TABLE, name)
-    world.play("01", (ann, eve))
-    silent = world.client(STEPPING_OUT, "198.51.100.1")
-    (tmp_path / "players.bans").write_text("name\tEVE\naddress\t198.51.100.1\n")
-    reload_players(accounts, world.hub, lambda: world.now, at_once)
-    assert eve.heard[-1] == Dismissed(Why.LEFT)
-    assert silent.heard == [Dismissed(Why.LEFT)]
-    ended = ann.last(Ended)
-    assert (ended.reason, ended.winner) == (Reason.LEFT, 0)
-    assert not ann.gone
-
-
-def test_search_among_those_who_are_here_takes_many_short_turns(tmp_path: Path) -> None:
-    file, world, turns = tmp_path / "players", World(), list[object]()
-    file.write_text("")
-    accounts = Accounts(str(file))
-    clients = [world.client(STEPPING_OUT, "198.51.100.1") for _ in range(2 * AT_ONCE + 1)]
-    (tmp_path / "players.bans").write_text("address\t198.51.100.1\n")
-
-    def in_loop(do: Callable[[], T], /) -> T:
-        gone = sum(client.gone for client in clients)
-        done = do()
-        turns.append(sum(client.gone for client in clients) - gone)
-        return done
-
-    reload_players(accounts, world.hub, lambda: world.now, in_loop)
-    assert turns == [0, 0, AT_ONCE, AT_ONCE, 1]
-
-
 def test_broken_bans_leave_names_and_bans_as_they_were(tmp_path: Path) -> None:
     file = tmp_path / "players"
     file.write_text("")
@@ -149,17 +113,3 @@ def test_bans_stay_where_their_file_is_gone_and_not_where_it_is_empty(tmp_path: 
     beside.write_text("")
     accounts.reload(at_once)
     assert accounts.bans == Bans()
-
-
-def test_bans_are_taken_where_the_last_name_was_removed(tmp_path: Path) -> None:
-    file, world = tmp_path / "players", World()
-    file.write_text(f"{Account('ann', digest_of('x')).line}\n")
-    accounts = Accounts(str(file))
-    eve = world.client(STEPPING_OUT, "192.0.2.2")
-    eve.enter(TABLE, "eve")
-    file.write_text("")
-    (tmp_path / "players.bans").write_text("name\teve\n")
-    with pytest.raises(ValueError, match="has no names"):
-        reload_players(accounts, world.hub, lambda: world.now, at_once)
-    assert eve.gone
-    assert accounts.denial("ann", None, "192.0.2.9", 0.0) == Denial(Objection.TOKEN_WRONG, 0.25)

@@ -2,20 +2,28 @@
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import trio
 import trio.testing
 from worlds.hub import STANDING_BY, STEPPING_OUT, TABLE, World
 
-from gateway.access.accounts import Accounts
-from gateway.game.events import Dismissed, Ended, Reason, Why
+from gateway.access.accounts import Account, Accounts, Denial, digest_of
+from gateway.game.events import Dismissed, Ended, Objection, Reason, Why
 from gateway.server import operating
 from gateway.server.acts import NotDoneError, Notice
-from gateway.server.operating import Operator
+from gateway.server.operating import AT_ONCE, Operator, reload_players
+
+T = TypeVar("T")
+
+
+def at_once(do: Callable[[], T], /) -> T:
+    """Stand in for the event loop."""
+    return do()
 
 
 class Server:
@@ -256,3 +264,47 @@ async def test_drain_is_asked_for_once(server: Server) -> None:
         await server.act("drain")
     server.operator.stop()
     assert server.drains == [600, 5, 0]
+
+
+def test_reload_hangs_up_on_who_is_banned_now_and_on_nobody_else(server: Server) -> None:
+    world = server.world
+    world.play("01", (server.ann, server.eve))
+    silent = world.client(STEPPING_OUT, "198.51.100.1")
+    server.bans.write_text("name\tEVE\naddress\t198.51.100.1\n")
+    assert reload_players(server.accounts, world.hub, lambda: world.now, at_once) == 2
+    assert server.eve.heard[-1] == Dismissed(Why.LEFT)
+    assert silent.heard == [Dismissed(Why.LEFT)]
+    ended = server.ann.last(Ended)
+    assert (ended.reason, ended.winner) == (Reason.LEFT, 0)
+    assert not server.ann.gone
+
+
+def test_search_among_those_who_are_here_takes_many_short_turns(tmp_path: Path) -> None:
+    file, world, turns = tmp_path / "players", World(), list[object]()
+    file.write_text("")
+    accounts = Accounts(str(file))
+    clients = [world.client(STEPPING_OUT, "198.51.100.1") for _ in range(2 * AT_ONCE + 1)]
+    (tmp_path / "players.bans").write_text("address\t198.51.100.1\n")
+
+    def in_loop(do: Callable[[], T], /) -> T:
+        gone = sum(client.gone for client in clients)
+        done = do()
+        turns.append(sum(client.gone for client in clients) - gone)
+        return done
+
+    reload_players(accounts, world.hub, lambda: world.now, in_loop)
+    assert turns == [0, 0, AT_ONCE, AT_ONCE, 1]
+
+
+def test_bans_are_taken_where_the_last_name_was_removed(tmp_path: Path) -> None:
+    file, world = tmp_path / "players", World()
+    file.write_text(f"{Account('ann', digest_of('x')).line}\n")
+    accounts = Accounts(str(file))
+    eve = world.client(STEPPING_OUT, "192.0.2.2")
+    eve.enter(TABLE, "eve")
+    file.write_text("")
+    (tmp_path / "players.bans").write_text("name\teve\n")
+    with pytest.raises(ValueError, match="has no names"):
+        reload_players(accounts, world.hub, lambda: world.now, at_once)
+    assert eve.gone
+    assert accounts.denial("ann", None, "192.0.2.9", 0.0) == Denial(Objection.TOKEN_WRONG, 0.25)

@@ -1,4 +1,4 @@
-// Values as text for people, like rendering.py for templates.
+// Values as text for people, as sentences.py makes them for templates.
 
 /** @type {Record<string, [string, string]> | undefined} */
 let kinds;

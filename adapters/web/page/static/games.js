@@ -171,7 +171,7 @@ export function clock(game, side, now) {
  */
 export function outcome({ winner, reason }, side) {
   const word = reason ?? "";
-  if (winner === null) return reason === "full" ? ["=", "draw", "draw"] : ["–", word, "draw"];
+  if (winner === null) return reason === "full" ? ["=", "drawn", "drawn"] : ["–", word, "drawn"];
   if (reason === "four") return winner === side ? ["✓", "four", "four"] : ["", "lost", ""];
   return winner === side ? ["✓", "won", "won"] : ["✕", word, word];
 }
