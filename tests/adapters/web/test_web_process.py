@@ -26,11 +26,11 @@ CLEAR = f"POST /api/clear HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r
 
 
 @contextmanager
-def site(tmp_path: Path, *options: str) -> Iterator[Served]:
-    """A gateway with a web front end over a database with one game in it."""
+def site(tmp_path: Path, *options: str, games: int = 1) -> Iterator[Served]:
+    """A gateway with a web front end over a database with so many games in it."""
     path = str(tmp_path / "games.db")
     database = open_to_write(path)
-    keep(database, [game()])
+    keep(database, [game()] * games)
     database.close()
     with served("--tcp", "0", "--web", "0", "--db", path, *options, addresses=2) as gateway:
         yield gateway
@@ -109,6 +109,21 @@ def test_process_gives_way_is_started_again_when_it_was_killed_and_ends_with_the
     assert all("the process that serves the web has ended, with status -9" in line for line in errors)
     with pytest.raises(ProcessLookupError):
         os.kill(last, 0)
+
+
+@pytest.mark.operation
+def test_export_that_ends_with_the_process_does_not_look_whole_to_a_client_of_http_1_0(
+    tmp_path: Path,
+) -> None:
+    with site(tmp_path, games=4000) as gateway, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(PATIENCE)
+        client.connect(("127.0.0.1", gateway.port("page")))
+        client.sendall(b"GET /api/export.jsonl HTTP/1.0\r\n\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 200")
+        os.kill(web(gateway), signal.SIGKILL)
+        with pytest.raises(ConnectionResetError):
+            said_on(client)
 
 
 def test_process_ends_when_the_server_is_killed(tmp_path: Path) -> None:

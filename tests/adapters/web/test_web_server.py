@@ -481,6 +481,21 @@ async def test_connection_of_http_1_0_is_reset_where_its_end_would_look_like_tha
                 pass
 
 
+async def test_whole_answer_of_http_1_0_stays_for_a_client_that_reads_it_late(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "PARTING", 0.05)
+    keep(site.database, [game()] * 30)
+    async with opened(site) as endpoint:
+        client = trio.socket.socket()
+        client.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, 4096)  # so the rest waits to be sent
+        await client.connect(("127.0.0.1", endpoint.port))
+        async with trio.SocketStream(client) as stream:
+            await stream.send_all(b"GET /api/export.jsonl HTTP/1.0\r\n\r\n")
+            await endpoint.left.wait()
+            assert (await everything(stream)).count(b"\n{") == 30
+
+
 async def test_who_has_asked_for_nothing_for_longest_makes_room(site: Site) -> None:
     async with opened(site) as endpoint, await endpoint.dial() as silent, await endpoint.dial() as client:
         await client.send_all(GET % (b"/healthz", b""))
