@@ -862,6 +862,31 @@ async def test_mistake_of_ours_costs_no_result_and_does_not_end_the_storing(
     assert said.startswith("storing results has failed, and is tried again: ")
 
 
+async def test_batch_that_meets_a_mistake_of_ours_holds_up_others_only_until_the_journal_has_its_games(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    def mistake(batch: Batch) -> None:
+        if any(each.game == "2" for each in (*batch.games, *batch.evidence)):
+            raise RuntimeError("the process that writes is mistaken")
+
+    store, journal = FakeStore(mistake), FakeJournal()
+    size = len(enclosure(2).exchange)
+    async with batcher_to(store, Bounds(evidence=size), journal=journal) as batcher:
+        put(batcher, 1, 2)
+        batcher.add(enclosure(2))
+        await stored(batcher.open, "2")
+        looks = store.looks
+        await trio.sleep(1)
+        put(batcher, 3)
+        await stored(batcher.open, "3")
+        assert (store.stored, journal.has) == ([3], [1, 2])
+        assert store.looks > looks  # for the journal is to be stored
+        batcher.add(enclosure(3))
+    assert store.enclosed == [3]
+    assert "evidence of 1 players' games is not stored" in messages(caplog)
+    assert not any(line.startswith("too much waits") for line in messages(caplog))
+
+
 # Tidying.
 
 
