@@ -7,8 +7,9 @@ Knows trio and the store process; does not know databases. The rules it keeps:
 - A game that is not stored within `Bounds.patience` goes to the journal (`open_games`). It is in no further
   batch: what is in a journal is stored by `StoreProcess.take_up`, also what another run has left. A batch
   that is being tried already keeps it; the store takes a game once.
-- A store that fails is tried again, for ever, and the operator hears of it. A mistake in this module is
-  treated likewise: only the end of the server ends the task.
+- A store that fails is tried again, for ever, and the operator hears of it. A mistake of ours, here or in the
+  store process, is treated likewise: only the end of the server ends the task. But a batch that meets one is
+  tried only until the journal has its games, so that it does not hold up all others.
 - A game that the store will never take does not keep the others. It stays in a file of the journal, and goes
   to the log, whole, as an error (``not stored: `` and an array of games as in ``export --format jsonl``).
   So do the games that neither store nor journal has taken at the end; their players are not told of them.
@@ -166,6 +167,7 @@ class Batcher:
                             about = {"event": "storing_failed", "error": str(error)}
                             text = "storing results has failed, and is tried again: %s"
                             logger.exception(text, error, extra=about)
+                        self._give_up_if_journaled()
                         await trio.sleep(self._pace.retry)
                 nursery.cancel_scope.cancel()
         self._ended.set()
@@ -281,6 +283,14 @@ class Batcher:
             spent = now - begun
             rest = min(spent / self._pace.share - spent, self._pace.rest)
             await trio.sleep_until(max(begun + self._pace.between, now + rest))
+
+    def _give_up_if_journaled(self) -> None:
+        """Give up the batch that has met a mistake of ours, with its evidence, if no game of it is open."""
+        batch = self._batch
+        if batch is not None and not any(self.open.is_open(record.game) for record in batch.games):
+            self._log_lost((), len(batch.evidence))
+            self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
+            self._batch = None
 
     async def _wait_after(self, error: StoreError) -> None:
         """Wait until the store may be tried again."""

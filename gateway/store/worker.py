@@ -18,7 +18,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
@@ -67,7 +67,7 @@ class Worker:
         self._failed = set[Path]()
         """Files that could not be read or removed, since all others were stored."""
 
-    def write(self, games: Sequence[Row], evidence: Sequence[Enclosure] = ()) -> Written:
+    def write(self, games: Sequence[Row], evidence: Iterable[Enclosure] = ()) -> Written:
         """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
 
         Raises StoreError if nothing is stored, and all of it should be tried again later.
@@ -77,6 +77,8 @@ class Worker:
             try:
                 packed.append((each.side, stored(each.exchange), each.game))
             except Exception as error:  # whatever is wrong with it, nothing else waits for that
+                if is_passing(error):
+                    raise
                 damaged.append(repr(error))
         try:
             with self.database.writing() as connection:

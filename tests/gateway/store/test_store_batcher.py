@@ -508,11 +508,12 @@ async def test_when_too_much_evidence_waits_more_is_left_out_and_counted(
 # The journal.
 
 
+@pytest.mark.parametrize("kind", [StoreError, RuntimeError])
 async def test_nobody_is_told_while_neither_takes_a_result_and_all_once_the_journal_does(
-    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture, kind: type[Exception]
 ) -> None:
     store, told = FakeStore(failing(math.inf, StoreError("no database"))), list[str]()
-    journal = FakeJournal(refusing(StoreError("disk is full")))
+    journal = FakeJournal(refusing(kind("disk is full")))
     async with batcher_to(store, pace=Pace(remind=10.0), limit=1.0, journal=journal) as batcher:
         put(batcher, 1)
         batcher.open.when_stored("1", lambda: told.append("1"))
@@ -764,6 +765,7 @@ async def test_game_that_the_journal_will_never_take_keeps_no_other_and_is_not_t
     async with batcher_to(store, limit=1.0, journal=journal) as batcher:
         put(batcher, 1, 2, 3)
         await trio.sleep(3)
+        assert batcher.open.journaled == 2
         assert [batcher.open.is_open(str(number)) for number in (1, 2, 3)] == [False, True, False]
     assert journal.has == [1, 3]
     assert {*unstored(caplog)} == {2}
@@ -860,6 +862,41 @@ async def test_mistake_of_ours_costs_no_result_and_does_not_end_the_storing(
     assert {*store.stored} == {1, 2, 3}
     (said,) = messages(caplog)
     assert said.startswith("storing results has failed, and is tried again: ")
+
+
+async def test_mistake_in_a_look_for_journals_is_not_met_again_at_once(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    store = FakeStore()
+    store.away = RuntimeError("the process that writes is mistaken")
+    async with batcher_to(store, pace=Pace(look=10.0)):
+        await trio.sleep(25)
+        assert store.looks == 3
+
+
+async def test_batch_that_meets_a_mistake_of_ours_holds_up_others_only_until_the_journal_has_its_games(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    def mistake(batch: Batch) -> None:
+        if any(each.game == "2" for each in (*batch.games, *batch.evidence)):
+            raise RuntimeError("the process that writes is mistaken")
+
+    store, journal = FakeStore(mistake), FakeJournal()
+    size = len(enclosure(2).exchange)
+    async with batcher_to(store, Bounds(evidence=size), journal=journal) as batcher:
+        put(batcher, 1, 2)
+        batcher.add(enclosure(2))
+        await stored(batcher.open, "2")
+        looks = store.looks
+        await trio.sleep(2)
+        put(batcher, 3)
+        await stored(batcher.open, "3")
+        assert (store.stored, journal.has) == ([3], [1, 2])
+        assert store.looks > looks  # for the journal is to be stored
+        batcher.add(enclosure(3))
+    assert store.enclosed == [3]
+    assert "evidence of 1 players' games is not stored" in messages(caplog)
+    assert not any(line.startswith("too much waits") for line in messages(caplog))
 
 
 # Tidying.

@@ -106,6 +106,8 @@ async def test_the_process_tidies_up_what_is_older_than_it_was_told(database: Da
 async def test_a_game_at_fault_is_told_from_a_database_that_fails(database: Database) -> None:
     async with process_for(database) as process:
         assert [each.number for each in (await process.write(Batch([game(series=2**70)]))).games] == [0]
+        with pytest.raises(RuntimeError, match="the process that writes is mistaken"):
+            await process.write(Batch([], [("no evidence",)]))
         other = open_again(database.place)
         with other.writing(), pytest.raises(StoreError, match="lock"):
             await process.write(batch(2))

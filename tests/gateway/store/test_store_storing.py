@@ -81,6 +81,13 @@ def test_of_a_game_that_two_servers_end_otherwise_the_first_end_counts(database:
     assert otherwise.remote == FIRST
 
 
+def test_shared_game_that_two_servers_end_alike_is_not_stored_otherwise(database: Database) -> None:
+    [one] = numbered([game()])
+    keep(database, [one])
+    with database.writing() as connection:
+        assert storing.store(connection, rows([replace(one, remote=FIRST)])) == []
+
+
 def test_of_two_ends_of_a_game_in_one_batch_the_first_counts(database: Database) -> None:
     [first] = numbered([game()])
     second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)

@@ -1,13 +1,15 @@
 """What the database's complaints mean, and that old evidence goes."""
 
 import time
+from collections.abc import Iterator
+from itertools import count
 
 import pytest
 from game_records import game, rows
-from sqlalchemy import event, func, select
-from store_world import enclosure
+from sqlalchemy import Connection, event, func, select
+from store_world import enclosure, recounted
 
-from gateway.store import StoreError
+from gateway.store import StoreError, storing
 from gateway.store.database import Database, open_to_write
 from gateway.store.games import Filter, Page, page
 from gateway.store.records import Enclosure
@@ -43,6 +45,33 @@ def test_game_that_no_database_takes_keeps_no_other_and_is_named(
     assert evidence_kept(database) == 1
 
 
+@pytest.mark.parametrize("kind", [OSError, MemoryError, StoreError])
+def test_batch_with_a_game_at_fault_is_tried_again_whole_where_the_database_fails_meanwhile(
+    database: Database, kind: type[Exception]
+) -> None:
+    worker = Worker(database)
+    batch = rows([game(game="1"), game(game="2", series=2**70), game(game="3")])
+    question = ("write", batch, [enclosure(3)])
+
+    tried = count(1)
+
+    def fail(connection: Connection, name: str) -> None:
+        if next(tried) == 5:  # the third game, after all, the first, both others, and the second
+            raise kind("it is away")
+
+    event.listen(database.engine, "savepoint", fail)
+    assert answer_to(question, worker) == ("failed", "it is away")
+    event.remove(database.engine, "savepoint", fail)
+    with database.reading() as connection:
+        assert page(connection, Filter(), Page()) == []
+    written = worker.write(batch, [enclosure(3)])
+    assert [each.number for each in written.games] == [1]
+    with database.reading() as connection:
+        assert [each.game for each in page(connection, Filter(), Page())] == ["3", "1"]
+        assert storing.totals_kept(connection) == recounted(connection)
+    assert evidence_kept(database) == 1
+
+
 @pytest.mark.usefixtures("impatient")
 def test_database_that_is_locked_is_a_store_error_in_one_line(where: str) -> None:
     database, other = open_to_write(where), open_to_write(where)
@@ -74,6 +103,34 @@ def test_evidence_that_none_is_to_be_kept_of_goes_whatever_its_age(database: Dat
     worker.write(rows([game(ended=round(time.time() * 1000) - 1)]), [enclosure(1)])
     assert worker.tidy() is True
     assert evidence_kept(database) == 0
+
+
+@pytest.mark.usefixtures("impatient")
+def test_evidence_is_packed_while_no_other_writer_waits_for_that(where: str) -> None:
+    database, other = open_to_write(where), open_to_write(where)
+
+    def evidence() -> Iterator[Enclosure]:
+        for side in (0, 1):
+            yield enclosure(1, side)
+            with other.writing():  # which a transaction of the worker's would exclude
+                pass
+
+    Worker(database).write(rows([game()]), evidence())
+    assert evidence_kept(database) == 2
+    other.close()
+    database.close()
+
+
+def test_evidence_is_not_refused_for_want_of_memory_to_pack_it(database: Database) -> None:
+    class Large:
+        game, side = "1", 0
+
+        @property
+        def exchange(self) -> bytes:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        Worker(database).write(rows([game()]), [Large()])
 
 
 def test_evidence_that_cannot_be_packed_keeps_no_other_and_is_named(database: Database) -> None:
