@@ -398,7 +398,7 @@ async def test_stop_is_timed_and_its_status_told(first: str, status: int) -> Non
     )
     command = (sys.executable, "-c", f"import signal, sys\n{first}\n{names}signal.pause()")
     async with trio.open_nursery() as nursery:
-        server = Gateway(nursery, (), command=command)
+        server = Gateway(nursery, (), "the server", command, None)
         await server.start()
         seconds, found = await server.stop()
         nursery.cancel_scope.cancel()
