@@ -9,7 +9,7 @@ import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -195,14 +195,8 @@ def best_of(tries: Sequence[Outcome]) -> Outcome:
     """Return the try in which the host held up least, with what was lost and logged in any."""
     best = min(tries, key=lambda each: each.window.left_out)
     lost = [what for each in tries for what in each.window.lost]
-    names = ("tracebacks", "errors", "controls", "size")
-    said = Said(*(sum(getattr(each.said, name) for each in tries) for name in names))
-    window = Window(
-        best.window.times, best.window.left_out, lost, best.window.house, best.window.server_share
-    )
-    return Outcome(
-        best.name, window, best.before, best.most, best.after, said, best.counts, best.by, best.stored
-    )
+    said = Said(*map(sum, zip(*(astuple(each.said) for each in tries), strict=True)))
+    return replace(best, window=replace(best.window, lost=lost), said=said)
 
 
 def rows_of(one: Outcome, usual: float | None) -> list[Row]:
