@@ -111,9 +111,7 @@ def finish(
     missed = [f"MISSED {row.part}: {row.what}" for row in wide if row.is_missed]
     lines = [*notes, *missed]
     print("\n".join(["\n\n".join(map(aligned, tables)), *lines]), flush=True)
-    words = {
-        name: _shown(value) for name, value in vars(options).items() if name not in ("json", "markdown")
-    }
+    words = {name: _shown(value) for name, value in vars(options).items() if name not in ("json", "markdown")}
     where, everything = _where(), [*wide, *rows]
     write_json(
         options.json,
