@@ -5,6 +5,7 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
@@ -25,8 +26,10 @@ from conformance.lab.workers import LoadError
 from conformance.launch import COMMAND
 
 needs_cluster = pytest.mark.skipif(
-    redis_program() is None or not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")),
-    reason="there is no Redis, or no PostgreSQL",
+    redis_program() is None
+    or find_spec("psycopg") is None
+    or not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")),
+    reason="there is no Redis, no PostgreSQL, or not the extra `postgres`",
 )
 KILLS = "--pairs 6 --results 12 --within 0.001 --seed 9"
 
@@ -182,7 +185,8 @@ def test_short_run_of_a_cluster_shows_every_goal_met(
 ) -> None:
     words = "--times 1 --only kill-holding --pairs 9 --results 5 --seed 3"
     status = main(["survive", "cluster", *words.split(), "--json", str(tmp_path / "x.json")])
-    assert status == 0, capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert status == 0, out + err
     assert figures(tmp_path / "x.json")["all paired within, from its end"] > 0
 
 
