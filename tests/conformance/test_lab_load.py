@@ -42,6 +42,7 @@ async def test_any_server_is_measured_as_its_dialect_has_it(kind: str, short_ser
                 break
     assert [counted.server for counted in report.stretches] == [None, None]
     assert all(counted.moves > 0 for counted in report.stretches)
+    assert all(0 < counted.load_cpu < counted.seconds for counted in report.stretches)
     assert report.stretches[0].games > 0
 
 
