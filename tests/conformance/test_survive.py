@@ -36,6 +36,7 @@ needs_cluster = pytest.mark.skipif(
     reason="there is no Redis, no PostgreSQL, or not the extra `postgres`",
 )
 LOBBY_GAME = Result("ann", "bob", Game("0101010", 1, "four"))
+LOST_GAME = Result("ann", "bob", Game("0101010", 2, "four"))
 KILLS = "--pairs 6 --results 12 --within 0.001 --seed 9"
 
 # The games.
@@ -284,10 +285,7 @@ async def test_pair_that_does_not_meet_misses_a_goal(autojump_clock: object) -> 
         ([LOBBY_GAME], []),
         ([], ["told, not stored"] * 2),
         ([LOBBY_GAME] * 2, ["stored, not told"] * 2),
-        (
-            [Result("ann", "bob", Game("0101010", 2, "four"))],
-            ["told, not stored"] * 2 + ["stored, not told"] * 2,
-        ),
+        ([LOST_GAME], ["told, not stored"] * 2 + ["stored, not told"] * 2 + ["never played"]),
         ([Result("ann", "bob", Game("1010101", 1, "four"))], ["never played"]),
     ],
 )
@@ -298,6 +296,5 @@ def test_what_is_told_in_a_lobby_is_held_against_what_is_stored(
     ann.told = [Told("ann", True, Outcome.WON, None)]
     bob.told = [Told("bob", False, Outcome.LOST, "ann")]
     found = agreement([ann, bob], stored)
-    assert [line.partition(":")[0] for line in found.differences][: len(differences)] == differences
-    assert bool(found.differences) == bool(differences)
+    assert [line.partition(":")[0] for line in found.differences] == differences
     assert found.met == ({(ann.origin, bob.origin)} if stored else set())
