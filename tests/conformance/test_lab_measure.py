@@ -84,6 +84,7 @@ def test_server_beside_another_is_measured_in_turns(tmp_path: Path) -> None:
         ["store", "--db", "none"],
         ["page", "--visitors", "none"],
         ["house", "--beside", "no-such-python"],
+        ["web", "--db", "games.db", "--beside", sys.executable],
     ],
 )
 def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
