@@ -2,13 +2,13 @@
 
 import ssl
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Protocol
 
 import trio
 
-from conformance.dialects.script import Cut
+from conformance.dialects.script import Cut, Script, Wish
 from conformance.frames import FrameError, Handshake
 from conformance.lab.workers import LoadError
 from conformance.targets import Address
@@ -140,27 +140,36 @@ async def connected(
         await trio.aclose_forcefully(stream)
 
 
-class Scripted(Protocol):
+class Scripted(ABC):
     """What a scripted client says and hears. Bytes in, bytes out."""
 
-    is_leaving: bool
-    """Whether it is time to leave."""
+    def __init__(self, script: Script, wish: Wish) -> None:
+        self.wish = wish
+        self.is_leaving = False
+        """Whether it is time to leave."""
+        self._script = script
+        self._place = script.start
 
     @property
     def resource(self) -> str | None:
         """The path that a websocket asks for; None for plain TCP."""
+        return self._script.resource(self.wish)
 
     @property
     def opening(self) -> bytes:
         """The first bytes to send."""
+        return self._script.opening(self.wish)
 
     @property
     def has_finished(self) -> bool:
-        """Whether it has nothing more to hear."""
+        """Whether it has nothing more to hear. Never, unless a subclass knows."""
+        return False
 
     def cut(self, data: bytes) -> Cut:
         """Cut what was received into messages. Raises OutOfStep."""
+        return self._script.cut(data)
 
+    @abstractmethod
     def hear(self, message: bytes) -> bytes:
         """Take in a message; return what is to be sent. Raises OutOfStep."""
 

@@ -352,7 +352,7 @@ class Load(TimedLoop):
         self._plan = plan
         self._bots = list(self._made(token))
         self._idle = 0.0
-        """Seconds for which nothing had come."""
+        """Processor time of turns in which nothing had come."""
 
     def _made(self, token: str) -> Iterator[TimedBot]:
         """Yield the bots; where there are two servers, each of them has the first of every other pair."""
@@ -402,12 +402,12 @@ class Load(TimedLoop):
         # third of the server's time for a move on a virtual machine, and the faster the server, the less
         # often that happens: it says something of the machine, and nothing of the server.
         longest = 0.0 if self._plan.cores is not None and self.interval is None else _LOOK_AROUND
+        used = time.process_time()
         while now < end:
-            begun = now
             is_busy = self.turn(min(longest, end - now))
-            now = perf_counter()
+            now, before, used = perf_counter(), used, time.process_time()
             if not is_busy:
-                self._idle += now - begun
+                self._idle += used - before
             if now > look and self._plan.is_gateway:  # an original lets one pair play at a time
                 look = now + _LOOK_AROUND
                 patience = STILL + 3 * (self.interval or 0.0)

@@ -111,7 +111,7 @@ def finish(
     missed = [f"MISSED {row.part}: {row.what}" for row in wide if row.is_missed]
     lines = [*notes, *missed]
     print("\n".join(["\n\n".join(map(aligned, tables)), *lines]), flush=True)
-    words = {name: value for name, value in vars(options).items() if name not in ("json", "markdown")}
+    words = {name: _shown(value) for name, value in vars(options).items() if name not in ("json", "markdown")}
     where, everything = _where(), [*wide, *rows]
     write_json(
         options.json,
@@ -120,6 +120,16 @@ def finish(
     title = f"`python -m conformance {command}`, {', '.join(where.values())}:"
     write(options.markdown, "\n\n".join([title, *map(markdown, tables), *lines]) + "\n")
     return 1 if any(row.is_missed for row in everything) else 0
+
+
+def _shown(option: object) -> object:
+    """Return an option as a report has it. Of a URL nothing is said: there may be a password in it."""
+    match option:
+        case str() if "://" in option:
+            return "URL"
+        case list():
+            return [_shown(each) for each in option]
+    return option
 
 
 def as_data(rows: Sequence[Row]) -> list[dict[str, object]]:

@@ -123,9 +123,9 @@ class Gateway:
         self,
         nursery: trio.Nursery,
         options: Sequence[str],
-        name: str = "the server",
-        command: Sequence[str] = COMMAND,
-        log: Log | None = None,
+        name: str,
+        command: Sequence[str],
+        log: Log | None,
     ) -> None:
         self.log = log or Log()
         self.deaths = 0
@@ -195,11 +195,14 @@ class Gateway:
 
 @asynccontextmanager
 async def gateway(
-    options: Sequence[str], command: Sequence[str] = COMMAND, log: Log | None = None
+    options: Sequence[str],
+    command: Sequence[str] = COMMAND,
+    log: Log | None = None,
+    name: str = "the server",
 ) -> AsyncIterator[Gateway]:
     """Run a gateway for as long as the block lasts; at its end it is killed. Raises ServerError, wrapped."""
     async with trio.open_nursery() as nursery:
-        found = Gateway(nursery, options, command=command, log=log)
+        found = Gateway(nursery, options, name, command, log)
         await found.start()
         try:
             yield found
@@ -378,23 +381,13 @@ async def cluster(
         database = await stack.enter_async_context(postgres()) if with_database else None
         words = [*options, "--cluster", redis.url, "--cluster-prefix", PREFIX]
         words += ["--db", database.url] if database is not None else []
-        nursery = await stack.enter_async_context(trio.open_nursery())
         nodes = [
-            Gateway(nursery, [*words, "--node", name], f"node {name}", command, log)
+            await stack.enter_async_context(gateway([*words, "--node", name], command, log, f"node {name}"))
             for name, log in zip(names, logs or [Log() for _ in names], strict=True)
         ]
-        try:
-            for node in nodes:
-                await node.start()
-            found = Cluster(nodes, redis, database)
-            await _until_linked(found)
-            yield found
-        finally:
-            with trio.CancelScope(shield=True):
-                for node in nodes:
-                    if node.is_up:
-                        await node.kill()
-        nursery.cancel_scope.cancel()
+        found = Cluster(nodes, redis, database)
+        await _until_linked(found)
+        yield found
 
 
 async def _until_linked(found: Cluster) -> None:

@@ -24,7 +24,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Job = Callable[..., object]
 """May raise LoadError, OutOfStep, NoSuchProcess, OSError."""
-_COMMAND = (sys.executable, "-c", "from conformance.lab.workers import serve; serve()")
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from conformance.lab.workers import serve; serve()"
+"""What a process runs. It imports from where this one does, not also from the current folder."""
 _STDIN, _STDOUT = 0, 1
 _LENGTH = 4
 """Bytes in front of a pickle that say how long it is."""
@@ -78,7 +79,8 @@ class Worker:
 @asynccontextmanager
 async def worker(job: Job, *arguments: object) -> AsyncIterator[Worker]:
     """Run a job in a process that is killed at the end of the block. Raises LoadError."""
-    process = await trio.lowlevel.open_process(_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    command = [sys.executable, "-P", "-c", _PROGRAM.format(path=sys.path)]
+    process = await trio.lowlevel.open_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         found = Worker(process)
         await found.send((job, arguments))

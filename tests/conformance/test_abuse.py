@@ -336,6 +336,8 @@ def moves(p50: float, p99: float) -> Window:
         ({"window": moves(1.0, 20.1)}, ["p99 ms"]),
         ({"window": replace(WINDOW, times=[])}, ["p50 ms", "p99 ms"]),
         ({"window": replace(WINDOW, house=[1.1])}, ["house p50 ms"]),
+        ({"window": replace(WINDOW, house=[0.1, 0.1, 1.1])}, []),
+        ({"window": replace(WINDOW, house=[0.1, 0.1, 1.1]), "name": "house"}, ["house max ms"]),
         ({"window": replace(WINDOW, lost=["hung up"])}, ["lost"]),
         ({"window": replace(WINDOW, left_out=0.76)}, ["left out"]),
         ({"said": Said(tracebacks=1)}, ["log"]),
@@ -398,7 +400,7 @@ async def test_stop_is_timed_and_its_status_told(first: str, status: int) -> Non
     )
     command = (sys.executable, "-c", f"import signal, sys\n{first}\n{names}signal.pause()")
     async with trio.open_nursery() as nursery:
-        server = Gateway(nursery, (), command=command)
+        server = Gateway(nursery, (), "the server", command, None)
         await server.start()
         seconds, found = await server.stop()
         nursery.cancel_scope.cancel()

@@ -1,7 +1,8 @@
-"""A process of timed bots: other servers, and servers that misbehave."""
+"""Processes of jobs, and that of timed bots: other servers, and servers that misbehave."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 import trio
@@ -10,9 +11,17 @@ from runner_fakes import tcp_server, websocket_server
 from worlds.server import EVERY_PORT, Served, served
 
 from conformance.lab.load import COUPLES, Plan, Stretch, by_kind, played
-from conformance.lab.workers import LoadError
+from conformance.lab.workers import LoadError, run
 from conformance.launch import running
 from conformance.targets import Address
+
+
+async def test_process_of_a_job_imports_nothing_from_the_current_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "attr.py").write_text("raise SystemExit('of the current folder')")  # which trio imports
+    monkeypatch.chdir(tmp_path)
+    assert await run(len, "abc") == 3
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +42,7 @@ async def test_any_server_is_measured_as_its_dialect_has_it(kind: str, short_ser
                 break
     assert [counted.server for counted in report.stretches] == [None, None]
     assert all(counted.moves > 0 for counted in report.stretches)
+    assert all(0 < counted.load_cpu < counted.seconds for counted in report.stretches)
     assert report.stretches[0].games > 0
 
 

@@ -2,6 +2,8 @@
 
 import json
 import sys
+from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,16 @@ from conformance.__main__ import main
 from conformance.lab.bots import couple
 from conformance.lab.crowds import NAMES, renamed
 from conformance.lab.measure.bench import transports
+from conformance.lab.measure.command import measured
 from conformance.lab.measure.growth import points_up_to
 from conformance.lab.measure.page import Move, Sightings, delays
+from conformance.lab.measure.scenario import Part, Scenario
 from conformance.lab.measure.store import slower
 from conformance.lab.measure.web import allowed
+from conformance.lab.report import Row
 from conformance.lab.servers import redis_program
 from conformance.lab.workers import LoadError
+from conformance.launch import COMMAND
 
 SHORT = {
     "bench": "--pairs 4 --seconds 0.2 --rate 200 --only mix",
@@ -78,6 +84,7 @@ def test_server_beside_another_is_measured_in_turns(tmp_path: Path) -> None:
         ["store", "--db", "none"],
         ["page", "--visitors", "none"],
         ["house", "--beside", "no-such-python"],
+        ["web", "--db", "games.db", "--beside", sys.executable],
     ],
 )
 def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +97,19 @@ def test_part_that_cannot_be_measured_misses_its_goal(capsys: pytest.CaptureFixt
     told = capsys.readouterr()
     assert "cannot connect" in told.err
     assert "could not be measured" in told.out
+
+
+async def test_two_servers_are_measured_in_the_one_order_and_then_in_the_other() -> None:
+    order: list[str] = []
+
+    async def measure(_: Namespace, command: Sequence[str]) -> list[Row]:
+        order.append("here" if command == COMMAND else "beside")
+        return [Row("a", "x", len(order))]
+
+    scenario = Scenario("", {"a": Part(measure, 3)}, lambda _: None)
+    rows = await measured(scenario, Namespace(beside="python", only=["a"], times=None))
+    assert order == ["here", "beside", "beside", "here", "here", "beside"]
+    assert rows == [Row("a", "x", 4, beside=3)]
 
 
 def test_ratio_of_a_mix_weighs_the_transports_by_connections() -> None:

@@ -54,7 +54,13 @@ def test_medians_are_of_the_same_figure_in_all_runs_and_stand_beside_another_ser
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_status_says_whether_a_goal_was_missed_and_files_say_it_all(wide: bool, tmp_path: Path) -> None:
-    files = Namespace(json=tmp_path / "x.json", markdown=tmp_path / "x.md", seconds=5.0)
+    files = Namespace(
+        json=tmp_path / "x.json",
+        markdown=tmp_path / "x.md",
+        seconds=5.0,
+        db="postgresql://ann:secret@host/c4",
+        server_options=["--seed", "1", "--db=postgresql://ann:secret@host/c4"],
+    )
     rows = [counted("games", "played", 7), counted("games", "lost", 0, 0)]
     for more, status in (([], 0), ([counted("log", "errors", 1, 0)], 1)):
         found = [*rows, *more]
@@ -62,7 +68,7 @@ def test_status_says_whether_a_goal_was_missed_and_files_say_it_all(wide: bool, 
         assert finish("measure x", both[0], files, ["a note"], wide=both[1]) == status
     data = json.loads(files.json.read_text())
     assert [row["missed"] for row in data["rows"]] == [False, False, True]
-    assert data["options"] == {"seconds": 5.0}
+    assert data["options"] == {"seconds": 5.0, "db": "URL", "server_options": ["--seed", "1", "URL"]}
     text = files.markdown.read_text()
     assert text.startswith("`python -m conformance measure x`, 20")
     assert "commit" in text

@@ -2,11 +2,12 @@
 
 import os
 import pwd
+import signal
 from pathlib import Path
 
 import pytest
 
-from conformance.lab.servers import postgres, redis_program, redis_server
+from conformance.lab.servers import cluster, postgres, redis_program, redis_server
 from conformance.lab.workers import LoadError
 
 REDIS = redis_program()
@@ -56,3 +57,12 @@ async def test_postgresql_that_only_root_could_run_is_not_begun(monkeypatch: pyt
     with pytest.raises(LoadError, match="does not run as root, and there is no user postgres or nobody"):
         async with postgres():
             pass
+
+
+@needs_redis
+@pytest.mark.lab
+async def test_node_that_was_stopped_does_not_outlive_its_cluster() -> None:
+    async with cluster("ab", []) as found:
+        node = found.nodes[1]
+        node.halt()
+    assert node.server.process.returncode == -signal.SIGKILL

@@ -5,7 +5,10 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
+from random import Random
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -14,20 +17,26 @@ from hypothesis import strategies as st
 
 from conformance.__main__ import main
 from conformance.boards import CELLS, COLUMNS, ROWS, drops
-from conformance.dialects.script import Game, Wish
+from conformance.dialects.script import Game, Outcome, Wish
 from conformance.lab.report import Row
 from conformance.lab.servers import Gateway, redis_program
 from conformance.lab.survive.command import PLAYS, survive
+from conformance.lab.survive.faults import PAIRED, Measured, Scene
 from conformance.lab.survive.games import LENGTH, Result, course, integrity, stored_in
-from conformance.lab.survive.players import Course, Player
+from conformance.lab.survive.lobby import Told, Visitor, agreement
+from conformance.lab.survive.players import Course, Load, Player
 from conformance.lab.survive.verdict import Verdict, judge
 from conformance.lab.workers import LoadError
 from conformance.launch import COMMAND
 
 needs_cluster = pytest.mark.skipif(
-    redis_program() is None or not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")),
-    reason="there is no Redis, or no PostgreSQL",
+    redis_program() is None
+    or find_spec("psycopg") is None
+    or not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")),
+    reason="there is no Redis, no PostgreSQL, or not the extra `postgres`",
 )
+LOBBY_GAME = Result("ann", "bob", Game("0101010", 1, "four"))
+LOST_GAME = Result("ann", "bob", Game("0101010", 2, "four"))
 KILLS = "--pairs 6 --results 12 --within 0.001 --seed 9"
 
 # The games.
@@ -182,7 +191,8 @@ def test_short_run_of_a_cluster_shows_every_goal_met(
 ) -> None:
     words = "--times 1 --only kill-holding --pairs 9 --results 5 --seed 3"
     status = main(["survive", "cluster", *words.split(), "--json", str(tmp_path / "x.json")])
-    assert status == 0, capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert status == 0, out + err
     assert figures(tmp_path / "x.json")["all paired within, from its end"] > 0
 
 
@@ -256,3 +266,35 @@ def test_database_that_does_not_open_is_status_1(capsys: pytest.CaptureFixture[s
     database.write_text("Dear reader")
     assert main(["survive", "kills", "--db", str(database)]) == 1
     assert "letter.txt" in capsys.readouterr().err
+
+
+# What is measured, and the lobby.
+
+
+async def test_pair_that_does_not_meet_misses_a_goal(autojump_clock: object) -> None:
+    pair = SimpleNamespace(begun=None, players=("ann", "bob"))
+    load = cast(Load, SimpleNamespace(meet=lambda _: pair))
+    scene = Scene([], None, "", load, Random(1), Measured(), Namespace())
+    await scene.meet(PAIRED, [[]])
+    assert [row.what for row in scene.measured.rows("stop-node") if row.is_missed] == ["did not come about"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "differences"),
+    [
+        ([LOBBY_GAME], []),
+        ([], ["told, not stored"] * 2),
+        ([LOBBY_GAME] * 2, ["stored, not told"] * 2),
+        ([LOST_GAME], ["told, not stored"] * 2 + ["stored, not told"] * 2 + ["never played"]),
+        ([Result("ann", "bob", Game("1010101", 1, "four"))], ["never played"]),
+    ],
+)
+def test_what_is_told_in_a_lobby_is_held_against_what_is_stored(
+    stored: list[Result], differences: list[str]
+) -> None:
+    ann, bob = Visitor(("droidcon", 0), "ann", LOBBY_GAME.game), Visitor(("nac4", 1), "bob", LOBBY_GAME.game)
+    ann.told = [Told("ann", True, Outcome.WON, None)]
+    bob.told = [Told("bob", False, Outcome.LOST, "ann")]
+    found = agreement([ann, bob], stored)
+    assert [line.partition(":")[0] for line in found.differences] == differences
+    assert found.met == ({(ann.origin, bob.origin)} if stored else set())

@@ -229,11 +229,12 @@ def test_nobody_can_leave_a_game_that_is_not_on(kind: str, end: str) -> None:
         player.hear(end.encode())
 
 
-def test_board_that_was_not_played_is_out_of_step() -> None:
+@pytest.mark.parametrize("board", ["3", "010"], ids=["of another game", "ahead of the game"])
+def test_board_that_was_not_played_is_out_of_step(board: str) -> None:
     player = started("nac4", (WON, LOST))
     hear_all(player, [message.encode() for message in BEGUN["nac4"]])
     with pytest.raises(OutOfStep):
-        player.hear(f"endgame {nac4_board('3')} R WinR Disconnected".encode())
+        player.hear(f"endgame {nac4_board(board)} R WinR Disconnected".encode())
 
 
 # On a socket: one pair of Droidcon players, and a server that lets nobody else in.

@@ -9,7 +9,7 @@ import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -34,7 +34,9 @@ P50_MS, P99_MS = 2.0, 20.0
 QUIET_P99_MS = 2.0
 """The same for 99 of 100 while nobody attacks; on a slower machine the figures tell nothing."""
 HOUSE_MS = 1000.0
-"""Milliseconds that half of the moves of a house player that thinks for 10 may take."""
+"""Milliseconds that half of the moves of the house player may take whom an honest client plays."""
+HOUSE = "house"
+"""The attack beside which all of these moves have to come within that time."""
 MOST_LEFT_OUT = 0.75
 """The share of the moves that may be left out."""
 GROWTH_MB = 256.0
@@ -195,14 +197,8 @@ def best_of(tries: Sequence[Outcome]) -> Outcome:
     """Return the try in which the host held up least, with what was lost and logged in any."""
     best = min(tries, key=lambda each: each.window.left_out)
     lost = [what for each in tries for what in each.window.lost]
-    names = ("tracebacks", "errors", "controls", "size")
-    said = Said(*(sum(getattr(each.said, name) for each in tries) for name in names))
-    window = Window(
-        best.window.times, best.window.left_out, lost, best.window.house, best.window.server_share
-    )
-    return Outcome(
-        best.name, window, best.before, best.most, best.after, said, best.counts, best.by, best.stored
-    )
+    said = Said(*map(sum, zip(*(astuple(each.said) for each in tries), strict=True)))
+    return replace(best, window=replace(best.window, lost=lost), said=said)
 
 
 def rows_of(one: Outcome, usual: float | None) -> list[Row]:
@@ -211,10 +207,12 @@ def rows_of(one: Outcome, usual: float | None) -> list[Row]:
     may_log = name in ATTACKS and ATTACKS[name].may_log
     grown, kept = (difference(size, one.before) for size in (one.most, one.after))
     idle = [each for each, counts in one.counts.items() if not counts.get("messages")]
+    longest = Row(name, "house max ms", ms(window.house, 100), most=HOUSE_MS, form=".1f")
     return [
         Row(name, "p50 ms", ms(window.times, 50), most=P50_MS, form=".1f"),
         Row(name, "p99 ms", ms(window.times, 99), most=P99_MS, form=".1f"),
         Row(name, "house p50 ms", ms(window.house, 50), most=HOUSE_MS, form=".1f"),
+        *([longest] if name == HOUSE else ()),
         Row(name, "server", window.server_share, form=".0%"),
         Row(name, "took", difference(window.server_share, usual), form=".0%"),
         Row(name, "by", one.by, form=".0%"),

@@ -48,13 +48,14 @@ async def _measure(kind: str, options: Namespace, command: Sequence[str]) -> lis
     floor = sum(cost * share for cost, share in known if cost is not None)
     cost = None if any(cost is None for cost, _ in known) else ratio(saturated.cpu_us, floor)
     goal = None if options.against else GOALS.get(kind)
+    stretch = None if goal is None else STRETCH_GOALS[kind]
+    goals = [Row(kind, "goal", goal, form=".1f"), Row(kind, "stretch", stretch, form=".1f")]
     return [
         Row(kind, "moves/s", saturated.rate, form=".0f"),
         Row(kind, "us a move", saturated.cpu_us),
         Row(kind, "floor us", floor or None),
         Row(kind, "ratio", cost, most=goal),
-        Row(kind, "goal", goal, form=".1f"),
-        Row(kind, "stretch", None if goal is None else STRETCH_GOALS[kind], form=".1f"),
+        *(goals if options.beside is None else ()),  # which are no figures of either server
         Row(kind, "server", saturated.server_share, form=".0%"),
         Row(kind, "load", saturated.load_cpu / saturated.seconds, form=".0%"),
         Row(kind, "paced", paced.rate, form=".0f"),

@@ -4,8 +4,7 @@ All nodes and Redis share one core and the load has the other, so what is compar
 """
 
 from argparse import Namespace
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,8 +16,6 @@ from conformance.lab.load import (
     COUPLES,
     ENDLESS,
     Counted,
-    Plan,
-    Stretch,
     at_gateway,
     both_stretches,
     by_kind,
@@ -49,8 +46,8 @@ COUNTS = (2, 4, 8)
 async def _moves(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
     """Compare moves on a server that is alone, on a node, and between two nodes: saturated, and at a pace."""
     couples, both = COUPLES[kind], both_stretches(options)
-    async with _alone(kind, options, command) as plan:
-        alone, alone_paced = (await played(plan)).stretches
+    async with running(ENDLESS, command) as server:
+        alone, alone_paced = (await played(at_gateway(server, couples, options.games, *both))).stretches
     found: list[tuple[Counted, Counted]] = []
     for names in ("a", "ab"):
         async with cluster(names, ENDLESS, command) as nodes:
@@ -80,13 +77,6 @@ async def _moves(kind: str, options: Namespace, command: Sequence[str]) -> list[
         Row(kind, f"{paced}, p50 later by", later, "ms", MORE_MS),
         Row(kind, f"{paced}, alone, off its core", alone_paced.waited_share, form=".1%"),
     ]
-
-
-@asynccontextmanager
-async def _alone(kind: str, options: Namespace, command: Sequence[str]) -> AsyncIterator[Plan]:
-    stretches: tuple[Stretch, Stretch] = both_stretches(options)
-    async with running(ENDLESS, command) as server:
-        yield at_gateway(server, COUPLES[kind], options.games, *stretches)
 
 
 def _nodes(counted: Counted) -> list[float]:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from conformance.arguments import Parser
+from conformance.arguments import Parser, UsageError
 from conformance.lab import meters
 from conformance.lab.client import HungUp, asked
 from conformance.lab.crowds import SHORT_SERIES, fill
@@ -124,6 +124,12 @@ def _options(parser: Parser) -> None:
     parser.add_argument("--db", metavar="FILE", help="a database in which they are already")
 
 
+def _check(options: Namespace) -> None:
+    """Raises UsageError."""
+    if options.db and options.beside:
+        raise UsageError("--db goes without --beside: both servers are up, and one file is for one of them")
+
+
 WEB = Scenario(
     "do those who read results by web cost those who play?",
     {
@@ -132,4 +138,5 @@ WEB = Scenario(
     },
     _options,
     _prepared,
+    check=_check,
 )

@@ -14,9 +14,9 @@ from time import time_ns
 import trio
 
 from conformance.arguments import Parser
-from conformance.dialects.script import DRAWN, SHORT, Cut, Game, Outcome, OutOfStep, Phase, Wish
+from conformance.dialects.script import DRAWN, SHORT, Game, Outcome, OutOfStep, Phase, Wish
 from conformance.lab.bots import PLAIN, script_of, shown
-from conformance.lab.client import Client, HungUp, connected, converse
+from conformance.lab.client import Client, HungUp, Scripted, connected, converse
 from conformance.lab.report import counted, finish, some
 from conformance.lab.servers import cluster, postgres, until
 from conformance.lab.survive.games import Result, stored_in
@@ -58,29 +58,21 @@ class Told:
     """None where its dialect does not tell."""
 
 
-class Visitor:
+class Visitor(Scripted):
     """A player that meets anyone, over and over, and always plays the same game."""
 
     def __init__(self, origin: Origin, name: str, game: Game) -> None:
+        super().__init__(script_of(PLAIN[origin[0]], game), Wish(name))
         self.origin = origin
         self.game = game
-        self.wish = Wish(name)
         self.told: list[Told] = []
         self.is_silent = False
         """To be set when there were enough games: it says nothing any more."""
-        self.is_leaving = False
-        self.has_finished = False
-        """Never: it is there until it leaves."""
+        self._opponent: str | None = None
         self._client: Client | None = None
-        self._begin()
 
     def __str__(self) -> str:
         return f"{self.origin[0]} player {self.wish.name}"
-
-    def _begin(self) -> None:
-        self._script = script_of(PLAIN[self.origin[0]], self.game)
-        self._place = self._script.start
-        self._opponent: str | None = None
 
     async def play(self, address: Address) -> None:
         """Play until `leave`, and then until the server has noticed. Raises OutOfStep."""
@@ -96,7 +88,7 @@ class Visitor:
                     return
                 if not (self._script.may_hang_up and self._place.phase is Phase.WAITING and self.told):
                     raise OutOfStep(f"{self} was hung up on when it was {self._place}: {error}") from None
-                self._begin()
+                self._place, self._opponent = self._script.start, None
 
     async def leave(self) -> None:
         """Leave the lobby, whatever is told meanwhile."""
@@ -104,17 +96,6 @@ class Visitor:
         if self._client is not None:
             with suppress(HungUp):
                 await self._client.leave()
-
-    @property
-    def resource(self) -> str | None:
-        return self._script.resource(self.wish)
-
-    @property
-    def opening(self) -> bytes:
-        return self._script.opening(self.wish)
-
-    def cut(self, data: bytes) -> Cut:
-        return self._script.cut(data)
 
     def hear(self, message: bytes) -> bytes:
         if self.is_leaving:
@@ -129,7 +110,7 @@ class Visitor:
             self._opponent = step.opponent
         if self.is_silent:
             return b""
-        return self._script.opening(self.wish) if step.again else step.move
+        return self.opening if step.again else step.move
 
 
 @asynccontextmanager

@@ -16,9 +16,9 @@ from time import monotonic
 
 import trio
 
-from conformance.dialects.script import LEFT, Closed, Cut, Game, OutOfStep, Phase, Wish
+from conformance.dialects.script import LEFT, Closed, Game, OutOfStep, Phase, Wish
 from conformance.lab.bots import PLAIN, script_of, shown
-from conformance.lab.client import HungUp, connected, converse
+from conformance.lab.client import HungUp, Scripted, connected, converse
 from conformance.lab.servers import Gateway
 from conformance.lab.survive.games import Result, course
 
@@ -38,19 +38,17 @@ _RETURN = 0.1
 """Seconds until a client comes back to a server that does not let it in."""
 
 
-class Player:
+class Player(Scripted):
     """One client that plays a course of games, and the results that it was told. Bytes in, bytes out."""
 
     def __init__(
         self, dialect: str, wish: Wish, partner: str, games: Sequence[Game], gateway: Gateway
     ) -> None:
+        super().__init__(script_of(PLAIN[dialect], games[0]), wish)
         self.dialect = dialect
-        self.wish = wish
         self.gateway = gateway
         self.results: list[Result] = []
         """One for each game that it was told the end of."""
-        self.is_leaving = False
-        """Whether it is time to leave, as the game that is on demands."""
         self.is_cut_off = False
         """Whether it was told that its opponent has left the game that was on."""
         self.winner: int | None = None
@@ -65,8 +63,6 @@ class Player:
         """When a game of its was last over."""
         self._partner = partner
         self._games = games
-        self._script = script_of(PLAIN[dialect], games[0])
-        self._place = self._script.start
 
     def __str__(self) -> str:
         return f"{self.dialect} player {self.wish.name} on {self.gateway}"
@@ -83,7 +79,6 @@ class Player:
 
     @property
     def has_finished(self) -> bool:
-        """Whether it has nothing more to hear."""
         return self.has_all or self.is_cut_off
 
     @property
@@ -105,20 +100,6 @@ class Player:
     def is_host(self) -> bool:
         """Whether its server holds the game that is on: that of whoever had the first move at first."""
         return self.waits and bool(self._place.opens) == (len(self.results) % 2 == 0)
-
-    @property
-    def resource(self) -> str | None:
-        """The path that a websocket asks for; None for plain TCP."""
-        return self._script.resource(self.wish)
-
-    @property
-    def opening(self) -> bytes:
-        """The first bytes to send."""
-        return self._script.opening(self.wish)
-
-    def cut(self, data: bytes) -> Cut:
-        """Cut what was received into messages. Raises OutOfStep."""
-        return self._script.cut(data)
 
     def hear(self, message: bytes) -> bytes:
         """Take in a message; return what is to be sent. Raises OutOfStep."""
