@@ -44,6 +44,7 @@ from gateway.game.events import (
     Introduced,
     Moved,
     Objection,
+    Overlooked,
     Refused,
     Shown,
     Started,
@@ -240,7 +241,7 @@ class Driver(Matchmaker):
         match event:
             case Introduced(name):
                 self.identify(name)
-            case Shown():
+            case Shown() | Overlooked():
                 self.add(event)
             case Started() if part.is_on:  # now the bot has been told how the game before ended
                 self.add_line("--", f"game {part.began.number}: {part.scenario.title}")

@@ -14,7 +14,7 @@ from adapters.client.contract import WireError
 from adapters.client.rules import Topic
 from adapters.nac4.check import REQUIREMENTS
 from adapters.nac4.options import Nac4Options
-from gateway.game.events import Introduced
+from gateway.game.events import Introduced, Overlooked
 from gateway.game.text import printable
 
 
@@ -73,6 +73,11 @@ async def test_what_a_bot_did_wrong_before_it_gave_its_name_is_held_against_that
     assert fault.topic is Topic.WORDS
     # what it said is escaped once, where it is shown
     assert printable(fault.words) == r"it said '\ufeffHELLO', which is no message here"
+
+
+async def test_move_that_was_dropped_as_its_game_is_over_is_recorded(connected):
+    connected.driver.tap.observe(Overlooked("g"))
+    assert Overlooked("g") in connected.driver.record
 
 
 async def test_what_the_end_of_the_check_cuts_short_is_held_against_nobody(connected):
