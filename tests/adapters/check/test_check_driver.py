@@ -7,6 +7,7 @@ from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.check.bots import NAMELESS, Bots
 from adapters.check.driver import Driver
+from adapters.check.judging import STUCK
 from adapters.check.options import CheckOptions
 from adapters.check.record import Mark, Refusal
 from adapters.check.wire import CheckedSocket
@@ -14,7 +15,8 @@ from adapters.client.contract import WireError
 from adapters.client.rules import Topic
 from adapters.nac4.check import REQUIREMENTS
 from adapters.nac4.options import Nac4Options
-from gateway.game.events import Introduced, Overlooked
+from gateway.game.board import FIRST, Board
+from gateway.game.events import Introduced, Moved, Overlooked
 from gateway.game.text import printable
 
 
@@ -59,6 +61,16 @@ async def test_bot_that_does_nothing_is_waited_for_and_hung_up_on(connected):
     assert connected.driver.record == []
     await trio.sleep(0.2)
     assert Mark.CLOSING in connected.driver.record
+
+
+@pytest.mark.parametrize(("moves", "is_over"), [(0, True), (1, False)])
+async def test_bot_that_says_nothing_but_what_is_no_message_is_hung_up_on(connected, moves, is_over):
+    for each in range(STUCK):
+        connected.say_hello()
+        if each < moves:
+            connected.driver.moved(Moved("g", FIRST, 3, Board().drop(3)))
+    await trio.testing.wait_all_tasks_blocked()
+    assert connected.driver.is_closing == is_over
 
 
 @pytest.mark.parametrize("name", ["ann", None])
