@@ -232,6 +232,12 @@ def test_bot_that_leaves_between_two_games_is_only_remarked_unless_it_breaks_a_s
     assert (seen, found) == ("it hung up when the next game had begun", is_grave)
 
 
+def test_bot_that_crashes_between_two_games_is_wrong_where_one_that_leaves_is_not():
+    record = [*IN_GAME, LOST, began(2), *HANGS_UP, Crashed("status 1")]
+    ((_, seen, is_grave),) = faults_of("nac4", record)
+    assert (seen, is_grave) == ("it crashed when the next game had begun: status 1", True)
+
+
 @pytest.mark.parametrize(
     ("record", "seen"),
     [
