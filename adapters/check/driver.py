@@ -44,6 +44,7 @@ from gateway.game.events import (
     Introduced,
     Moved,
     Objection,
+    Overlooked,
     Refused,
     Shown,
     Started,
@@ -108,6 +109,8 @@ class Driver(Matchmaker):
         self._expected: _Expected | None = None
         self._overdue: float | None = None
         """Since when something is expected, if that is longer ago than the patience."""
+        self._unreadable = 0
+        """Texts that are no messages, since the bot's latest legal move."""
         self.expect(Topic.ENTRY, "it asked for no game")
 
     def add(self, what: What) -> None:
@@ -222,6 +225,7 @@ class Driver(Matchmaker):
 
     def moved(self, moved: Moved) -> None:
         """Take note of the bot's legal move."""
+        self._unreadable = 0
         self._came()
         self.add(moved)
 
@@ -240,7 +244,7 @@ class Driver(Matchmaker):
         match event:
             case Introduced(name):
                 self.identify(name)
-            case Shown():
+            case Shown() | Overlooked():
                 self.add(event)
             case Started() if part.is_on:  # now the bot has been told how the game before ended
                 self.add_line("--", f"game {part.began.number}: {part.scenario.title}")
@@ -262,6 +266,13 @@ class Driver(Matchmaker):
                     self.wire.patience = longest(self.patience)
             case _:
                 pass
+
+    def on_unreadable(self, sent: ClientText) -> None:
+        """Take note of a text that is no message; hang up on a bot that says nothing else."""
+        self.add(Refusal(sent, Objection.UNREADABLE))
+        self._unreadable += 1
+        if self._unreadable == STUCK:
+            self.nursery.start_soon(self.close)
 
     async def _let_flag_fall(self, request: ToMove) -> None:
         """Let the bot lose on time, which is about to be told of a request to move."""
@@ -385,7 +396,7 @@ class Tap:
             return self._codec.decode(text)
         except WireError:
             hint = "" if driver.part.began.place else self._hint(text)
-            driver.add(Refusal(ClientText(text, None, hint), Objection.UNREADABLE))
+            driver.on_unreadable(ClientText(text, None, hint))
             raise
 
     def encode(self, message: Any) -> str:

@@ -25,7 +25,7 @@ from adapters.check.record import (
 from adapters.check.scenarios import Conduct
 from adapters.client.rules import Requirements, Topic, in_words
 from gateway.game.board import COLUMNS, Board
-from gateway.game.events import Ended, Moved, Objection, Reason, Shown, ToMove
+from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Shown, ToMove
 from gateway.game.manners import Afterwards
 
 STUCK = 200
@@ -118,6 +118,8 @@ class _Judging:
         """What the latest game has shown, if the bot goes on after it."""
         self._excused = 0
         """Messages that may be refused yet because of what the server itself said."""
+        self._crossing = 0
+        """Moves for games that are over, which may come yet. In the next game they are out of turn."""
         self._held: set[Topic] = set()
         """What was held against the bot in this part, or remarked."""
         self._is_faulted = False
@@ -146,6 +148,8 @@ class _Judging:
                 self._stays()
             case Shown():
                 self._excused += 1  # a bot that asks may hear of one turn twice, and answer both
+            case Overlooked():
+                self._crossing = max(0, self._crossing - 1)
             case Refusal():
                 self._take_refusal(what)
             case Ended():
@@ -169,6 +173,8 @@ class _Judging:
             self._wrong(topic, words)
         elif self._excused:
             self._excused -= 1
+        elif self._crossing and topic in (Topic.TURN, Topic.IDLE):
+            self._crossing -= 1
         else:
             text = sent.text.rstrip("\r\n")[:_SHOWN]
             words = f"it said {text}, but {in_words(refusal.objections)}"
@@ -178,8 +184,9 @@ class _Judging:
 
     def _take_end(self, ended: Ended) -> None:
         part = self._part
-        if self._afterwards is Afterwards.STEP_OUT:  # elsewhere the hub itself drops what crosses
-            self._excused += crosses(part) + _MORE * part.scenario.as_original
+        self._crossing += crosses(part)  # the hub waits for that only half a second, and not for every bot
+        if self._afterwards is Afterwards.STEP_OUT:
+            self._excused += _MORE * part.scenario.as_original
         if part.is_out_of_time(ended) and part.scenario.conduct is not Conduct.BOT_LOSES_ON_TIME:
             self._fails("it did not move before its time was up")
         elif ended.leaver == part.side:

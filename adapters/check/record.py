@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from adapters.check.scenarios import NO_GAME, Conduct, Pace, Scenario
 from adapters.client.rules import ClientText, Topic
 from gateway.game.board import FIRST, SECOND, Board, Side
-from gateway.game.events import Ended, Moved, Objection, Reason, Shown, ToMove
+from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Shown, ToMove
 
 HUNG_UP = "it hung up"
 """How the words of a fault begin that is about this."""
@@ -170,7 +170,19 @@ class Crashed:
 
 
 What: TypeAlias = (
-    Mark | Line | Began | Refusal | Shown | ToMove | Moved | Ended | Late | Overdue | Closed | Crashed
+    Mark
+    | Line
+    | Began
+    | Refusal
+    | Shown
+    | ToMove
+    | Moved
+    | Overlooked
+    | Ended
+    | Late
+    | Overdue
+    | Closed
+    | Crashed
 )
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 import trio
 
 from adapters.check.scenarios import Pace
+from adapters.client.contract import SEND_LIMIT
 from adapters.client.framing import usual_frames
 from adapters.net.socket import BROKEN, Socket
 
@@ -18,6 +19,8 @@ _GAP = 0.01
 _LINE_GAP = 0.03
 """The same between lines, which bots take apart themselves."""
 _BYTE_GAP = 0.0005
+_LONGEST = SEND_LIMIT / 2
+"""Seconds of such gaps, after which the rest follows at once: the bot is not to blame for a slow machine."""
 _HEAD, _TAIL = 8, 2
 """Bytes at the beginning and at the end of a message that come one by one, where it comes in pieces."""
 _STRIDE = 13
@@ -107,10 +110,12 @@ class CheckedSocket(Socket):
     async def drain(self) -> None:
         """Return when all written bytes have left, one piece after the other."""
         async with self._sends:
+            until = trio.current_time() + _LONGEST
             while self._plain:
                 size = len(self._plain) if self.pace is Pace.TOGETHER else self._end(bytes(self._plain))
                 for piece in pieces(bytes(self._plain[:size]), self.pace):
-                    await trio.sleep_until(self._next)
+                    if trio.current_time() < until:
+                        await trio.sleep_until(self._next)
                     del self._plain[: len(piece)]
                     if not super().write(piece):
                         await super().drain()

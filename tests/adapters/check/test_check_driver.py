@@ -7,6 +7,7 @@ from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.check.bots import NAMELESS, Bots
 from adapters.check.driver import Driver
+from adapters.check.judging import STUCK
 from adapters.check.options import CheckOptions
 from adapters.check.record import Mark, Refusal
 from adapters.check.wire import CheckedSocket
@@ -14,7 +15,8 @@ from adapters.client.contract import WireError
 from adapters.client.rules import Topic
 from adapters.nac4.check import REQUIREMENTS
 from adapters.nac4.options import Nac4Options
-from gateway.game.events import Introduced
+from gateway.game.board import FIRST, Board
+from gateway.game.events import Introduced, Moved, Overlooked
 from gateway.game.text import printable
 
 
@@ -61,6 +63,16 @@ async def test_bot_that_does_nothing_is_waited_for_and_hung_up_on(connected):
     assert Mark.CLOSING in connected.driver.record
 
 
+@pytest.mark.parametrize(("moves", "is_over"), [(0, True), (1, False)])
+async def test_bot_that_says_nothing_but_what_is_no_message_is_hung_up_on(connected, moves, is_over):
+    for each in range(STUCK):
+        connected.say_hello()
+        if each < moves:
+            connected.driver.moved(Moved("g", FIRST, 3, Board().drop(3)))
+    await trio.testing.wait_all_tasks_blocked()
+    assert connected.driver.is_closing == is_over
+
+
 @pytest.mark.parametrize("name", ["ann", None])
 async def test_what_a_bot_did_wrong_before_it_gave_its_name_is_held_against_that_name(connected, name):
     connected.say_hello()
@@ -73,6 +85,11 @@ async def test_what_a_bot_did_wrong_before_it_gave_its_name_is_held_against_that
     assert fault.topic is Topic.WORDS
     # what it said is escaped once, where it is shown
     assert printable(fault.words) == r"it said '\ufeffHELLO', which is no message here"
+
+
+async def test_move_that_was_dropped_as_its_game_is_over_is_recorded(connected):
+    connected.driver.tap.observe(Overlooked("g"))
+    assert Overlooked("g") in connected.driver.record
 
 
 async def test_what_the_end_of_the_check_cuts_short_is_held_against_nobody(connected):

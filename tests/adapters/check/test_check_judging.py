@@ -16,7 +16,7 @@ from adapters.dialects import DIALECTS
 from adapters.droidcon.messages import Join, Name, Put
 from adapters.nac4.messages import Connect, PlayMove
 from gateway.game.board import FIRST, SECOND, Board
-from gateway.game.events import Ended, Moved, Objection, Reason, Shown, ToMove
+from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Shown, ToMove
 from gateway.game.manners import Afterwards
 
 REQUIREMENTS = {each.name: each.requirements() for each in DIALECTS}
@@ -138,6 +138,7 @@ def test_what_any_bot_may_say_is_no_mistake(dialect, refusal):
 
 TWICE = refused(PlayMove(0), Objection.NOT_YOUR_TURN)
 OUTSIDE = refused(PlayMove(7), Objection.OUTSIDE)
+OVERLOOKED = Overlooked("g")
 ARENA_FULL = refused(MOVE, Objection.COLUMN_FULL)
 LATE_MOVE = refused(MOVE, Objection.NOT_ENTERED)
 
@@ -169,6 +170,26 @@ def test_one_mistake_is_told_once_for_each_game(dialect, record, clauses):
 def test_move_that_crosses_the_end_of_its_game_is_excused_where_a_bot_asks_for_each_game(conduct):
     record = [Mark.ENTERED, began(plays=scenario(conduct=conduct)), *TURN, asked(1, 2), LOST, LATE_MOVE]
     assert len(faults_of("arena", record)) == (conduct is Conduct.PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("conduct", "whats", "clauses"),
+    [
+        (Conduct.LEAVE_ASKED, [TWICE], []),
+        (Conduct.BOT_LOSES_ON_TIME, [TWICE], []),
+        (Conduct.PLAIN, [TWICE], ["5.5"]),
+        (Conduct.LEAVE_ASKED, [TWICE, TWICE], ["5.5"]),
+        (Conduct.LEAVE_ASKED, [OVERLOOKED, TWICE], ["5.5"]),
+        (Conduct.PLAIN, [OVERLOOKED, TWICE], ["5.5"]),
+        (Conduct.LEAVE_ASKED, [OUTSIDE], ["5.3"]),
+    ],
+    ids=["left", "out of time", "nothing crosses", "one more", "dropped", "dropped anyway", "no column"],
+)
+def test_move_for_a_game_that_is_over_is_excused_once_in_the_next_one(conduct, whats, clauses):
+    """The hub drops one that comes within half a second; a later one counts for the next game."""
+    over = [Mark.ENTERED, began(plays=scenario(conduct=conduct)), *TURN, asked(1, 2), LOST]
+    record = [*over, began(2), asked(), *whats, *TURN]
+    assert [clause for clause, _, _ in faults_of("nac4", record)] == clauses
 
 
 def stalls(*whats: What, place: int = 2, plays: Scenario | None = None, **options) -> list[What]:
@@ -209,6 +230,12 @@ def test_bot_that_leaves_between_two_games_is_only_remarked_unless_it_breaks_a_s
     record = [*IN_GAME, LOST, began(2), *HANGS_UP]
     ((_, seen, found),) = faults_of(dialect, record)
     assert (seen, found) == ("it hung up when the next game had begun", is_grave)
+
+
+def test_bot_that_crashes_between_two_games_is_wrong_where_one_that_leaves_is_not():
+    record = [*IN_GAME, LOST, began(2), *HANGS_UP, Crashed("status 1")]
+    ((_, seen, is_grave),) = faults_of("nac4", record)
+    assert (seen, is_grave) == ("it crashed when the next game had begun: status 1", True)
 
 
 @pytest.mark.parametrize(

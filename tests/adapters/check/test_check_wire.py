@@ -6,6 +6,7 @@ from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.check.scenarios import Pace
 from adapters.check.wire import CheckedSocket, frame_end, line_end, pieces
+from adapters.client.contract import SEND_LIMIT
 from adapters.client.framing import text_frame
 
 
@@ -55,6 +56,15 @@ async def test_messages_come_one_by_one_or_together(pace, packets, autojump_cloc
     async with trio.open_nursery() as nursery:
         nursery.start_soon(sock.drain)
         assert [await bot.receive_some() for _ in packets] == packets
+
+
+async def test_what_takes_too_long_in_pieces_leaves_before_the_bot_counts_as_gone(autojump_clock):
+    sock, bot = connected()
+    messages = b"YOUR_MOVE\n" * 1000
+    sock.write(messages)
+    with trio.fail_after(SEND_LIMIT):
+        await sock.drain()
+    assert await bot.receive_some() == messages
 
 
 @pytest.mark.parametrize("size", [0, 1, 8, 9, 10, 11, 24, 200])

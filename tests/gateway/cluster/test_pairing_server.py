@@ -14,6 +14,7 @@ from gateway.cluster.messages import (
     Order,
     Over,
     Playing,
+    Present,
     Proposed,
     Sits,
     Waits,
@@ -60,6 +61,14 @@ def test_how_players_sit_is_told_when_it_has_changed(server: PairingServer) -> N
     assert let_in(server, 1, place=table) == [decided[0]]
     server.receive("a", Playing(1, Turn(1, 1), ("ann", "bob"), True, 1, True), 0.0)
     assert list(server.answers(0.0)) == [("a", Sits(1, 0, 1)), ("a", Sits(2, 1, 1))]
+
+
+def test_who_waited_longer_before_this_one_paired_is_paired_first(server: PairingServer) -> None:
+    for seat, waited in ((1, 2.0), (2, 9.0), (3, 5.0)):
+        entry = Entry(seat, f"bot{seat}", LOBBY, True, ASKING, "", NOTHING)
+        server.receive("a", Present(entry, seat, waited, 0, 0), 10.0)
+    pairs = [each for _, each in server.answers(10.0) if isinstance(each, Pair)]
+    assert [{turn.seat for turn in pair.turns} for pair in pairs] == [{2, 3}]
 
 
 def test_games_that_a_node_tells_of_twice_count_once(server: PairingServer, matchmaker: Recording) -> None:
