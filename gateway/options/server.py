@@ -336,9 +336,8 @@ class ServerOptions:
         documents="[web.md](web.md#from-other-websites)",
     )
     admin_token: str | None = option(
-        "token that authorizes the operator's commands, such as c4gateway kick; by default one is created"
-        f" in {TOKEN_FILE} beside the database; set it as {variable('admin-token')}, since the list of"
-        " processes shows this option",
+        f"token for the operator's commands; by default the one in {TOKEN_FILE} beside the database, created"
+        f" at the start; better set {variable('admin-token')}, since the list of processes shows this option",
         Kind(str, "TOKEN"),
         is_secret=True,
         documents="[operation.md](operation.md#the-operators-commands)",
