@@ -15,6 +15,8 @@ from gateway.options.server import as_markdown
 DOCS = ROOT / "docs"
 OPTIONS = (DOCS / "options.md").read_text()
 OPERATION = (DOCS / "operation.md").read_text()
+ARCHITECTURE = (DOCS / "architecture.md").read_text()
+SOURCES = [path.read_text() for folder in ("gateway", "adapters") for path in (ROOT / folder).rglob("*.py")]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("adapters/*/*.md"), *ROOT.glob("*/README.md")]
 )
@@ -35,10 +37,7 @@ def chapters(page: Path) -> set[str]:
 
 
 def test_each_event_of_the_log_is_in_the_table_and_no_other() -> None:
-    sources = [
-        path.read_text() for folder in ("gateway", "adapters") for path in (ROOT / folder).rglob("*.py")
-    ]
-    events = set(chain.from_iterable(re.findall(r'"event": "(\w+)"', source) for source in sources))
+    events = set(chain.from_iterable(re.findall(r'"event": "(\w+)"', source) for source in SOURCES))
     assert first_cells(OPTIONS.partition("## The log")[2]) == events
 
 
@@ -61,6 +60,14 @@ def test_runbook_names_commands_events_and_metrics_that_there_are() -> None:
     )
     assert named
     assert named <= known
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), sorted(set(re.findall(r"`(_?[A-Z][a-z]\w*)\.([a-z_]\w*)`", ARCHITECTURE)))
+)
+def test_architecture_names_methods_and_attributes_that_there_are(owner: str, name: str) -> None:
+    owners = [source for source in SOURCES if re.search(rf"^class {owner}\b", source, re.MULTILINE)]
+    assert any(re.search(rf"\b(def {name}\b|{name}(: | = ))", source) for source in owners)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

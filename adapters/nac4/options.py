@@ -10,5 +10,5 @@ class Nac4Options:
     """How its players are served."""
 
     nac4_original: bool = flag(
-        "tell nac4 players 'Ok' when their opponent left, as the original's own client needs it"
+        "send nac4 players 'Ok', not 'Disconnected', when the opponent left, as the original client needs it"
     )

@@ -59,53 +59,54 @@ A Connect-Four server for bots. It speaks several dialects at once, and bots of 
 each other: {titles}.
 """
 _EPILOG = """\
-Without {all_options} and --port all dialects start, on the ports {ports}; with some
-of these options only what they name. Stop the server with Ctrl-C.
+Without {all_options} and --port all dialects start, on the ports {ports}; with any
+of these options, only what they open. Press Ctrl-C to stop the server.
 
 examples:
   c4gateway
   c4gateway {example}
   c4gateway --clock 10 --host 0.0.0.0 --host ::
 
-Results are kept in a database. Other commands read it, also while the server runs (each has its --help):
-  c4gateway standings          who stands where; --sort points --since 2h --table NAME: in these games
+Results are kept in a database. These commands use it, also while the server runs (each has its --help):
+  c4gateway standings          standings; --sort points --since 2h --table NAME: of these games
   c4gateway grades             ranks, points, and how many games each player lost in which way; --csv
-  c4gateway games              the newest games; --player NAME --lost: those that this player lost
-  c4gateway show GAME          one game, and why it ended as it did; or --last --player NAME
+  c4gateway games              the newest games; --player NAME --lost: games that this player lost
+  c4gateway show GAME          one game, and why it ended; or --last --player NAME
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each; columns are 0 to 6
-  c4gateway import FILE        store the games of an export here too
-  c4gateway backup FILE        copy the database to a new file, also while the server runs (SQLite)
+  c4gateway import FILE        store the games of an export
+  c4gateway backup FILE        copy the database to a new file (SQLite)
   c4gateway recount            compute totals and ratings again from the games
-  c4gateway void GAME          keep a game, but let it count no more
-  c4gateway rename OLD NEW     give a player another name in all stored games
+  c4gateway void GAME          keep a game, but do not count it
+  c4gateway rename OLD NEW     rename a player in all stored games
 
-A position is worked out by itself, its columns counted from 1:
+Analyse a position (no server needed; columns are counted from 1):
   c4gateway analyse POSITION   what each column is worth, such as after 4455
 
-A running server does what its operator asks for (in its database's folder, or with --url and --token-file):
+Operate a running server (in its database's folder, or with --url and --token-file):
   c4gateway who                who is connected, from where, and what each does
   c4gateway kick WHO           hang up on a player
-  c4gateway announce TEXT      show a line on all views of the page, until another comes; without TEXT none
-  c4gateway pause              pair nobody; the games that are on go on. resume: pair again
-  c4gateway drain              let the games that are on be finished, and stop
+  c4gateway announce TEXT      show a line on all views of the page; without TEXT, remove it
+  c4gateway pause              start no new pairings; running games go on
+  c4gateway resume             pair again
+  c4gateway drain              stop when the running games are over
   c4gateway clear              remove all results
 
-Names of players can be protected, and players banned, also while the server runs:
-  c4gateway player add NAME    protect a name, and print the token that its player has to send
-  c4gateway player list        which names are protected
+Protect names and ban players, also while the server runs:
+  c4gateway player add NAME    protect a name, and print its token
+  c4gateway player list        list the protected names
   c4gateway player remove NAME
-  c4gateway ban WHO            no longer let in a name, an address or a network (CIDR)
-  c4gateway unban WHO          let it in again
+  c4gateway ban WHO            refuse a name, an address or a network (CIDR)
+  c4gateway unban WHO          admit it again
 
-Bots and engines can be compared by many games on a private server:
+Compare bots and engines by many games on a private server:
   c4gateway match --player A=WHO --player B=WHO
 
-Whether a bot obeys its protocol:
-  c4gateway check DIALECT      listen, play scripted opponents against a bot, and say what it did wrong
+Check whether a bot obeys its protocol:
+  c4gateway check DIALECT      play scripted games against a bot, and report its faults
 
 Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level) or in a file (--config):
-  c4gateway config [OPTIONS]   which options are in force, and where each comes from
-  c4gateway health [OPTIONS]   whether a running server with these options is well
+  c4gateway config [OPTIONS]   show which options are in force, and where each comes from
+  c4gateway health [OPTIONS]   whether a running server with these options works
 """
 
 
@@ -184,8 +185,8 @@ class ServerOptions:
     """Those that another program handed over."""
 
     port: int | None = option(
-        "one port for all bots and the page; others open only if they are given, too;"
-        f" {_ANY_PORT}: the one that the environment variable PORT names",
+        "one port for all dialects and the page; other ports open only if their options are given;"
+        f" {_ANY_PORT}: the port in the environment variable PORT",
         Kind(_one_port, f"PORT|{_ANY_PORT}"),
         heading="where to listen",
         documents="[below](#one-port)",
@@ -195,57 +196,59 @@ class ServerOptions:
         TEXT,
         [HOST],
         default_text=f"{HOST}; 0.0.0.0 and :: for all",
-        documents="the lines at the start then name those by which other machines reach this one",
     )
     tls_cert: str | None = option(
-        "a certificate with its chain, in PEM: all ports take TLS then, too (wss, https, TCP over TLS)",
+        "certificate with its chain, in PEM; all ports then accept TLS too (wss, https, TCP over TLS)",
         FILE,
         heading="TLS",
         documents="[below](#tls)",
     )
-    tls_key: str | None = option("its key, in PEM, if it is not in the same file", FILE)
+    tls_key: str | None = option("its private key, in PEM, if that is in another file", FILE)
     tls_only: bool = flag("refuse clients without TLS")
     proxy_protocol: bool = flag(
-        "every connection begins with the PROXY header (version 1 or 2) of a proxy, which says where the"
-        " client is; one without it is refused",
+        "require the PROXY header (version 1 or 2), which has the client's address, at the start of every"
+        " connection",
         heading="behind a proxy",
         documents="[below](#behind-a-proxy)",
     )
     trusted_proxy: list[Network] = several(
-        "take a websocket client's address from the X-Forwarded-For of proxies in this network;"
-        " may be given several times",
+        "proxies in this network are trusted: a websocket client's address is the one in their"
+        " X-Forwarded-For; may be given several times",
         Kind(_network, "CIDR"),
     )
     clock: float = option(
-        "a player's time for a game, where a {players} player takes part",
+        "each player's time for a game with a {players} player",
         seconds(),
         42.0,
-        heading="how to play",
+        heading="rules of play",
         is_shared=True,
     )
-    penalty: float = option("what an illegal move costs a {players} player", seconds(0), 1.0, is_shared=True)
-    idle: float = option(
-        "a player's time for a move in games without a clock", seconds(), 300.0, is_shared=True
+    penalty: float = option(
+        "time that an illegal move costs a {players} player", seconds(0), 1.0, is_shared=True
     )
+    idle: float = option("time for a move in a game without a clock", seconds(), 300.0, is_shared=True)
     games_per_pair: int = option(
-        "games that two {players} players get, each way round; 0: no limit", count(), 10, is_shared=True
+        "games of two {players} players with the same one moving first; 0: no limit",
+        count(),
+        10,
+        is_shared=True,
     )
     rejoin: float = option(
-        "how long the seat of an {players} player is kept between two games", seconds(), 10.0, is_shared=True
+        "how long an {players} player's seat is kept between two games", seconds(), 10.0, is_shared=True
     )
-    seed: int | None = option("seed of the lot that draws who moves first", WHOLE_NUMBER)
+    seed: int | None = option("seed for the random choice of who moves first", WHOLE_NUMBER)
     house: list[str] = option(
-        f"who of {_HOUSE} plays those whom nobody else in the lobby plays",
+        f"house players that play whoever has no other opponent in the lobby: any of {_HOUSE}",
         Kind(_house_players, "NAMES"),
         make_default=list,
-        heading="players of the server's own",
+        heading="house players",
         documents="separated by commas ([below](#the-servers-own-players))",
     )
     house_after: float = option(
-        "how long these wait for another opponent first", seconds(), 5.0, is_shared=True
+        "how long a player waits in the lobby before a house player plays it", seconds(), 5.0, is_shared=True
     )
     house_workers: int = option(
-        "moves of a kind that all of them think about at once",
+        "moves of each kind that house players compute at once",
         count(1, 1024),
         _SPARE_CORES,
         default_text=f"{_SPARE_CORES} on this machine",
@@ -253,123 +256,127 @@ class ServerOptions:
         documents="[below](#the-servers-own-players)",
     )
     db: str | None = option(
-        f"a file of SQLite's, postgresql://..., or {_NO_DATABASE}",
+        f"an SQLite file, postgresql://..., or {_NO_DATABASE}",
         Kind(_database_or_none, "FILE|URL|none", fault_if_typed=password_of_database),
         DATABASE,
         heading="where to keep results",
-        documents="any other URL is refused, and a file whose name looks like one is given as `./NAME`; a URL"
-        " with a password belongs in the environment or the file of `--config`; the command line refuses it",
+        documents="give a file whose name looks like a URL as `./NAME`; the command line refuses a URL with a"
+        " password: put it in the environment or in the file of `--config`",
     )
     journal: str | None = option(
-        "where results are kept on disk while the database does not take them",
+        "directory for results while the database cannot store them",
         Kind(str, "DIR"),
-        default_text="beside a FILE: FILE-unstored; else c4gateway-unstored",
+        default_text="FILE-unstored beside an SQLite FILE; else c4gateway-unstored",
         documents="[results.md](results.md#while-the-database-fails)",
     )
     keep_wire: float = option(
-        "how long to keep what was said and heard on either side of a game; 0: not at all",
+        "how long to keep the messages of each game; 0: do not keep them",
         seconds(0, unit="DAYS"),
         30.0,
     )
     cluster: str | None = option(
-        f"be one of several servers with one lobby, which find each other in this Redis: {clustering.FORMS}",
+        f"share one lobby with the servers that are given the same Redis: {clustering.FORMS}",
         clustering.REGISTRY,
         heading="several servers with one lobby",
         documents="[cluster.md](cluster.md)",
     )
-    cluster_password_file: str | None = option("the password for it, in a file", FILE)
+    cluster_password_file: str | None = option("file with the password for that Redis", FILE)
     cluster_prefix: str = option(
-        "what the names of its keys begin with; another one is another cluster",
+        "prefix of its keys in Redis; servers with another prefix are another cluster",
         Kind(clustering.key_prefix, "PREFIX"),
         clustering.PREFIX,
     )
     node: str | None = option(
-        "what this server is called among them: letters, digits, dots, dashes, underscores",
+        "name of this server in the cluster: letters, digits, dots, dashes, underscores",
         Kind(clustering.node_name, "NAME"),
-        default_text="the host's",
-        documents=f"{clustering.LONGEST_NODE} characters at most",
+        default_text="the host name",
+        documents=f"at most {clustering.LONGEST_NODE} characters",
     )
     node_address: Address | None = option(
-        "where the others reach this server",
+        "where the other servers reach this one",
         Kind(clustering.node_address, "HOST[:PORT]"),
-        default_text="a free port of the address with which it reaches Redis",
+        default_text="a free port at the address from which it reaches Redis",
     )
     workers: int = option(
-        "start N such servers here, which share the ports, and a Redis server of their own if --cluster"
-        " names none (on Linux)",
+        "run N servers that share the ports, with a Redis server of their own unless --cluster names one"
+        " (Linux only)",
         count(1, MOST_WORKERS),
         1,
         default_text="",
         default_in_documents="1",
         documents="[cluster.md](cluster.md#several-cores)",
     )
-    share_ports: bool = flag("let other servers of this user listen on the same ports, too (SO_REUSEPORT)")
+    share_ports: bool = flag("let other servers of this user listen on the same ports (SO_REUSEPORT)")
     players: str | None = option(
-        "protect the names in this file, to which c4gateway player add adds one: a player who bears one"
-        " has to send its token; bans are in FILE.bans",
+        "file of protected names, written by c4gateway player; a client needs the token of such a name;"
+        " bans are in FILE.bans",
         FILE,
         heading="players",
-        default_text=f"{PLAYERS_FILE} beside the database, if it is there",
+        default_text=f"{PLAYERS_FILE} beside the database, if there is one",
         documents="[below](#protected-names)",
     )
-    registered_only: bool = flag("let in only players whose names are in that file", is_shared=True)
+    registered_only: bool = flag("admit only players whose names are in that file", is_shared=True)
     web: int | None = option(
-        "games live, standings, play, and all of it as JSON, by HTTP",
+        "port for the page (live games, standings, play) and its JSON API, by HTTP",
         PORT,
         heading="the page",
         withdraws="no_web",
-        default_text=f"{WEB_PORT}; not at all if that is in use",
+        default_text=f"{WEB_PORT}; no page if that is in use",
         documents="[web.md](web.md)",
     )
     no_web: bool = flag("start without the page", withdraws="web")
     qr: bool = flag(
-        "show the page's address as a QR code at the start, if standard output is a terminal",
+        "print the page's address as a QR code at the start, if standard output is a terminal",
         documents="not with `--log-json`; needs the extra `qr` (`.venv/bin/pip install '.[qr]'`)",
     )
     allow_origin: list[str] = several(
-        "let pages of this website, such as https://example.org, read the JSON in a browser and play;"
-        f" may be given several times; {ALL_ORIGINS}: pages of all may read, but not play",
+        "let pages of this website, such as https://example.org, read the API and play;"
+        f" may be given several times; {ALL_ORIGINS}: pages of all websites may read, but not play",
         Kind(_origin, "ORIGIN"),
         documents="[web.md](web.md#from-other-websites)",
     )
     admin_token: str | None = option(
-        "who has it may run c4gateway who, kick, ban and the operator's other commands on this server"
-        f" ({TOKEN_FILE} beside the database has one, made at the first start); better given in the"
-        f" environment, as {variable('admin-token')}: the list of processes does not show it",
+        f"token for the operator's commands; by default the one in {TOKEN_FILE} beside the database, created"
+        f" at the start; better set {variable('admin-token')}, since the list of processes shows this option",
         Kind(str, "TOKEN"),
         is_secret=True,
         documents="[operation.md](operation.md#the-operators-commands)",
     )
-    audit: str = option("where to log what is done with that token", FILE, AUDIT)
+    audit: str = option("file to which the operator's commands are logged", FILE, AUDIT)
     max_connections: int = option(
-        "bots connected at once",
+        "connections to the bots' ports at once",
         count(),
         0,
-        heading="what a client may take",
+        heading="limits on clients",
         default_text="0: as many as the system allows",
         documents="[below](#limits-on-clients)",
     )
     max_per_address: int | None = option(
-        "of these, and of the page's clients, from one address",
+        "connections to these ports from one address, and as many to the page",
         count(),
-        default_text=f"{PER_ADDRESS}, this machine's own without a limit; 0: no limit",
+        default_text=f"{PER_ADDRESS}, from this machine no limit; 0: no limit",
     )
     connects_per_second: int | None = option(
-        "connections that one address may open; more have to wait",
+        "new connections from one address a second; further ones wait",
         count(),
-        default_text=f"{CONNECTS}, this machine's own without a limit; 0: no limit",
+        default_text=f"{CONNECTS}, from this machine no limit; 0: no limit",
     )
     messages_per_second: int = option(
-        "messages read of one bot; more have to wait", count(), 5_000, default_text="5000; 0: no limit"
+        "messages a second read from one connection; further ones wait",
+        count(),
+        5_000,
+        default_text="5000; 0: no limit",
     )
-    message_burst: int = option("of these, how many at once", count(1), 10_000)
+    message_burst: int = option(
+        "messages read from one connection at once, before that limit holds", count(1), 10_000
+    )
     request_seconds: float | None = option(
-        "how long a client has for the head of an HTTP request, and the page's for its body",
+        "time to send the head of an HTTP request; on the page, for its body too",
         seconds(most=3600),
         default_text="60; on the page 15",
     )
     drain: float = option(
-        "on SIGTERM let the games that are on be finished first, for so long at most",
+        "how long running games may go on after SIGTERM",
         seconds(0),
         0.0,
         heading="how to stop",
@@ -377,22 +384,22 @@ class ServerOptions:
         documents="[below](#stop-and-reload)",
     )
     log_level: str = option(
-        "least level to log",
+        "lowest level to log",
         one_of(*LEVELS),
         "info",
-        heading="what to say on stderr",
+        heading="log on stderr",
         documents="`debug`, `info`, `warning` or `error` ([below](#the-log))",
     )
-    log_json: bool = flag("write one JSON object a line", documents="on stdout, too")
+    log_json: bool = flag("write the log as JSON, one object a line", documents="standard output too")
     metrics: Address | None = option(
-        f"counts and durations for Prometheus, by HTTP under /metrics (on {HOST}, without HOST)",
+        f"port for Prometheus metrics, by HTTP under /metrics; without HOST on {HOST}",
         Kind(_metrics_address, "[HOST:]PORT"),
-        heading="what can be measured",
+        heading="metrics",
         documents="[operation.md](operation.md#metrics)",
     )
     config: str | None = option(
-        "take options from this file, in TOML: log-level = 'debug'; any may be in the environment, too,"
-        f" as {PREFIX}LOG_LEVEL; the command line comes first, then the environment",
+        "file with options, in TOML, such as log-level = 'debug'; the environment, such as"
+        f" {PREFIX}LOG_LEVEL, overrides it, and the command line overrides both",
         FILE,
         heading="",
         documents="[below](#environment-and-file)",

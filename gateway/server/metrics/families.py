@@ -91,14 +91,14 @@ def _families(sources: Sources) -> Iterator[Metric]:
     yield _gauge("draining", "1 once no further game begins, until the end.", {(): sources.hub.is_draining})
     yield from _of_connections(sources)
     yield from _of_games(sources)
-    yield _histogram("loop_delay", "How long the server did not listen, each time.", sources.turns.delays)
+    yield _histogram("loop_delay", "Times in which the server read nothing.", sources.turns.delays)
     yield _histogram(
         "answer_delay",
-        "From when the bytes that one poll found arrived until they were dealt with, at most.",
+        "Times from the arrival of clients' bytes until all of them were handled, at most.",
         sources.turns.answers,
     )
     moves = _single(sources.house())
-    yield _gauge("house_moves_waiting", "Moves of house players that wait for a worker.", moves, ["kind"])
+    yield _gauge("house_moves_waiting", "Moves of house players that wait for a process.", moves, ["kind"])
     restarts = _single(sources.restarts())
     yield _counter("child_restarts", "Child processes that were started again.", restarts, ["process"])
     if sources.batcher is not None:
@@ -130,7 +130,7 @@ def _of_connections(sources: Sources) -> Iterator[Metric]:
     yield _counter("refused", "Messages refused, by each thing wrong with them.", _single(refused), ["kind"])
     yield _counter("dropped", "Clients hung up on because they stopped reading.", dropped, dialect)
     yield _counter("limits_hit", "How often a limit was hit.", limits_hit, ["limit", "dialect"])
-    yield _counter("events", "Whatever else is counted.", others, ["what", "kind"])
+    yield _counter("events", "Other events.", others, ["what", "kind"])
 
 
 def _of_games(sources: Sources) -> Iterator[Metric]:
@@ -147,26 +147,28 @@ def _of_games(sources: Sources) -> Iterator[Metric]:
 
 def _of_results(batcher: "Batcher") -> Iterator[Metric]:
     games = batcher.open
-    yield _histogram("commit", "How long it took to store some results.", batcher.commits)
+    yield _histogram("commit", "Times to store a batch of results or messages.", batcher.commits)
     yield _gauge("results_waiting", "Games that wait to be stored.", {(): games.waiting})
     yield _gauge(
         "results_late",
-        "1 while results wait for the database for longer than players do.",
+        "1 while a result has waited for the database for longer than its players.",
         {(): games.behind},
     )
-    yield _gauge("results_journaled", "Those of them that the journal has.", {(): games.journaled})
     yield _gauge(
-        "results_held", "1 while players wait, as the journal takes no results either.", {(): games.held}
+        "results_journaled", "Games that wait to be stored and are in the journal.", {(): games.journaled}
+    )
+    yield _gauge(
+        "results_held", "1 while the journal takes no results either, so that players wait.", {(): games.held}
     )
     errors = _single(batcher.errors)
-    yield _counter("database_errors", "What the database did not take, by kind.", errors, ["kind"])
+    yield _counter("database_errors", "Failures to read or write results, by kind.", errors, ["kind"])
 
 
 def _of_requests(requests: Requests) -> Iterator[Metric]:
     answered = {(kind, str(status)): sum(each.counts()) for (kind, status), each in requests.delays.items()}
-    yield _counter("http_answers", "Requests that the page answered.", answered, ["path", "code"])
+    yield _counter("http_answers", "Answers of the page, by status.", answered, ["path", "code"])
     family = HistogramMetricFamily(
-        "c4gateway_http_answer_seconds", "How long it took until the answer began.", labels=["path"]
+        "c4gateway_http_answer_seconds", "Times until an answer of the page began.", labels=["path"]
     )
     for kind, delays in requests.by_kind().items():
         family.add_metric([kind], _buckets(delays), delays.total)
