@@ -1,4 +1,4 @@
-# The server in an image of its own: not as root, results in the volume /data.
+# An image of the server, which runs without root rights and keeps results in the volume /data.
 #   docker build --tag c4gateway . && docker run --publish 8080:8080 --publish 8001:8001 --publish 4242:4242 \
 #       --publish 8000:8000 --volume c4gateway:/data c4gateway
 
@@ -21,7 +21,7 @@ WORKDIR /data
 VOLUME /data
 EXPOSE 8080 8001 4242 8000
 STOPSIGNAL SIGTERM
-# Of the server with whatever options it was started.
+# Asks the server (process 1) at the ports that its own options name.
 HEALTHCHECK --start-period=10s CMD ["c4gateway", "health", "--pid", "1"]
 ENTRYPOINT ["c4gateway", "--host", "0.0.0.0"]
 CMD ["--drain", "300"]
