@@ -9,12 +9,11 @@ from math import isfinite
 from random import Random
 from typing import Any
 
-from gateway.game.events import Reason
 from gateway.game.text import aligned, printable
 from gateway.match.elo import Rating, ratings, strength
 from gateway.match.sprt import Sprt
 from gateway.match.tally import Player, Score, Tally
-from gateway.store.records import WORDS
+from gateway.store.records import FAULTS, WORDS
 
 SAMPLES = 1000
 """Samples of the bootstrap at the end."""
@@ -23,9 +22,8 @@ _FEW = 4
 _STRENGTH = ("Elo", "95 %", "better")
 _COUNTS = (
     *("games", "points", "won", "drawn", "lost", "first", "second", "s/move", "late"),
-    *("time", "illegal", "left"),
+    *(WORDS[each] for each in FAULTS),
 )
-_FAULTS = (Reason.TIME, Reason.ILLEGAL, Reason.LEFT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +206,7 @@ class Report:
             "moving_first": _score(player.by_colour[0]),
             "seconds_per_move": _seconds(player),
             "late_moves": player.late,
-            "lost_by": {WORDS[each]: player.faults[each] for each in _FAULTS},
+            "lost_by": {WORDS[each]: player.faults[each] for each in FAULTS},
         }
 
     def _pairing(self, number: int) -> dict[str, Any]:
@@ -235,7 +233,7 @@ def _counts(player: Player) -> tuple[str, ...]:
         *(str(total.games), f"{total.points:g}", str(total.won), str(total.drawn), str(total.lost)),
         *(_share(score.points, score.games) for score in player.by_colour),
         *(f"{_seconds(player):.4f}", str(player.late)),
-        *(str(player.faults[each]) for each in _FAULTS),
+        *(str(player.faults[each]) for each in FAULTS),
     )
 
 
