@@ -606,18 +606,3 @@ def _complete_cluster(options: ServerOptions, source: Mapping[str, str]) -> None
             " give --db postgresql://..., or --db none to keep no results"
         )
     options.node = options.node or host_name()
-
-
-def as_markdown(dialects: Sequence[Description]) -> Iterator[str]:
-    """Yield the table of docs/options.md."""
-    yield "| option | default | |"
-    yield "|---|---|---|"
-    for each in all_options(dialects):
-        usual = each.default_words if each.default_in_documents is None else each.default_in_documents
-        usual = usual or next((str(one.port) for one in dialects if one.option == each.name), "")
-        more = each.documents
-        if more:
-            more = f" ({more})" if more.startswith("[") else f"; {more}"
-        unit = each.kind.unit or each.key.rpartition("-")[2].upper()
-        written = f"--{each.key}" if each.is_flag else f"--{each.key} {unit}".replace("|", "\\|")
-        yield f"| `{written}` | {usual} | {each.help}{more} |"
