@@ -1,3 +1,3 @@
-"""A Connect-Four server that several dialects of client can play on together."""
+"""A Connect-Four server on which clients of several dialects play each other."""
 
 __version__ = "0.3.0"

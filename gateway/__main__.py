@@ -1,8 +1,7 @@
-"""The command ``c4gateway``, also as ``python -m gateway``: it reads the options, and does what they ask for.
+"""The command ``c4gateway``, also as ``python -m gateway``: it runs the server or a command.
 
-Knows the options, and what does the work: the server, or a command on a store. It imports each only when it
-is asked for, so that ``--help`` does not wait for the server's libraries. Before it imports anything it looks
-at the system, because some systems lack modules that the server needs.
+Each is imported only when it is needed, so that ``--help`` does not wait for the server's libraries. The
+system is checked before any import, because some systems lack modules that the server needs.
 """
 
 import gc
@@ -40,19 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report(words: Sequence[str]) -> int:
-    """Run a command on what was kept."""
+    """Run a command on stored results; return its exit status."""
     gc.disable()
     from gateway.commands import reports  # noqa: PLC0415
 
-    gc.freeze()  # what is imported stays: nothing is to be found there, at the end either
+    gc.freeze()  # imported modules are never garbage
     gc.enable()
     return reports.main(words)
 
 
 def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
-    """Run a command that needs no database; return its exit status.
+    """Run any other command; return its exit status.
 
-    Exits with status 2, after a line that says which commands there are, where it is none.
+    Exits with status 2, and a line with the commands there are, if there is no such command.
     """
     from gateway.options import names  # noqa: PLC0415
 
@@ -118,9 +117,9 @@ def _serve(options: "ServerOptions", words: Sequence[str]) -> int:
 
             writer = None
             if options.db is not None:
-                with suppress(OSError):  # the server tries again, and says why
+                with suppress(OSError):  # the server tries again, and reports the error
                     writer = start("gateway.store.worker")
-            from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
+            from gateway import cli  # noqa: PLC0415  here, so that both load their libraries at the same time
 
             return cli.main(options, writer)
     except OSError as error:

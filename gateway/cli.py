@@ -1,7 +1,6 @@
-"""The server: options in, a running server out.
+"""The composition root: it builds and runs the server that the options describe.
 
-The composition root: the only module that knows the hub and its adapters. `__main__` finds the command that
-was asked for, and of the adapters imports the list of the dialects and two commands.
+The only module in `gateway` that imports both the hub and adapters. `__main__` chooses the command.
 """
 
 import gc
@@ -68,7 +67,7 @@ from gateway.server.app import (
     stop_asked_for,
 )
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
-from gateway.server.metrics.tally import Tally
+from gateway.server.metrics.tally import GameCounts
 from gateway.server.operating import Operator, reload_players
 from gateway.server.reloading import Reload, reload_on_hangup
 from gateway.server.streams import write
@@ -82,13 +81,13 @@ if TYPE_CHECKING:
 METRICS = "metrics"
 """The name of the port for metrics."""
 Fronts: TypeAlias = Sequence[tuple[Dialect, Serve]]
-"""The dialects, each with what serves its clients."""
+"""The dialects, each with the function that serves its clients."""
 
 
 def main(options: ServerOptions, writer: StartedProcess | None = None) -> int:
-    """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something.
+    """Run the server; return the exit status: 0 when it was stopped, 1 after an OSError.
 
-    `writer` is the process that writes, where it has been started already.
+    `writer` is the store process, if it has been started already.
     """
     set_up_logging(options.log_level, as_json=options.log_json, node=options.node or "")
     status = 0
@@ -103,29 +102,28 @@ def main(options: ServerOptions, writer: StartedProcess | None = None) -> int:
     except* KeyboardInterrupt:
         pass
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # it is over; one more Ctrl-C changes nothing
+        signal.signal(number, signal.SIG_IGN)  # a further Ctrl-C must not change the exit status
     return status
 
 
 def _allow_many_connections() -> None:
-    """Raise the limit of open files as far as allowed; each connection is one."""
+    """Raise the limit of open files as far as allowed, since each connection is one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _collect_little() -> None:
-    """Exempt what is loaded from garbage collection, and collect little at a time.
+    """Exempt loaded modules from garbage collection, and make collections short.
 
-    Hardly anything is left to it, so what it looks through is in use. 5,000 objects, those of some 60
-    connections, take it 1 to 3 ms, in which no move is made. It looks at those that it has seen before 200
-    times less often.
+    There is hardly any cyclic garbage. A collection of 5,000 objects, those of some 60 connections, takes 1
+    to 3 ms, in which no move is made. Older objects are collected 200 times less often.
     """
     gc.freeze()
     gc.set_threshold(5_000, 200)
 
 
 def _wait_for_no_thread() -> None:
-    """Switch threads often: with Python's default interval a computing thread delays moves."""
+    """Switch threads often, since with Python's default interval a computing thread would delay moves."""
     sys.setswitchinterval(1e-4)
 
 
@@ -157,21 +155,21 @@ def _terms(options: ServerOptions) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class _Core:
-    """What a server has before it listens."""
+    """The parts of a server that exist before it listens."""
 
     hub: Hub
     archive: "Archive | None"
     turns: Turns
     poller: Poller
     node: "_Joining"
-    """Makes it a node of its cluster, if there is one."""
+    """Joins the cluster, if there is one."""
     patience: Patience
 
 
 async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
     """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port.
 
-    It is a node once all is open that can be refused: others never meet a server that does not start.
+    The server joins its cluster last, so that other nodes never see one whose start fails.
     """
     hub, archive, turns = core.hub, core.archive, core.turns
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
@@ -210,7 +208,7 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
 
 
 def _drain(patience: Patience, seconds: int) -> None:
-    """Let games go on for up to `seconds`; with 0, start stopping all workers together."""
+    """Set the seconds that games may go on at the stop; with 0, begin the stop, of all workers together."""
     if seconds:
         patience.seconds, patience.by_operator = seconds, True
     elif WORKER in os.environ:
@@ -220,7 +218,7 @@ def _drain(patience: Patience, seconds: int) -> None:
 
 
 def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Mapping[str, Reload]:
-    """Return what SIGHUP reads again."""
+    """Return the functions that SIGHUP calls, by name."""
     reloads: dict[str, Reload] = {"the players": partial(reload_players, accounts, hub, trio.current_time)}
     certificate = ports.preamble.certificate
     if certificate is not None:
@@ -232,11 +230,11 @@ def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Mapping[str, Reload]
 async def _kept(
     options: ServerOptions, writer: StartedProcess | None, turns: Turns
 ) -> AsyncIterator["Archive | None"]:
-    """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
+    """Yield the archive, or None without a database. Raises OSError if the database cannot be used."""
     if options.db is None:
         yield None
         return
-    from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and not all keep results
+    from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and is not always needed
 
     shared = options.cluster is not None
     async with keeping(
@@ -265,7 +263,7 @@ def _metrics(
 
     sources = families.Sources(
         hub,
-        Tally(hub.feed),
+        GameCounts(hub.feed),
         turns,
         [each.name for each in DIALECTS],
         thinker.waiting,
@@ -348,13 +346,11 @@ def _web(
     return WebProcess(orders, sockets, games, clear, hub)
 
 
-# What the server prints when it is ready: where to point a bot, and where results are kept.
-#
-# Knows how the list of the dialects says that each is tried.
+# The lines that the server prints when it is ready.
 
 
 def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: ServerOptions) -> None:
-    """Print where to point a bot, one line for each address, and where results are kept."""
+    """Print a line for each address, with what to try there, and one with the database."""
     addresses = [(name, address) for name, where in opened for address in where]
     own = own_addresses()
     shown = [(name, each) for name, address in addresses for each in reachable(address, own)]
@@ -371,22 +367,20 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: 
 
 
 def _line(name: str, address: str, *, tls_only: bool) -> str:
-    """Return an address, and what to try there."""
+    """Return the line for an address, with what to try there."""
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
     examples |= {
         PAGE: ("http", "games live, standings, play"),
         METRICS: ("http", "/metrics, for Prometheus"),
     }
     scheme, example = examples[name]
-    host, _, port = address.rpartition(":")  # of a port with a path, which only URLs have, nothing is made
+    host, _, port = address.rpartition(":")  # `port` is wrong with a path, but only URLs have one
     shown = example.format(address=address, host=host.strip("[]"), port=port)
     scheme = f"{scheme}s" if scheme and tls_only and name != METRICS else scheme
     return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"
 
 
-# What makes a server a node of a cluster, where its options say so.
-#
-# Knows the options and whom to call. It imports what a cluster needs only where there is one.
+# Clusters. Their modules are imported only if the options ask for one.
 
 _Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 
@@ -394,7 +388,7 @@ _Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 def _matchmaker_of(
     together: ClusterOptions | None, run: int, standard: Callable[[], LobbyAndTables]
 ) -> Matchmaker:
-    """Return what pairs the players of a server that is alone, or of a node, whose run has that number."""
+    """Return the matchmaker of a single server, or that of a node, with the number of its run."""
     if together is None:
         return standard()
     from gateway.cluster.matchmaker import ClusterMatchmaker  # noqa: PLC0415  only nodes need it

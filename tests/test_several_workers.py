@@ -105,7 +105,7 @@ def test_workers_share_a_port_and_one_that_dies_costs_its_own_clients_alone(priv
         visitors(gateway, stack)  # whoever comes while it is away finds the other one
         status, log = gateway.stop()
         assert status == 0
-        assert re.search(r"worker [12] has ended with status -9; it is started anew", log)
+        assert re.search(r"worker [12] has ended with status -9; it is restarted", log)
         wait_for_end([other])
     assert [*private_folder.iterdir()] == []
 

@@ -20,7 +20,7 @@ from adapters.match.wired import Network, WireTable, is_command, network
 from gateway.game.text import json_text
 from gateway.match.engines import EngineTable
 from gateway.match.journal import Journal
-from gateway.match.match import Match, Plan, Table
+from gateway.match.match import Match, MatchTable, Plan
 from gateway.match.report import SAMPLES, Report
 from gateway.options.terminal import in_one_line, write_out
 from gateway.runtime.children import ends
@@ -108,7 +108,7 @@ async def _play(options: Options, journal: Journal) -> int:
     return 1 if is_refused or match.failed else 0
 
 
-def _table(shared: Network, match: Match, pairing: int) -> Table:
+def _table(shared: Network, match: Match, pairing: int) -> MatchTable:
     """Return a table for a pairing: on a wire where one of the players is a bot."""
     texts = [match.plan.players[each][1] for each in match.schedule.pairings[pairing]]
     return WireTable(match, pairing, shared) if any(map(is_command, texts)) else EngineTable(match, pairing)

@@ -32,7 +32,7 @@ from gateway.game.results import WITHOUT_RESULT, Finished, NoResults
 from gateway.game.text import quoted
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Mailbox, Outgoing, Seat
-from gateway.match.match import PATIENCE, TRIES, Match, Table
+from gateway.match.match import PATIENCE, TRIES, Match, MatchTable
 from gateway.match.worker import MARGIN
 from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, Turn
 from gateway.matchmaking.matchmaker import Match as Paired
@@ -112,7 +112,7 @@ async def network() -> AsyncIterator[Network]:
 # A table.
 
 
-class WireTable(Table, Matchmaker, NoResults):
+class WireTable(MatchTable, Matchmaker, NoResults):
     """Two players of whom at least one is a bot on a wire.
 
     It is the matchmaker of its hub, with a seat for each side of the pairing, and takes the hub's results.

@@ -22,7 +22,7 @@ from gateway.engines.catalogue import engine_named
 from gateway.engines.perfect import last_move, require, score_columns
 from gateway.game.board import CELLS, COLUMNS, Board, position_string
 from gateway.match.elo import expected, strength
-from gateway.match.sprt import LOGISTIC, MODELS, Decision, Sprt
+from gateway.match.sprt import LOGISTIC, MODELS, Sprt, Verdict
 
 STRENGTH = "how often do engines play a move that keeps what a position is worth?"
 SPRT = "how often is the test of `c4gateway match --sprt` wrong?"
@@ -201,21 +201,21 @@ def logistic(difference: float, model: str, chances: Chances) -> float:
     return low
 
 
-def verdict(test: Sprt, likely: Sequence[float], lot: Random) -> tuple[Decision, int]:
+def verdict(test: Sprt, likely: Sequence[float], lot: Random) -> tuple[Verdict, int]:
     """Play pairs until the test is decided; return what it says, and after how many."""
     cells = [0] * len(likely)
     for number in range(1, LONGEST + 1):
         cells[lot.choices(range(len(likely)), likely)[0]] += 1
         decision = test.decision(test.ratio(cells))
-        if decision is not Decision.GOES_ON:
+        if decision is not Verdict.GOES_ON:
             return decision, number
-    return Decision.GOES_ON, LONGEST
+    return Verdict.GOES_ON, LONGEST
 
 
 def errors(test: Sprt, chances: Chances, times: int, seed: str) -> tuple[float, float, float]:
     """Return the shares of wrong verdicts at `elo0` and at `elo1`, and the mean number of pairs."""
     wrong, pairs = [], 0
-    for difference, right in ((test.elo0, Decision.H0), (test.elo1, Decision.H1)):
+    for difference, right in ((test.elo0, Verdict.H0), (test.elo1, Verdict.H1)):
         lot, likely = (
             Random(f"{seed} {difference}"),
             shares(logistic(difference, test.model, chances), chances),

@@ -1,4 +1,4 @@
-"""Who may come in, and as whom: names and their tokens, bans, limits, proxies, certificates, websites.
+"""Access control: protected names and tokens, bans, limits, proxies, certificates, origins of websites.
 
-Knows addresses, names and the files that they are in. Does not know connections or dialects.
+Knows addresses, names and the files that hold them. Does not know connections or dialects.
 """

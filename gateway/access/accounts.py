@@ -1,14 +1,8 @@
-"""Protected names, and the tokens that let a player bear one.
+"""Protected names, and the tokens with which players may use them.
 
-Knows the file of names, how a token is made and compared, and how long a wrong one waits for its answer. Does
-not know where a token stands in a message, nor what a client is told. A name is looked up and a token
-compared while others wait for their moves, so nothing of that is slow. The file is read by threads, at the
-start and by `reload`, which give way to the event loop after any line.
-
-The rules it keeps: a token is stored as its SHA-256 only, which is enough, since tokens are 128 random bits
-and nobody can guess one. A name is protected however it is written: letters of another case or width, more
-blanks and invisible characters do not make it another name. One that only looks like a protected name
-(`lookalikes`) is another, which nobody may bear. What is remembered of clients is bounded.
+Knows the file of names, how tokens are made and compared, and how long the answer to a wrong one is delayed.
+Does not know where a message has its token, nor how a dialect words a refusal. A check takes microseconds,
+since it runs in the event loop while games are on.
 """
 
 import hashlib
@@ -39,18 +33,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LONGEST_TOKEN = 256
-"""Characters of a token from a client; a longer one is wrong."""
+"""Characters of a client's token. A longer token counts as wrong."""
 TOKEN_BYTES = 16
 
 _HEADER = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
-_IF_MEANT = "if no name is to be protected any more, restart the server, best without --players"
+_IF_MEANT = "if that is intended, restart the server, best without --players"
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 _WORDS = {
     Objection.TOKEN_WRONG: ("token_wrong", "the token is missing or wrong"),
     Objection.NOT_REGISTERED: ("not_registered", "the name is not registered"),
     Objection.BANNED: ("banned", "the name or the address is banned"),
 }
-"""What a denial is counted as, and what the log says of it."""
+"""For each objection: the label under which it is counted, and its text in the log."""
 
 logger = logging.getLogger(__name__)
 
@@ -61,46 +55,46 @@ class Account:
 
     name: str
     digest: bytes
-    """The SHA-256 of its token."""
+    """The SHA-256 of its token. No salt is needed: a token is 128 random bits, which nobody can guess."""
     notes: str = ""
 
     @property
     def line(self) -> str:
-        """The account as a line of the file, without the line's end."""
+        """The account as a line of the file, without the line break."""
         fields = [self.name, f"sha256:{self.digest.hex()}", *([self.notes] if self.notes else [])]
         return "\t".join(fields)
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a server keeps of the protected names: little, as there may be many."""
+    """The protected names of a server. Only the digests stay in memory, since there may be many names."""
 
     digests: dict[str, bytes] = field(default_factory=dict)
-    """By the folded names."""
+    """The digest of each name's token, by folded name."""
     lookalikes: Lookalikes = field(default_factory=Lookalikes)
 
     def add(self, account: Account) -> None:
-        """Add a name. Raises ValueError where it is there already."""
+        """Add a name. Raises ValueError if it is already there."""
         _put(self.digests, account, account.digest)
         self.lookalikes.add(account.name)
 
-    def let_go(self) -> None:
-        """Forget all names. A thread that does it lets others run between any two."""
+    def clear(self) -> None:
+        """Remove all names, one at a time, so that other threads can run between two of them."""
         while self.digests:
             self.digests.popitem()
-        self.lookalikes.let_go()
+        self.lookalikes.clear()
 
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """A name that a client may not bear."""
+    """The refusal of a name to a client."""
 
     objection: Objection
-    """`TOKEN_WRONG`, where it is missing as well, `NOT_REGISTERED` or `BANNED`."""
+    """`TOKEN_WRONG` (also if there is no token), `NOT_REGISTERED` or `BANNED`."""
     pause: float
-    """Seconds until the client is told."""
+    """Seconds before the client gets the answer."""
     like: str | None = None
-    """The protected name that it looks like, where that is why; the objection is `TOKEN_WRONG` then."""
+    """The protected name that this name looks like, if that is the reason. The objection is `TOKEN_WRONG`."""
 
 
 class Accounts:
@@ -114,17 +108,17 @@ class Accounts:
         optional: bool = False,
         counts: Counter[tuple[str, str]] | None = None,
     ) -> None:
-        """Read `file`. Raises OSError or ValueError, each with one line that says what is wrong with it.
+        """Read `file`. Raises OSError or ValueError with one line that says what is wrong with it.
 
-        An `optional` file need not exist: then no name is protected.
+        An `optional` file need not exist: without it no name is protected.
 
-        `counts` counts who is not let in, by (what it was, such as ``token_wrong``; kind of player).
+        `counts` counts the denials, by (reason, such as ``token_wrong``; kind of player).
         """
         self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
         self._file = names_file(file, is_optional=optional)
         self.bans_file = bans_file(file)
         self._reloading = threading.Lock()
-        """Held by the thread that reads the files: SIGHUP and several acts of the operator may ask for it."""
+        """Held by the thread that reads the files: SIGHUP and the operator's commands may ask at once."""
         self._registered_only = registered_only
         self._pauses = Pauses()
         self._in_url = Throttle()
@@ -136,7 +130,7 @@ class Accounts:
 
     @property
     def protects(self) -> bool:
-        """Whether clients may have tokens: names are protected, or the operator named a file of them."""
+        """Whether tokens are in use: names are protected, or the operator named a file for them."""
         return bool(self._names.digests) or not self._file.is_optional
 
     def _read(self) -> _Names:
@@ -145,16 +139,17 @@ class Accounts:
         return names
 
     def reload(self, in_loop: "InLoop") -> None:
-        """Read the file again, and that of the bans, for players who come from now on. For a thread.
+        """Read both files again, names and bans, for all players who enter from now on. Runs in a thread.
 
-        Raises OSError or ValueError, with one line that says what is wrong with a file. Then all stays as it
-        was; but where a file that had names has none, mostly by mistake, the bans are taken.
+        Raises OSError or ValueError with one line that says what is wrong with a file. The names and bans in
+        force then stay, with one exception: if the file of names has become empty, which is mostly a mistake,
+        the names stay but the new bans apply.
         """
         with self._reloading:
             old, old_bans = self._names, self.bans
             names, bans = self._read(), read_bans(self.bans_file, old_bans)
             in_loop(lambda: self._take(names if names.digests else old, bans))
-            old_bans.let_go()
+            old_bans.clear()
             if old.digests and not names.digests:
                 file, protected = self._file.path, len(old.digests)
                 raise ValueError(f"{file} has no names, and {protected} are protected; {_IF_MEANT}")
@@ -169,7 +164,7 @@ class Accounts:
                 extra={"event": "names_read", "names": len(names.digests), "came": came, "went": went},
             )
             if names.digests:
-                old.let_go()  # to free all of it at once would keep the event loop waiting
+                old.clear()  # freeing everything at once would block the event loop
 
     def _take(self, names: _Names, bans: Bans) -> None:
         self._names, self.bans = names, bans
@@ -179,9 +174,9 @@ class Accounts:
         return len(name) <= LONGEST_NAME and folded(name) in self._names.digests
 
     def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
-        """Return why a client at the address `origin` may not be called `name`; None if it may.
+        """Return why a client at the address `origin` may not use `name`; None if it may.
 
-        A name of more than `LONGEST_NAME` characters is nobody's: others refuse it.
+        None also for a name of more than `LONGEST_NAME` characters, which is refused elsewhere.
         """
         if len(name) > LONGEST_NAME:
             return None
@@ -202,7 +197,7 @@ class Accounts:
         return Denial(Objection.TOKEN_WRONG, self._pauses.wrong(origin, key, now))
 
     def note(self, denial: Denial, name: str, kind: str, origin: str) -> None:
-        """Count a denial; log it if it is the first of its address and name in a while."""
+        """Count a denial. Log it if it is the first for this address and name in a while."""
         what, words = _WORDS[denial.objection]
         if denial.like is not None:
             what, words = "look_alike", f"the name looks like {quoted(denial.like)}, which is protected"
@@ -216,7 +211,7 @@ class Accounts:
             )
 
     def note_in_url(self, origin: str, now: float) -> None:
-        """Log now and then that a client sends its token in the URL, which stands in the logs of proxies."""
+        """Warn, once a minute at most, that a client sends its token in the URL, which proxies log."""
         if self._in_url.passes(now):
             logger.warning(
                 "a client at %s sends its token in the URL, which proxies log;"
@@ -227,17 +222,17 @@ class Accounts:
 
 
 def new_token() -> str:
-    """Return a token: 22 letters, digits, minus signs and underscores, 128 random bits."""
+    """Return a new token: 128 random bits as 22 letters, digits, hyphens and underscores."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def digest_of(token: str) -> bytes:
-    """Return what is stored of a token."""
+    """Return the hash that is stored in place of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def is_right(token: str, digest: bytes) -> bool:
-    """Whether a client's token, any text, is the one that is stored as `digest`."""
+    """Whether `token`, any text from a client, has the hash `digest`."""
     return len(token) <= LONGEST_TOKEN and compare_digest(digest_of(token), digest)
 
 
@@ -269,14 +264,14 @@ def _parse(line: str) -> Account:
 
 
 def read_accounts(table: TableFile[Account]) -> dict[str, Account]:
-    """Return the accounts in a file by their folded names, in its order. Raises OSError, ValueError."""
+    """Return a file's accounts by folded name, in the file's order. Raises OSError, ValueError."""
     accounts: dict[str, Account] = {}
     table.read(lambda account: _put(accounts, account, account))
     return accounts
 
 
 def _put(by_name: dict[str, T], account: Account, kept: T) -> None:
-    """Keep something of an account by its folded name. Raises ValueError where that is there already."""
+    """Store `kept` under an account's folded name. Raises ValueError if the name is already there."""
     key = folded(account.name)
     if key in by_name:
         raise ValueError(f"{quoted(account.name)} is there twice; letters of another case are the same name")
@@ -284,7 +279,7 @@ def _put(by_name: dict[str, T], account: Account, kept: T) -> None:
 
 
 def open_accounts(options: ServerOptions, counts: Counter[tuple[str, str]]) -> Accounts:
-    """Return the accounts that the options ask for. Raises OSError."""
+    """Open the file of protected names that the options name. Raises OSError."""
     hint = "c4gateway player add NAME --players FILE makes it"
     file = options.players or beside(options.db, PLAYERS_FILE)
     registered_only, optional = options.registered_only, options.players is None

@@ -1,9 +1,7 @@
-"""Who is not let in any more: names, addresses and networks, in a file beside that of the protected names.
+"""Banned names, addresses and networks, in a file beside that of the protected names.
 
-Knows the file, and how a name or an address is found in it. Does not know who is here
-(`gateway.server.operating` hangs up on them), nor what a client is told. A client is looked up when it gives
-a name, while others wait for their moves, so the search takes the same time however many are banned: a look
-for the name, and one for each length of a network's prefix.
+Knows the file, and how a name or an address is found in it. Does not know which players are connected
+(`gateway.server.operating` disconnects them), nor how a dialect words a refusal.
 """
 
 import os
@@ -21,20 +19,20 @@ _MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it stands for."""
 _HEADER = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
 _NAME, _ADDRESS = "name", "address"
-"""What a line of the file is about."""
+"""The two kinds of lines in the file."""
 
 Target: TypeAlias = str | Network
-"""Who is banned: a name, folded, or the network of some addresses, which may be a single one."""
+"""What a ban is for: a folded name, or a network, which may be a single address."""
 
 
 @dataclass(slots=True)
 class Bans:
-    """Names and networks that are banned."""
+    """Banned names and networks. A lookup takes the same time however many there are."""
 
     names: set[str] = field(default_factory=set)
-    """Folded."""
+    """The names, folded."""
     networks: dict[tuple[int, int], set[int]] = field(default_factory=dict)
-    """The first bits of the banned addresses, by the version of IP and how many bits these are."""
+    """The prefixes of the banned networks, by IP version and prefix length."""
 
     def add(self, who: Target) -> None:
         """Ban a name or a network."""
@@ -44,15 +42,15 @@ class Bans:
             bits = int(who.network_address) >> (who.max_prefixlen - who.prefixlen)
             self.networks.setdefault((who.version, who.prefixlen), set()).add(bits)
 
-    def let_go(self) -> None:
-        """Ban nobody any more. A thread that does it lets others run between any two entries."""
+    def clear(self) -> None:
+        """Remove all bans, one at a time, so that other threads can run between two of them."""
         every: list[set[Any]] = [self.names, *self.networks.values()]
         for entries in every:
             while entries:
                 entries.pop()
 
     def hold(self, name: str, origin: str) -> bool:
-        """Whether a client is banned: its folded name, empty if it has none, or its address."""
+        """Whether a client is banned by its folded name, empty if it has none, or by its address."""
         return name in self.names or (bool(self.networks and origin) and self._has(ip_network(origin)))
 
     def _has(self, origin: Network) -> bool:
@@ -66,7 +64,7 @@ class Bans:
 
 
 def target(text: str) -> Target:
-    """Return whom `text` names: an address or a network, else a name. Raises ValueError for neither."""
+    """Return the network or address in `text`, otherwise the name. Raises ValueError if it is neither."""
     network = network_in(text)
     if network is not None:
         return network
@@ -76,23 +74,23 @@ def target(text: str) -> Target:
 
 
 def words(who: Target) -> tuple[str, str]:
-    """Return what is banned, and who, as a line of the file begins."""
+    """Return the first two fields of a ban's line in the file: its kind, and the name or address."""
     if isinstance(who, str):
         return _NAME, who
     return _ADDRESS, str(who.network_address if who.prefixlen == who.max_prefixlen else who)
 
 
 def bans_of(text: str) -> Bans:
-    """Return a ban of nobody but whom `text` names. Raises ValueError, as `target`."""
+    """Return the single ban of what `text` names. Raises ValueError as `target` does."""
     bans = Bans()
     bans.add(target(text))
     return bans
 
 
 def network_in(text: str) -> Network | None:
-    """Return the network that `text` is, such as 192.0.2.0/24 or an address; None if it is none.
+    """Return the network that `text` is, such as 192.0.2.0/24 or an address; None if it is not one.
 
-    An IPv4 address in the form of an IPv6 one is the IPv4 address, as it is where clients are told apart.
+    An IPv4-mapped IPv6 address counts as the IPv4 address, as it does for the addresses of clients.
     """
     try:
         network = ip_network(text, strict=False)
@@ -101,13 +99,13 @@ def network_in(text: str) -> Network | None:
     mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
     if mapped is not None and network.prefixlen >= _MAPPED:
         return IPv4Network((mapped, network.prefixlen - _MAPPED))
-    if isinstance(network, IPv6Network) and network.prefixlen > PREFIX:  # who has one of these has all
+    if isinstance(network, IPv6Network) and network.prefixlen > PREFIX:  # one client has the whole /64
         return network.supernet(new_prefix=PREFIX)
     return network
 
 
 def bans_file(players: str) -> TableFile[Target]:
-    """Return the file of bans that belongs to a file of protected names. Without it there are none."""
+    """Return the file of bans that belongs to a file of protected names. It need not exist."""
     return TableFile(f"{players}.bans", _HEADER, _parse, is_optional=True)
 
 
@@ -120,9 +118,9 @@ def _parse(line: str) -> Target:
 
 
 def read_bans(table: TableFile[Target], old: Bans | None = None) -> Bans:
-    """Return the bans in a file that had `old`.
+    """Read the bans of a file; `old` are those read from it before.
 
-    Raises OSError or ValueError, also where it is gone with them.
+    Raises OSError, ValueError; the latter also if the file is gone although `old` has bans.
     """
     if old not in (None, Bans()) and not os.path.exists(table.path):
         raise ValueError(f"{table.path} is gone, with all bans; if that is meant, make an empty file")
@@ -132,7 +130,7 @@ def read_bans(table: TableFile[Target], old: Bans | None = None) -> Bans:
 
 
 def ban(table: TableFile[Target], who: Target, notes: str = "") -> bool:
-    """Add a ban to a file; return False if it is there already. Raises OSError, ValueError."""
+    """Add a ban to a file; return False if it is already there. Raises OSError, ValueError."""
     if fault := fault_of_notes(notes):
         raise ValueError(fault)
     with table.locked() as file:
@@ -142,14 +140,14 @@ def ban(table: TableFile[Target], who: Target, notes: str = "") -> bool:
 
 
 def fault_of_notes(notes: str) -> str | None:
-    """Return why notes cannot stand in a file; None if they can."""
+    """Return why notes are not valid; None if they are."""
     if len(notes) > LONGEST_NOTES or notes != notes.strip() or not all(map(is_visible, notes)):
         return f"notes have at most {LONGEST_NOTES} visible characters, and no blanks around them"
     return None
 
 
 def unban(table: TableFile[Target], who: Target) -> bool:
-    """Take a ban out of a file; return False if it is not there. Raises OSError, ValueError."""
+    """Remove a ban from a file; return False if it is not there. Raises OSError, ValueError."""
     with table.locked() as file:
         if was_there := who in file.rows():
             file.remove(who)

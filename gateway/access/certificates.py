@@ -1,7 +1,7 @@
 """The server's certificate for TLS.
 
-Knows the two files in which it is. Does not know connections. The rule it keeps: a certificate that cannot be
-used never replaces one that can, and a connection keeps the one with which it began.
+Knows the two files that hold it. Does not know connections. A certificate that cannot be used never replaces
+one that can, and a connection keeps the certificate with which it began.
 """
 
 from typing import TYPE_CHECKING
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     import ssl
 
 LONGEST_FILE = 1024 * 1024
-"""Bytes that a file may have."""
+"""The largest size of either file, in bytes."""
 
 
 class Certificate:
     """A certificate and its key."""
 
     def __init__(self, certificate: str, key: str | None = None) -> None:
-        """Read the files; `key` is None where it is in `certificate`, too. Raises OSError."""
+        """Read the files; `key` is None if the file `certificate` has the key, too. Raises OSError."""
         self._files = certificate, key
         self.context = _context(*self._files)
-        """What new connections use."""
+        """The TLS context of new connections."""
 
     def reload(self) -> None:
-        """Read the files again. A thread may do it. Raises OSError, and then everything stays as it is."""
+        """Read the files again; may run in a thread. Raises OSError; the old certificate then stays."""
         self.context = _context(*self._files)
 
 
 def _context(certificate: str, key: str | None) -> "ssl.SSLContext":
-    """Return what serves TLS, 1.2 or newer. Raises OSError with one line that says what is wrong."""
-    import ssl  # noqa: PLC0415  who only reads the options need not wait for it
+    """Return a context for TLS 1.2 or newer. Raises OSError with one line that says what is wrong."""
+    import ssl  # noqa: PLC0415  slow, and commands that only read the options do not need it
 
     for option, file in (("--tls-cert", certificate), ("--tls-key", key)):
-        if file is not None:  # `ssl` says of no file what is wrong with it, and waits for a pipe
+        if file is not None:  # the errors of `ssl` do not name the file, and it blocks on a pipe
             read_file(file, option, LONGEST_FILE)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -50,5 +50,5 @@ def _context(certificate: str, key: str | None) -> "ssl.SSLContext":
 
 
 def _refuse() -> str:
-    """Give no password: nobody could type one at a server."""
+    """Raise ValueError in place of asking for a password on the terminal."""
     raise ValueError("the key has a password")

@@ -1,11 +1,6 @@
-"""The heads of HTTP messages that the server reads and writes itself, by h11 and by hand.
+"""The heads of HTTP messages that the server reads and writes itself, with h11 and by hand.
 
-Pure. A client may write anything there, so it is read strictly. The rules it keeps:
-
-- A server that only its own machine can reach answers to no foreign domain name. Otherwise a website could
-  point its name at this machine, and its pages could read the answers (DNS rebinding).
-- Pages of other websites open no websocket: they would play in the name of whoever looks at them.
-- A body has one length. Where there are two, a proxy and this server may not see the same requests.
+Does no I/O. Heads are read strictly, since a client may write anything in them.
 """
 
 import re
@@ -19,15 +14,15 @@ from gateway.options.names import ALL_ORIGINS
 from gateway.runtime.addresses import ip_address_in
 
 LONGEST_HEAD = 16_384
-"""Bytes that the head of a request may have."""
+"""The largest head of a request, in bytes."""
 HSTS = (b"strict-transport-security", b"max-age=15552000")
-"""Lets a browser come by TLS alone for the next 180 days (RFC 6797). It holds for all ports of the host."""
+"""Makes a browser use TLS alone for 180 days (RFC 6797). It applies to all ports of the host."""
 NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
-"""The answer to a request that names a foreign host."""
+"""The answer to a request whose Host is not this server's."""
 TOO_LONG = "the head of the request is too long"
-"""The answer to a request with such a one, status 431."""
+"""The answer, with status 431, to a request with a head of more than `LONGEST_HEAD` bytes."""
 TWO_LENGTHS = "a request has Content-Length or Transfer-Encoding, not both"
-"""The answer to a request with two lengths, status 400."""
+"""The answer, with status 400, to a request with both."""
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5})?")
 _REQUESTS = (
@@ -47,9 +42,9 @@ _THIS_MACHINE = "localhost"
 
 
 def is_http(data: bytes) -> bool | None:
-    """Whether `data` begins a request by HTTP, and not lines or anything else; None if both may be.
+    """Whether `data` is the start of an HTTP request; None if more bytes are needed.
 
-    That is decided by eight bytes at most, so that nobody has to wait for more.
+    Eight bytes always decide, so that a client of another protocol is never kept waiting.
     """
     if data.startswith(_REQUESTS):
         return True
@@ -57,16 +52,16 @@ def is_http(data: bytes) -> bool | None:
 
 
 async def read_request(http: h11.Connection, receive: Callable[[], Awaitable[bytes]]) -> h11.Request | None:
-    """Return the next request on a connection; None where the client has ended it.
+    """Return the next request on a connection; None if the client has closed it.
 
-    Raises h11.RemoteProtocolError, whose `error_status_hint` is the status to answer with, for what is no
-    request, and whatever `receive` raises.
+    Raises h11.RemoteProtocolError if it is not a valid request; its `error_status_hint` is the status to
+    answer with. Exceptions of `receive` pass through.
     """
     try:
         while (event := http.next_event()) is h11.NEED_DATA:
             http.receive_data(await receive())
     except h11.RemoteProtocolError as error:
-        # A frame of h11's in it refers to the error: a cycle, with the client's socket in it.
+        # A frame in the traceback refers to the error: a cycle, which would keep the client's socket open.
         error.__traceback__ = None
         raise
     if not isinstance(event, h11.Request):
@@ -74,18 +69,18 @@ async def read_request(http: h11.Connection, receive: Callable[[], Awaitable[byt
     if has_two_lengths(event.headers):
         raise h11.RemoteProtocolError(TWO_LENGTHS, error_status_hint=400)
     length = len(event.target) + sum(len(name) + len(value) for name, value in event.headers)
-    if length > LONGEST_HEAD:  # h11 bounds only what it has to keep until a head is complete
+    if length > LONGEST_HEAD:  # h11 limits only heads that arrive in parts
         raise h11.RemoteProtocolError(TOO_LONG, error_status_hint=431)
     return event
 
 
 def value_of(request: h11.Request, header: bytes) -> str:
-    """Return a header, in lower case, that is a list, however often it is given (RFC 9110, 5.3)."""
+    """Return the value of a list header, its lines joined by commas (RFC 9110, 5.3). Name in lower case."""
     return b",".join(value for name, value in request.headers if name == header).decode("latin-1")
 
 
 def head(status: int, headers: Mapping[str, str]) -> bytes:
-    """Return the head of an answer. All of it is ASCII."""
+    """Return the head of an answer. The headers have to be ASCII."""
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{lines}\r\n".encode("ascii")
 
@@ -93,9 +88,9 @@ def head(status: int, headers: Mapping[str, str]) -> bytes:
 def answer(
     status: int, body: bytes, headers: Mapping[str, str] | None = None, *, is_bare: bool = False
 ) -> bytes:
-    """Return an answer that by default is text, and after which the connection ends.
+    """Return an answer, by default plain text and the last one on its connection.
 
-    A bare one, to the method HEAD, has the length of its body, but no body.
+    With `is_bare`, for the method HEAD, it has the length of the body, but no body.
     """
     own = dict(headers or {})
     usual = {
@@ -103,39 +98,41 @@ def answer(
         "Content-Length": str(len(body)),
         "Connection": "close",
     }
-    return head(status, own | usual | own) + (b"" if is_bare else body)  # in this order, by these values
+    return head(status, own | usual | own) + (b"" if is_bare else body)  # the caller's headers come first
 
 
 def try_later(status: int, text: str, *, hsts: bool = False) -> bytes:
-    """Return an answer, short as many may get it, that says a sentence and when to come again."""
+    """Return an answer with one sentence and Retry-After. It is short, since many clients may get it."""
     refusal = answer(status, f"{text}\n".encode(), {"Retry-After": "5"})
     return with_hsts(refusal) if hsts else refusal
 
 
 def with_hsts(text: bytes) -> bytes:
-    """Return an answer with the header `HSTS`, which MUST only go over TLS."""
+    """Return an answer with the header `HSTS`, which must be sent over TLS only."""
     status, end, rest = text.partition(b"\r\n")
     return b"%s%s%s: %s%s%s" % (status, end, *HSTS, end, rest)
 
 
 def is_known(header: str, allowed: Collection[str]) -> bool:
-    """Return whether the header ``Host`` may name a server that only its own machine can reach.
+    """Whether `header`, of ``Host``, may name a server that listens on loopback addresses only.
 
-    No domain name does, but those of origins in `allowed`.
+    A domain name may not, unless an origin in `allowed` has it: any website could point its name at this
+    machine, and its pages could then read the answers (DNS rebinding).
     """
-    if not header:  # a browser always gives one
+    if not header:  # a browser always sends one
         return True
     host = host_in(header)
-    if host is None:  # browsers take names for hosts that cannot be read here, such as ``a+b.example``
+    if host is None:  # browsers accept host names that do not match here, such as ``a+b.example``
         return False
     return not is_domain(host) or host.lower() in {_host_of(origin) for origin in allowed}
 
 
 def may_play(origin: str, hosts: Iterable[str], allowed: Collection[str]) -> bool:
-    """Return whether a page of the website `origin` may open a websocket.
+    """Whether a page of the website `origin` may open a websocket.
 
-    Its host has to be one of `hosts`, by which the request names this server, or `allowed` has it. The port
-    makes no difference, and localhost and all loopback addresses are one host.
+    Pages of other websites may not: they would play as the user who visits them. The host of `origin` has to
+    be one of `hosts`, the names of this server in the request, or `origin` has to be in `allowed`. The port
+    does not matter, and localhost and all loopback addresses count as one host.
     """
     if origin.lower() in allowed and origin != ALL_ORIGINS:
         return True
@@ -145,26 +142,29 @@ def may_play(origin: str, hosts: Iterable[str], allowed: Collection[str]) -> boo
 
 
 def has_two_lengths(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether a request says in two ways how long its body is (RFC 9112, 6.1); names in lower case."""
+    """Whether a request gives the length of its body in two ways (RFC 9112, 6.1). Names are in lower case.
+
+    A proxy and this server may then disagree where the next request begins.
+    """
     return {name for name, _ in headers} >= _LENGTHS
 
 
 def host_in(header: str) -> str | None:
-    """Return the host without its port, an IPv6 address in brackets; None if it is not a host."""
+    """Return the host of a Host header, an IPv6 address in brackets; None if it has no valid host."""
     match = _HOST.fullmatch(header)
     return match[1] if match else None
 
 
 def port_in(header: str) -> int | None:
-    """Return the port; None if there is none, or it is not a host."""
+    """Return the port of a Host header; None if it has none, or no valid host."""
     match = _HOST.fullmatch(header)
     return int(match[2][1:]) if match and match[2] else None
 
 
 def is_domain(host: str) -> bool:
-    """Whether the host is a domain name, whose owner decides to which address it leads.
+    """Whether the host is a domain name: not an address, a name without a dot or one under ``localhost``.
 
-    An address is not one, nor is a name without a dot or under ``localhost``.
+    The owner of a domain name decides to which address it leads.
     """
     try:
         ip_address(host.strip("[]"))
@@ -180,7 +180,7 @@ def _host_of(origin: str) -> str | None:
 
 
 def _plain(host: str) -> str:
-    """Return a host in one spelling, the same for all that always lead to this machine."""
+    """Return a normalized host: ``localhost`` for all names and addresses that always mean this machine."""
     name = host.lower().rstrip(".")
     try:
         address = ip_address_in(name.strip("[]"))

@@ -1,12 +1,7 @@
-"""How many connections one address and all addresses together may have.
+"""Limits on connections: by address, for all addresses together, and on how fast an address connects.
 
-Pure: the time comes in as an argument, and an address is a string whose clients count together
-(`addresses.origin_at`). Does not know sockets, nor what a client is told.
-
-An address that connects too fast is slowed first, and refused only when it would have to wait for longer than
-`PATIENCE`. No default holds back this machine's own clients: tests, measurements, and a reverse proxy that
-nobody trusts, behind which everybody has its address. What is remembered of addresses that have left is
-bounded.
+Pure: the time comes in as an argument, and an address is a string that stands for all clients that count
+together (`addresses.origin_at`). Does not know sockets or dialects.
 """
 
 from dataclasses import dataclass
@@ -16,15 +11,15 @@ from math import inf
 from gateway.options.names import CONNECTS, PER_ADDRESS
 
 BURST = 2.0
-"""Seconds. The connections that an address may open in this time may also come at once."""
+"""Seconds. As many connections as the rate allows in this time may come at once."""
 PATIENCE = 5.0
-"""Seconds that a connection waits, at most, because its address connects too fast."""
+"""The longest delay, in seconds, of a connection whose address connects too fast. Longer: it is refused."""
 REMEMBERED = 65_536
-"""Addresses of which it is remembered how fast they connect. With many more, some are not held back."""
+"""Addresses whose rate is remembered. If many more connect, some escape the limit."""
 
 
 class Refusal(Enum):
-    """Why a connection is not let in: the option that says so."""
+    """Why a connection is refused. The value is the option that sets the limit."""
 
     CONNECTIONS = "max-connections"
     ADDRESS = "max-per-address"
@@ -32,7 +27,7 @@ class Refusal(Enum):
 
     @property
     def text(self) -> str:
-        """What to tell the client, a sentence in ASCII."""
+        """The sentence for the client, in ASCII."""
         return _TEXTS[self]
 
 
@@ -44,27 +39,28 @@ _TEXTS = {
 
 
 LIMITS = frozenset((*(each.value for each in Refusal), "system"))
-"""The limits on connections: the options, and the system's own."""
+"""Names of all limits on connections: the options, and ``system`` for the operating system's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddressLimits:
-    """What one address may have."""
+    """The limits of one address."""
 
     connections: float = inf
+    """How many may be open at once."""
     connects: float = inf
-    """A second."""
+    """How many may be opened per second."""
 
 
 class ConnectionCounts:
-    """How many are open, by address. Each connection that `enter` lets in is to `leave`."""
+    """Counts open connections by address. Call `leave` once for each connection that `enter` admits."""
 
     def __init__(
         self, most: float = inf, others: AddressLimits | None = None, local: AddressLimits | None = None
     ):
-        """All addresses together may have `most` connections, and each has its limits.
+        """Limit all addresses together to `most` connections.
 
-        `local` holds for this machine's own addresses, `others` for all others.
+        `local` are the limits of each of this machine's own addresses, `others` those of any other.
         """
         self._most = most
         self._others = others or AddressLimits()
@@ -74,10 +70,9 @@ class ConnectionCounts:
         self._connects = _Connects()
 
     def enter(self, origin: str, now: float) -> Refusal | float:
-        """Let a connection in, or say why not.
+        """Admit a connection and return the seconds it has to wait, up to `PATIENCE`; or return the refusal.
 
-        Return how many seconds it has to wait, up to `PATIENCE`; it is inside while it waits. A client
-        without an origin has no limits by address.
+        A connection counts while it waits. A client without an origin has no limits by address.
         """
         if self._total >= self._most:
             return Refusal.CONNECTIONS
@@ -87,9 +82,9 @@ class ConnectionCounts:
         return entry
 
     def move(self, origin: str, to: str, now: float) -> Refusal | float:
-        """Count a connection that is inside elsewhere than at `origin`, or say why not, as `enter` does.
+        """Count an open connection at the address `to` in place of `origin`. Returns the same as `enter`.
 
-        One that is refused still counts at `origin`.
+        If it is refused, it still counts at `origin`.
         """
         entry = self._count(to, now)
         if not isinstance(entry, Refusal):
@@ -113,7 +108,7 @@ class ConnectionCounts:
         return self._local if is_local(origin) else self._others
 
     def leave(self, origin: str) -> None:
-        """Let a connection out."""
+        """Stop counting a connection."""
         self._total -= 1
         self._forget(origin)
 
@@ -124,11 +119,11 @@ class ConnectionCounts:
 
 
 class _Connects:
-    """How fast addresses connect.
+    """Limits how fast addresses connect, by the generic cell rate algorithm.
 
-    Each address has a time. A connect puts it 1 / `rate` seconds later, from now at least; how far it lies
-    ahead says how fast the address connects. A time that has passed says nothing, so an address is forgotten
-    after as long as its time can lie ahead, or twice that.
+    For each address a time is stored. A connect moves it to 1 / `rate` seconds after the later of itself and
+    now. How far it is in the future decides whether the next connect has to wait. A time in the past can be
+    dropped, so there are two generations of addresses, and the older one is dropped now and then.
     """
 
     def __init__(self) -> None:
@@ -137,7 +132,7 @@ class _Connects:
         self._since = -inf
 
     def wait(self, origin: str, rate: float, now: float) -> float:
-        """Note a connect; return how long it has to wait. One that waits for too long is not noted."""
+        """Return the seconds that a connect has to wait; count it if these are at most `PATIENCE`."""
         if rate == inf:
             return 0.0
         if now > self._since + BURST + PATIENCE or len(self._ahead) >= REMEMBERED:
@@ -150,14 +145,16 @@ class _Connects:
 
 
 def is_local(origin: str) -> bool:
-    """Whether clients with that origin are on this machine."""
+    """Whether clients with this origin are on this machine."""
     return origin.startswith("127.") or origin == "::/64"
 
 
 def limited_connections(most: int, per_address: int | None, connects: int | None) -> ConnectionCounts:
-    """Return connections with the limits of the options: 0 is no limit, None the usual one.
+    """Return the counts with the limits of the options: 0 is no limit, None the default.
 
-    A limit by address that somebody asked for holds for this machine's own addresses, too.
+    A limit by address that the operator sets applies to this machine's own addresses, too. A default does
+    not: they are used by tests, measurements and a reverse proxy that is not trusted, whose clients all have
+    its address.
     """
     others = AddressLimits(
         _limit(PER_ADDRESS if per_address is None else per_address),

@@ -1,8 +1,7 @@
-"""Names that look like others, by Unicode's technical standard 39, as with ``m`` and ``rn``.
+"""Names that look alike, such as with ``m`` and ``rn``, by Unicode Technical Standard 39.
 
-Knows the standard's table of confusable characters, which it takes from the package `confusable_homoglyphs`:
-from its file, for its module keeps 27,000 objects that the garbage collector would look through. The rule it
-keeps: a look at a name takes microseconds, for others wait for their moves meanwhile.
+Knows the standard's table of confusable characters, from the package `confusable_homoglyphs`. A comparison
+takes microseconds, since it runs in the event loop while games are on.
 """
 
 import json
@@ -13,27 +12,27 @@ from functools import cache, lru_cache
 from gateway.game.commands import LONGEST_NAME, folded, plain
 
 _MARK = "\u200e"
-"""What stands around what is written from right to left in that file."""
+"""The left-to-right mark, which surrounds right-to-left characters in the package's file."""
 
 
 class Lookalikes:
-    """Finds names that look like one of those that were added."""
+    """Finds the added name that a name looks like."""
 
     def __init__(self) -> None:
         self._looks: dict[str, str] = {}
-        """The added names, by what they look like."""
-        load()  # now, as names may be added while games are on
+        """The added names, by each of their skeletons."""
+        load()  # here, since names may be added while games are on
 
     def add(self, name: str) -> None:
-        """Add a name. It looks the same in upper case, too: case makes no difference where it is compared."""
+        """Add a name. Its upper case is added, too, since names are compared without regard to case."""
         spelled = plain(name)
         looks = (*map(_skeleton, (spelled, folded(name), spelled.upper())), _in_any_case(spelled))
         self._looks |= dict.fromkeys(looks, name)
 
     def like(self, name: str, key: str) -> str | None:
-        """Return an added name that `name`, which folded is `key`, looks like; None for any other.
+        """Return the added name that `name` looks like, None if there is none. `key` is `name` folded.
 
-        A name longer than `LONGEST_NAME` once its signs are written out looks like none.
+        None also if `key` is longer than `LONGEST_NAME`.
         """
         if not self._looks or len(key) > LONGEST_NAME:
             return None
@@ -41,15 +40,15 @@ class Lookalikes:
         looks = (*map(_skeleton, (key, spelled, name)), _in_any_case(spelled), _in_any_case(name))
         return next((self._looks[look] for look in looks if look in self._looks), None)
 
-    def let_go(self) -> None:
-        """Forget all names. A thread that does it lets others run between any two."""
+    def clear(self) -> None:
+        """Remove all names, one at a time, so that other threads can run between two of them."""
         while self._looks:
             self._looks.popitem()
 
 
 @lru_cache(1000)  # players come back for each game
 def looks_of(name: str) -> frozenset[str]:
-    """Return what `name` looks like as it is, and whatever its case; nothing for one too long written out."""
+    """Return the skeletons of `name`, with its case and without; none if it is too long when normalized."""
     if len(unicodedata.normalize("NFKC", name)) > LONGEST_NAME:
         return frozenset()
     spelled = plain(name)
@@ -57,20 +56,20 @@ def looks_of(name: str) -> frozenset[str]:
 
 
 def load() -> None:
-    """Read the table, which takes 50 ms, before the first name is looked at."""
+    """Read the table now. It takes 50 ms, so do it before the first comparison."""
     _prototypes()
 
 
 def _skeleton(text: str) -> str:
-    """Return what `text` has in common with all that look like it (TS 39, 4: skeleton)."""
+    """Return the skeleton of `text`, the same for all texts that look alike (UTS 39, section 4)."""
     decomposed = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFD", decomposed.translate(_prototypes()))
 
 
 def _in_any_case(text: str) -> str:
-    """Return what a text looks like whatever the case of its letters, those of other scripts included.
+    """Return the skeleton of a text without regard to case, in all scripts.
 
-    Here the ASCII letters stand for themselves: of these, small and capital ones look like different others.
+    ASCII letters are folded without the table, because a small and a capital one look like different others.
     """
     latin = "".join(each if each.isascii() and each.isalpha() else _skeleton(each) for each in text)
     return _skeleton(latin.casefold())
@@ -78,13 +77,14 @@ def _in_any_case(text: str) -> str:
 
 @cache
 def _prototypes() -> Mapping[int, str]:
-    """Return the sign, or signs, that stand for each character that looks like others.
+    """Return the prototype, one or more characters, of each confusable character.
 
-    The file has each pair of the table both ways. A sign that stands for others has many; between two that
-    have only each other the shorter code is as good as any.
+    The file has each pair of the table both ways. A prototype has many others; of two characters that have
+    only each other, the one with the lower code is taken.
     """
     from importlib.resources import files  # noqa: PLC0415  takes time, and not every command compares names
 
+    # The package's own module would keep 27,000 objects for the garbage collector to traverse.
     text = files("confusable_homoglyphs").joinpath("confusables.json").read_text(encoding="utf-8")
     alike = {
         sign.replace(_MARK, ""): [each["c"].replace(_MARK, "") for each in others]

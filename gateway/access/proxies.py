@@ -1,9 +1,8 @@
-"""Where a client is, when it comes by way of a proxy.
+"""The addresses of clients that connect through a proxy.
 
-Pure. Knows the PROXY header, in its versions 1 and 2, which a proxy sends before a client's first byte, and
-the header X-Forwarded-For, which it adds to a request by HTTP. The rule it keeps: nothing that a client can
-write itself is believed. So the PROXY header is mandatory or means nothing, and of X-Forwarded-For only what
-trusted proxies added counts.
+Pure. Knows the PROXY header, versions 1 and 2, which a proxy sends before a client's first byte, and the
+header X-Forwarded-For of HTTP. What a client can write itself never counts: the PROXY header is either
+mandatory or not read, and of X-Forwarded-For only what trusted proxies added is used.
 """
 
 from collections.abc import Sequence
@@ -13,17 +12,17 @@ from ipaddress import ip_address
 from gateway.runtime.addresses import Network, ip_address_in, plain
 
 LONGEST = 4096
-"""Bytes that a PROXY header may have."""
+"""The largest PROXY header, in bytes."""
 MOST_HOPS = 32
-"""Entries of X-Forwarded-For that are looked at, from the right."""
+"""Entries of X-Forwarded-For that are read, from the right."""
 
 _VERSION_1 = b"PROXY "
 _LONGEST_LINE = 107
 _VERSION_2 = b"\r\n\r\n\0\r\nQUIT\n"
 _FIXED = 16
-"""Bytes of version 2 before the addresses."""
+"""Bytes of a version 2 header before the addresses."""
 _SIZES = {0x10: 4, 0x20: 16}
-"""Bytes of an address, by family."""
+"""Bytes of an address, by address family in the header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +30,13 @@ class Proxied:
     """What a PROXY header says."""
 
     address: str | None
-    """Where the client is; None where the proxy speaks for itself or does not know."""
+    """The client's address; None if the proxy connects on its own behalf or does not know the address."""
     rest: bytes
-    """What followed the header."""
+    """The bytes after the header."""
 
 
 def header_in(data: bytes) -> Proxied | None:
-    """Return the PROXY header that `data` begins with, None if more is needed. Raises ValueError."""
+    """Return the PROXY header at the start of `data`, None if more bytes are needed. Raises ValueError."""
     if data.startswith(_VERSION_2[: len(data)]):
         return _version_2(data) if len(data) >= _FIXED else None
     if data.startswith(_VERSION_1[: len(data)]):
@@ -54,9 +53,9 @@ def begins_with_header(data: bytes) -> bool:
 
 
 def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
-    """Return where a client is: `peer`, or if that is a trusted proxy, the rightmost hop that is not.
+    """Return a client's address: `peer`, or if that is a trusted proxy, the last hop that is not one.
 
-    `forwarded` is the value of X-Forwarded-For. A hop that is not an address is where trust ends.
+    `forwarded` is the value of X-Forwarded-For. Hops to the left of one that is no address are not used.
     """
     client, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
     while is_trusted(client, trusted) and hops:
@@ -68,7 +67,7 @@ def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
 
 
 def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:
-    """Whether `peer`, an address or nothing, is in one of these networks."""
+    """Whether `peer`, an address or empty, is in one of these networks."""
     if not peer or not trusted:
         return False
     address = ip_address_in(peer)
@@ -93,7 +92,7 @@ def _version_2(data: bytes) -> Proxied | None:
     if len(data) < end:
         return None
     size = _SIZES.get(family & 0xF0)
-    if command == 0x20 or size is None:  # the proxy itself, or nothing that has an address
+    if command == 0x20 or size is None:  # the proxy's own connection, or a family without addresses
         return Proxied(None, data[end:])
     if length < 2 * size + 4:
         raise ValueError("the PROXY header is too short")

@@ -1,7 +1,7 @@
-"""Table files: a row in each line, changed by commands while a server may read them; and the log of changes.
+"""Table files with a row in each line, which commands change while a server reads them; and the audit log.
 
-Knows files, and by a function what a line means. The rule it keeps: whoever reads finds either the old file
-or the new one, whole; and of two commands that change a file at the same time, one waits for the other.
+Knows files and locks; a function given by the caller parses a line. A reader sees either the old file or the
+new one, whole; of two commands that change a file at the same time, one waits for the other.
 """
 
 import errno
@@ -24,30 +24,30 @@ from gateway.runtime.disk import sync_folder
 from gateway.runtime.files import read_file
 
 OPTION = "--players"
-"""The option that names the files."""
+"""The option that names the files, for error texts."""
 LONGEST = 16 * 1024 * 1024
-"""Bytes that a file may have."""
+"""The largest file, in bytes."""
 
 Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile(Generic[Row]):
-    """A file with a row in each line that is neither empty nor a comment, which begins with ``#``."""
+    """A file with a row in each line. Blank lines, and comments, which begin with ``#``, are no rows."""
 
     path: str
     header: str
-    """The line with which a new file begins, a comment."""
+    """The first line of a new file, a comment."""
     parse: Callable[[str], Row]
-    """Returns the row in a line. Raises ValueError with what is wrong with it."""
+    """Returns the row in a line. Raises ValueError, which says what is wrong with the line."""
     is_optional: bool = False
-    """Whether a file that is not there has no rows, in place of an error."""
+    """Whether a missing file counts as one without rows, and is no error."""
 
     def read(self, take: Callable[[Row], object]) -> None:
-        """Call `take` with each row. A thread that reads lets others run between any two of them.
+        """Call `take` with each row, one after the other, so that other threads can run between two of them.
 
-        Raises OSError where the file cannot be read. Raises ValueError, which begins with the line's place,
-        where a line is not UTF-8, and where `parse` or `take` raises it.
+        Raises OSError if the file cannot be read. Raises ValueError, which begins with the path and the line
+        number, if a line is not UTF-8, or `parse` or `take` raises it.
         """
         try:
             data = read_file(self.path, OPTION, LONGEST).removeprefix(BOM_UTF8)
@@ -65,14 +65,14 @@ class TableFile(Generic[Row]):
                 raise ValueError(f"{self.path}, line {number}: {fault}") from error
 
     def rows(self) -> list[Row]:
-        """Return all rows. Raises as `read`."""
+        """Return all rows. Raises what `read` raises."""
         rows: list[Row] = []
         self.read(rows.append)
         return rows
 
     @contextmanager
     def locked(self) -> Iterator["TableFile[Row]"]:
-        """Give the file, the one that is behind links, while no other command changes it."""
+        """Lock the file, symbolic links resolved, against other commands; yield it."""
         path = os.path.realpath(self.path)
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:
@@ -82,18 +82,18 @@ class TableFile(Generic[Row]):
             os.close(folder)
 
     def add(self, line: str) -> None:
-        """Add a line, without its end, to a locked file."""
+        """Add a line, given without its line break, to a locked file."""
         self.rewrite(lambda lines: [*lines, f"{line}\n"])
 
     def remove(self, row: Row) -> None:
-        """Remove a row from a locked file that could be read."""
+        """Remove a row from a locked file, all of whose lines have to be valid."""
         self.rewrite(lambda lines: [line for line in lines if self._row(line) != row])
 
     def rewrite(self, change: Callable[[list[str]], list[str]]) -> None:
-        """Write what `change` makes of the lines of a locked file, by way of a file that takes its place.
+        """Replace the lines of a locked file by `change(lines)`, by way of a temporary file and a rename.
 
-        The file keeps its owner and mode. A new one is its owner's alone; in a folder that hands its group on
-        (the set-group-ID bit) the group may read it.
+        The file keeps its owner and mode. A new file has mode 0600; in a folder with the set-group-ID bit
+        0640, so that the group may read it.
         """
         folder, name = os.path.split(self.path)
         lines, known = [self.header], None
@@ -107,7 +107,7 @@ class TableFile(Generic[Row]):
                 if known is not None:
                     with suppress(PermissionError):
                         os.fchown(new.fileno(), known.st_uid, known.st_gid)
-                    os.fchmod(new.fileno(), known.st_mode & 0o777)  # now, as the mode is for that group
+                    os.fchmod(new.fileno(), known.st_mode & 0o777)  # after fchown: the mode is for that group
                 elif os.stat(folder).st_mode & stat.S_ISGID:
                     os.fchmod(new.fileno(), 0o640)
                 new.writelines(change(lines))
@@ -120,23 +120,22 @@ class TableFile(Generic[Row]):
         sync_folder(Path(folder))
 
     def _row(self, line: str) -> Row | None:
-        """Return the row in a line with its end; None where there is none. Raises ValueError."""
+        """Return the row in a line, None if it has none. Raises ValueError."""
         line = line.rstrip("\r\n")
         return self.parse(line) if line.strip() and not line.startswith("#") else None
 
 
 @contextmanager
 def audited(file: str, *words: str, user: str | None = None) -> Iterator[None]:
-    """Log what the block does: a line with the time, the user and the words, unless it raises something.
+    """Append a line with the time, the user and `words` to the audit log; remove it if the block raises.
 
-    The user is the one who runs this process, unless another is given.
-    The line is written first, and taken back if need be: a log that takes no more stops the block. Raises
-    OSError then, as where the log cannot be written at all.
+    `user` is by default the one who runs this process. The line is written before the block runs, so nothing
+    happens without its line. Raises OSError if the log cannot be written.
     """
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     line = ("\t".join((now, user or _user(), *map(printable, words))) + "\n").encode()
     with open(file, "ab", buffering=0) as log:
-        fcntl.flock(log, fcntl.LOCK_EX)  # so that no line of another command is taken back
+        fcntl.flock(log, fcntl.LOCK_EX)  # or `truncate` could remove a line of another command
         end = os.fstat(log.fileno()).st_size
         try:
             if log.write(line) < len(line):
@@ -149,7 +148,7 @@ def audited(file: str, *words: str, user: str | None = None) -> Iterator[None]:
 
 
 def _user() -> str:
-    """Return who runs the command, behind sudo, too."""
+    """Return the name of the user who runs the command, also through sudo."""
     try:
         return printable(os.environ.get("SUDO_USER") or getpass.getuser())
     except (KeyError, OSError):

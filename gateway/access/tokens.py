@@ -1,9 +1,7 @@
-"""Tokens: the admin token, and how long the answer to a wrong token has to wait.
+"""The admin token, and the delays of answers to wrong tokens of any kind.
 
-The admin token is the one that the operator gives, else one that the first start makes and keeps in a file.
-
-Knows files and options. Does not know what the token is good for. The rules it keeps: the token stands in no
-log and on no command line, and a file that others could have written or could read is not used.
+Knows files and options. Does not know what a token permits. A token is never logged, and a file that other
+users can read or write is not used.
 """
 
 import logging
@@ -25,7 +23,10 @@ logger = logging.getLogger(__name__)
 
 
 def admin_token(options: ServerOptions) -> str | None:
-    """Return the admin token of a server; None where it has none, which the log explains. For a thread."""
+    """Return the admin token: that of the options, or one in a file that the first start creates.
+
+    None if the file cannot be used; the log says why. Runs in a thread.
+    """
     if options.admin_token is not None:
         return str(options.admin_token)
     file = os.path.abspath(beside(options.db, TOKEN_FILE))
@@ -33,7 +34,7 @@ def admin_token(options: ServerOptions) -> str | None:
         with suppress(FileExistsError):
             _make(file)
             logger.info(
-                "the token for c4gateway who, kick and other commands of the operator is in %s, made now",
+                "created %s with the token for c4gateway who, kick and the operator's other commands",
                 file,
                 extra={"event": "admin_token_made", "file": file},
             )
@@ -57,7 +58,7 @@ def admin_token(options: ServerOptions) -> str | None:
 
 
 def read_token(file: str, *, is_private: bool = False) -> str:
-    """Return the token in a file, which others may not read if it `is_private`.
+    """Return the token in a file. With `is_private`, other users must not be able to read the file.
 
     Raises OSError, which says in one line what is wrong.
     """
@@ -68,45 +69,42 @@ def read_token(file: str, *, is_private: bool = False) -> str:
 
 
 def _make(file: str) -> None:
-    """Make a file with a new token. Raises OSError; FileExistsError where there is one."""
+    """Create a file with a new token. Raises OSError; FileExistsError if the file exists."""
     if os.path.lexists(file):
         raise FileExistsError
     folder, name = os.path.split(file)
-    descriptor, own = tempfile.mkstemp(prefix=f"{name}.", dir=folder)  # this user's alone
+    descriptor, own = tempfile.mkstemp(prefix=f"{name}.", dir=folder)  # with mode 0600
     try:
         with open(descriptor, "w", encoding="ascii") as new:
             new.write(f"{secrets.token_urlsafe(_BYTES)}\n")
-        os.link(own, file)  # two servers that start at once have one token
+        os.link(own, file)  # fails if the file exists, so two servers that start at once share one token
     finally:
         os.unlink(own)
 
 
-# How long wrong tokens wait for their answers.
-#
-# Knows addresses, names and times as arguments. What is remembered is bounded.
-
 FIRST_PAUSE = 0.25
-"""Seconds until the first wrong token is answered; each further one takes twice as long."""
+"""The delay, in seconds, of the answer to a first wrong token. It doubles with each further one."""
 LONGEST_PAUSE = 8.0
+"""The longest delay, in seconds."""
 FORGOTTEN = 600.0
-"""Seconds without a wrong token after which the pauses begin anew."""
+"""Seconds without a wrong token after which the delay is `FIRST_PAUSE` again."""
 REMEMBERED = 4096
-"""Pairs of an address and a name whose wrong tokens are counted."""
+"""The most pairs of an address and a name whose wrong tokens are counted."""
 
 
 class Pauses:
-    """How long clients wait for the answer to a wrong token, by address and name."""
+    """Computes the delays of answers to wrong tokens, by address and name."""
 
     def __init__(self) -> None:
         self._wrong: dict[tuple[str, str], tuple[int, float]] = {}
-        """How many wrong ones came, and when the last did; the latest at the end."""
+        """How many wrong tokens came, and when the last one did; the latest pair at the end."""
 
     def __len__(self) -> int:
-        """Return for how many pairs of an address and a name wrong tokens are counted."""
+        """Return the number of pairs of an address and a name that are remembered."""
         return len(self._wrong)
 
     def wrong(self, origin: str, key: str, now: float) -> float:
-        """Count a wrong token; return for how many seconds its answer is to wait."""
+        """Count a wrong token; return the delay of its answer, in seconds."""
         count, last = self._wrong.pop((origin, key), (0, now))
         count = 0 if now > last + FORGOTTEN else count
         self._wrong[origin, key] = count + 1, now
@@ -115,5 +113,5 @@ class Pauses:
         return float(min(FIRST_PAUSE * 2 ** min(count, 16), LONGEST_PAUSE))
 
     def right(self, origin: str, key: str) -> None:
-        """Let the pauses begin anew."""
+        """Forget the wrong tokens of this address and name."""
         self._wrong.pop((origin, key), None)

@@ -1,5 +1,5 @@
-"""Several servers with one lobby: pairing across them, and games between their players.
+"""Clusters: several servers with one lobby. Pairing across nodes, and games between players of two nodes.
 
-May import `gateway.game`, `gateway.matchmaking` and `gateway.hub`. Pure: how nodes find and reach each other
-is in `adapters.cluster`. A server on its own imports nothing of it.
+Pure. How nodes find and reach each other is in `adapters.cluster`. A server without a cluster does not import
+this package.
 """

@@ -1,12 +1,8 @@
-"""What goes from one node to another: hellos, then frames, in numbered batches that are acknowledged.
+"""The connection between two nodes: hellos, then frames in numbered batches that are acknowledged.
 
-Pure. Knows bytes; does not know what a frame says, nor connections. A channel outlives its connection: what
-was not acknowledged when that broke is sent again by the next one, and what comes twice is dropped. So each
-frame arrives once and in order, for as long as the two nodes keep their channel.
-
-A batch is a head and frames of no newline, each with one behind it. The head has 20 bytes: the length of the
-frames (4), the number of the batch (8) and the number of the latest batch that has arrived from the other
-side (8). A batch without frames has the number 0, and only acknowledges.
+Pure. Knows bytes; does not know what a frame means, nor sockets. A channel outlives its connection: batches
+that were not acknowledged are sent again on the next one, and duplicates are dropped. So each frame arrives
+once and in order.
 """
 
 import hmac
@@ -19,66 +15,65 @@ from secrets import token_hex
 from struct import Struct
 from typing import Any
 
-# How two nodes of a cluster greet each other.
+# Hellos.
 #
-# Pure. Each side says who it is and gives the other a nonce; each then proves that it knows the cluster's
-# secret by signing both hellos. Neither takes anything else before that. Nodes that would not agree on what a
-# game is, being of another version or having other rules, refuse each other in words that say what differs.
+# Each node sends its identity and a nonce, then proves that it knows the cluster's secret by signing both
+# hellos. It accepts nothing else before that. Nodes with different versions or rules refuse each other.
 
 VERSION = 5
-"""Of all that nodes say to each other."""
+"""The version of all messages between nodes."""
 LONGEST_HELLO = 4096
-"""Bytes of a hello."""
+"""The longest hello, in bytes."""
 
 
 class HelloError(ValueError):
-    """The other node is not one to talk to."""
+    """The hello of the other node is invalid, or the two nodes do not match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a node is, for as long as it runs."""
+    """The identity of a node during one run."""
 
     node: str
     """Its name: 1 to 32 letters, digits, dots, dashes or underscores."""
     run: int
-    """The number of its run, which no other has."""
+    """The number of this run, unique in the cluster."""
     rules: Mapping[str, float]
-    """What games are played by: seconds of clocks and the like."""
+    """The options that all nodes must share, such as the seconds of clocks."""
     version: int = VERSION
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a node says first on a connection."""
+    """The first message of a node on a connection."""
 
     identity: Identity
     channel: str = ""
-    """The channel that it goes on with; empty for a new one."""
+    """The channel to continue; empty for a new one."""
     arrived: int = 0
-    """The number of the latest batch that has arrived on it."""
+    """The number of the latest batch that the node has received on this channel."""
     nonce: str = field(default_factory=lambda: token_hex(16))
 
     def encode(self) -> bytes:
-        """Return a line."""
+        """Return the hello as a line of JSON."""
         return json.dumps(asdict(self)).encode() + b"\n"
 
 
 def decode(line: bytes) -> Hello:
-    """Return the hello that a line is. Raises HelloError."""
+    """Parse a hello. Raises HelloError."""
     try:
         value = json.loads(line)
         identity = Identity(**_fields(value.pop("identity"), node=str, run=int, rules=dict, version=int))
         hello = Hello(identity, **_fields(value, channel=str, arrived=int, nonce=str))
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-        raise HelloError("what it says is no hello") from error
+        raise HelloError("its hello is not valid") from error
     if not all(type(each) in (int, float) for each in identity.rules.values()):
-        raise HelloError("what it says is no hello")
+        raise HelloError("its hello is not valid")
     return hello
 
 
 def check(own: Identity, other: Identity) -> None:
-    """Raise HelloError if two nodes do not go together."""
+    """Raise HelloError if the two nodes cannot be in one cluster."""
     if own.version != other.version:
         raise HelloError(f"it speaks version {other.version}, this node {own.version}: upgrade one of them")
     if own.node == other.node:
@@ -91,13 +86,13 @@ def check(own: Identity, other: Identity) -> None:
 
 
 def proof(secret: bytes, prover: Hello, other: Hello) -> bytes:
-    """Return the line by which `prover` shows that it knows the secret."""
+    """Return the line with which the sender of `prover` proves that it knows the secret."""
     text = prover.encode() + other.encode()
     return hmac.new(secret, text, sha256).hexdigest().encode() + b"\n"
 
 
 def is_proof(line: bytes, secret: bytes, prover: Hello, other: Hello) -> bool:
-    """Return whether `line` is the proof of `prover`."""
+    """Whether `line` is the proof by the sender of `prover`."""
     return hmac.compare_digest(line, proof(secret, prover, other))
 
 
@@ -108,11 +103,15 @@ def _fields(value: Any, **kinds: type) -> dict[str, Any]:
 
 
 # The channel.
+#
+# A batch is a head and frames, each followed by a newline, which frames do not contain. The head has 20
+# bytes: the length of the frames (4), the number of the batch (8) and the number of the latest batch that the
+# sender has received (8). A batch without frames has the number 0, and is only an acknowledgement.
 
 LONGEST = 16 << 20
-"""Bytes of a batch at most."""
+"""The longest batch, in bytes."""
 MOST_UNACKNOWLEDGED = 64 << 20
-"""Bytes that may wait to be acknowledged."""
+"""The most bytes that may be unacknowledged."""
 
 _HEAD = Struct(">IQQ")
 
@@ -122,32 +121,32 @@ class Channel:
 
     def __init__(self) -> None:
         self.arrived = 0
-        """The number of the latest batch that has arrived."""
+        """The number of the latest batch received."""
         self._frames: list[bytes] = []
         self._sent = 0
         self._unacknowledged: deque[tuple[int, bytes]] = deque()
         self._size = 0
         self._acknowledged = 0
-        """The number of the latest batch that the other side was told has arrived."""
+        """The number of the latest received batch that was acknowledged."""
         self._data = bytearray()
 
     @property
     def is_too_full(self) -> bool:
-        """Whether the other side has not acknowledged for too long."""
+        """Whether more than `MOST_UNACKNOWLEDGED` bytes are unacknowledged."""
         return self._size > MOST_UNACKNOWLEDGED
 
     @property
     def has_unacknowledged(self) -> bool:
-        """Whether something has arrived that was not acknowledged yet."""
+        """Whether a received batch was not acknowledged yet."""
         return self._acknowledged < self.arrived
 
     def put(self, frame: bytes) -> bool:
-        """Let a frame go with the next batch; return whether it is the first one."""
+        """Add a frame to the next batch; return whether it is the first frame in it."""
         self._frames.append(frame)
         return len(self._frames) == 1
 
     def batch(self) -> bytes:
-        """Return the bytes of the next batch: an acknowledgement, if no frame waits."""
+        """Return the bytes of the next batch; without frames, of an acknowledgement."""
         if not self._frames:
             return self._packed(0, b"")
         frames, self._frames = self._frames, []
@@ -158,16 +157,16 @@ class Channel:
         return self._packed(self._sent, data)
 
     def again(self, arrived: int) -> bytes:
-        """Return the bytes with which a new connection begins.
+        """Return the bytes to send first on a new connection: the batches that the other side lacks.
 
-        `arrived` is the number of the latest batch that the other side says has arrived there.
+        `arrived` is the number in its hello.
         """
         self._data.clear()
         self._forget(arrived)
         return b"".join(self._packed(number, data) for number, data in self._unacknowledged)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the frames that are whole with these bytes. Raises ValueError for bytes that are no batch."""
+        """Yield the frames that are complete with these bytes. Raises ValueError for invalid bytes."""
         self._data += data
         while len(self._data) >= _HEAD.size:
             length, number, acknowledged = _HEAD.unpack_from(self._data)

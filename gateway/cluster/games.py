@@ -1,26 +1,25 @@
-"""Series between players of two nodes: what passes between the nodes while they are played.
+"""Series between players of two nodes: the frames that the nodes exchange while these are played.
 
-Writes frames: bytes that arrive at the other node once each, and in order, as long as neither has lost the
-other. Does not know how they travel. What another node sends is read as strictly as a client's text: anything
-else is an `EncodingError`.
-
-A frame is a letter, the turn of the seat of the node that does not hold the game, and what the letter stands
-for. Nearly all that passes are moves and requests to move, in short: that node keeps a board, and is sent
-columns.
-
-from the node that holds the game | what follows
---------------------------------- | -----------------------------------------------------------------------
-`m` moves                         | the columns since the last `m`; only the latest is news for the player
-`t` request to move               | its number, seconds left on the clock or `-`
-`e` any other event               | as `gateway.game.encoding` writes it
-
-to it                             | what follows; *used* is how long the request has run, 0 names no request
---------------------------------- | -----------------------------------------------------------------------
-`p` move                          | column, `to`, number of the request, used
-`c` any other command             | number of the request, used, as `gateway.game.encoding` writes it
-`f` the time is up                | number of the request, used
-`d` no further game               | nothing
+Knows the hub and encodings; does not know how frames are sent. A frame from another node is checked as
+strictly as a client's text: an invalid one raises `EncodingError`.
 """
+
+# A frame is a letter, the turn of the seat on the player's node, and a payload. The player's node is the one
+# that does not hold the game. Most frames are moves and requests to move; to keep these short, that node has
+# a board, and gets columns.
+#
+# from the node that holds the game | payload
+# --------------------------------- | ---------------------------------------------------------------------
+# `m` moves                         | the columns since the last `m`; the player gets an event for the last
+# `t` request to move               | its number, seconds left on the clock or `-`
+# `e` any other event               | in the form of `gateway.game.encoding`
+#
+# to it                             | payload; *used* are the seconds since the request; 0 is no request
+# --------------------------------- | ---------------------------------------------------------------------
+# `p` move                          | column, `to`, number of the request, used
+# `c` any other command             | number of the request, used, the form of `gateway.game.encoding`
+# `f` the time is up                | number of the request, used
+# `d` no further game               | nothing
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -37,34 +36,34 @@ from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting, Seat
 
 ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LEFT})
-"""Why a player is hung up on by its own doing. For any other reason it goes on at its own node."""
+"""Reasons for which the player is disconnected. For any other it stays connected to its own node."""
 
 AT_ONCE = 8
-"""Series with a lost node that are ended together, in about 2 ms."""
+"""The most series with lost nodes that one call ends, in about 2 ms."""
 
 Send: TypeAlias = Callable[[bytes], None]
-"""Puts a frame on its way to one node."""
+"""Sends a frame to one node."""
 
 
 _Key: TypeAlias = tuple[str, bytes]
-"""A node, and the turn that a series has in its frames."""
+"""The name of a node, and the turn that identifies a series in frames."""
 
 
 @dataclass(eq=False, slots=True)
 class _RemotePlayer:
-    """The mailbox of a player of another node, for a series on this one."""
+    """The mailbox of a player of another node, during a series on this node."""
 
     name: bytes
     send: Send
     forget: Callable[[], object]
     results: Results
     request: ToMove | None = None
-    """The latest."""
+    """The latest request to move."""
     sent: int = 0
-    """How many moves of the game the player has been sent."""
+    """The number of moves of this game that were sent to the player's node."""
     is_reachable: bool = True
     held: list[Event] | None = None
-    """What waits for a result to be stored."""
+    """Events that wait for a result to be stored; None if nothing waits."""
     seat: Seat = field(init=False)
 
     def deliver(self, event: Event) -> None:
@@ -98,18 +97,18 @@ class _RemotePlayer:
                 self.send(b"e %s %s" % (self.name, encode(event)))
 
     def resume(self) -> None:
-        """Do nothing: what comes from another node is not held back."""
+        """Do nothing: frames of other nodes are never held back."""
 
     def probe(self) -> None:
         """Do nothing: the player's own node probes it."""
 
     async def settle(self) -> None:
-        """Return at once: the other node has read its client's socket before it says that time is up."""
+        """Return at once: the player's node reads the client's socket before it reports that time is up."""
 
 
 @dataclass(eq=False, slots=True)
 class _RemoteGame:
-    """The way to the game of another node that a player of this one is in, and what is known of it here."""
+    """A game on another node in which a player of this node plays."""
 
     name: bytes
     send: Send
@@ -132,11 +131,11 @@ class _RemoteGame:
         self.forget()
 
     def end_series(self) -> None:
-        """Ask for no further game."""
+        """Ask the other node for no further game."""
         self.send(b"d %s " % self.name)
 
     def event(self, kind: bytes, payload: bytes) -> Event:
-        """Return what a frame says. Raises ValueError."""
+        """Return the event of a frame. Raises ValueError."""
         match kind:
             case b"m":
                 *silent, column = _columns(payload)
@@ -160,29 +159,29 @@ class Games:
     """All series between this node and others."""
 
     def __init__(self, hub: Hub, send: Callable[[str, bytes], None]) -> None:
-        """`send` puts a frame on its way to the node of that name."""
+        """`send(node, frame)` sends a frame to a node."""
         self._hub = hub
         self._send = send
         self._players: dict[_Key, _RemotePlayer] = {}
-        """Those who are here, by the turns that they have on their own nodes."""
+        """Players of other nodes in series on this one, by their turns on their own nodes."""
         self._games: dict[_Key, _RemoteGame] = {}
-        """Those elsewhere, by the turns of the seats of this node."""
+        """Games on other nodes of players of this one, by the turns of their seats."""
         self._lost: dict[_RemotePlayer | _RemoteGame, None] = {}
-        """Series with nodes that are lost. There may be thousands, so they are ended a few at a time."""
+        """Series with lost nodes that are still to be ended, a few at a time since there may be thousands."""
         self._is_draining = False
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is none."""
+        """Whether there is no series with another node."""
         return not self._players and not self._games and not self._lost
 
     @property
     def is_hosting(self) -> bool:
-        """Whether players of other nodes are here, who may have results to wait for."""
+        """Whether this node has series with players of other nodes; these players may wait for results."""
         return bool(self._players)
 
     def open_seat(self, match: Hosting, now: float) -> Seat:
-        """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
+        """Open a seat in the hub for a player of another node, for one series, and return it."""
         node, name = key = match.node, b"%d.%d" % match.other
         send, forget = partial(self._send, node), partial(self._players.pop, key, None)
         player = self._players[key] = _RemotePlayer(name, send, forget, self._hub.results)
@@ -190,7 +189,7 @@ class Games:
         return player.seat
 
     def play_elsewhere(self, seat: Seat, match: Hosted) -> _RemoteGame:
-        """Return the way to the series that the player of `seat` has on another node from now on."""
+        """Return the game of the player of `seat`, whose series is on another node from now on."""
         node, name = key = match.node, b"%d.%d" % match.turn
         send, forget = partial(self._send, node), partial(self._games.pop, key, None)
         game = self._games[key] = _RemoteGame(name, send, forget, seat)
@@ -199,15 +198,15 @@ class Games:
         return game
 
     def drain(self) -> None:
-        """Let all series of this node's players on others be over with the games that are on."""
+        """End all series of this node's players on other nodes after their current games."""
         self._is_draining = True
         for game in self._games.values():
             game.end_series()
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
-        """Carry out what another node says. Of a series that is over it is void. Raises EncodingError.
+        """Carry out a frame of another node. One of a series that is over is ignored. Raises EncodingError.
 
-        What players hear leaves once the hub settles.
+        Events for players are sent when the hub settles.
         """
         try:
             kind, name, payload = frame.split(b" ", 2)
@@ -222,7 +221,7 @@ class Games:
             raise EncodingError(str(error)) from error
 
     def _obey(self, player: _RemotePlayer, kind: bytes, payload: bytes, now: float) -> None:
-        """Carry out what a player does who is on another node. Raises ValueError."""
+        """Carry out a frame about a player of another node. Raises ValueError."""
         command: Command | None = None
         match kind:
             case b"p":
@@ -248,7 +247,7 @@ class Games:
             self._hub.flag(player.seat, now)
 
     def lose(self, node: str) -> None:
-        """Let nothing pass between this node and another any more, as the way is gone, until `end_lost`."""
+        """Exchange nothing more with a lost node; `end_lost` ends the series with it."""
         games: dict[_Key, _RemotePlayer] | dict[_Key, _RemoteGame]
         for games in (self._players, self._games):
             for key in [key for key in games if key[0] == node]:
@@ -257,7 +256,7 @@ class Games:
                 self._lost[game] = None
 
     def end_lost(self, now: float) -> bool:
-        """Let a few series with lost nodes be over; return whether there are more."""
+        """End a few series with lost nodes; return whether there are more."""
         for _ in range(min(AT_ONCE, len(self._lost))):
             game, _ = self._lost.popitem()
             self._hub.lose(game.seat, now)

@@ -1,16 +1,14 @@
-"""The matchmaker of one node of a cluster, as its hub knows it.
+"""The matchmaker that the hub of a cluster's node uses.
 
-Reports the node's players to whoever pairs, and carries out what comes of that. The caller carries the
-messages: what is given to `post` to other nodes, and theirs to `receive`, after which the hub is to
-`settle`.
-
-*A seat's own node decides.* A proposal takes the turn of a seat only if the seat waits in it still, and a
-turn that was taken is never used again. For a pair of two nodes the node that is not to hold the series
-reserves its seat first, and asks by `Hosting`; the other begins the series and says so by `Hosted`, or
-declines, at once. So a seat is reserved for `HOLD` at most. If the series has begun nevertheless, its node
-hears that the player is gone. A seat for which nothing came of a match waits anew, and whoever has proposed
-it hears of that, so that the other seat does so too.
+It reports the node's players to the node that pairs, and carries out its orders. The caller sends the
+messages given to `post`, and calls `receive` with those of other nodes, then lets the hub `settle`.
 """
+
+# A seat's own node decides. A match takes the turn of a seat only if the seat still waits in that turn, and a
+# turn that was taken is never used again. For a pair of two nodes, the node that will not hold the series
+# reserves its seat first, for `HOLD` seconds at most, and sends `Hosting`. The other node begins the series
+# and answers `Hosted`, or `Unmatched`. If the reservation has run out by then, it gets `Unmatched` back.
+# When a match fails, each seat waits in a new turn, and reports that to the node that pairs.
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
@@ -52,50 +50,50 @@ from gateway.matchmaking.matchmaker import (
 from gateway.matchmaking.members import house_wish
 
 HOLD = 2.0
-"""Seconds for which a seat is reserved, at most."""
+"""The longest reservation of a seat, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reservation:
-    """A seat that is kept for a series which another node is to hold."""
+    """The reservation of a seat for a series on another node."""
 
     turn: Turn
     node: str
     pairs: Pairs
-    """Who proposed it."""
+    """The node that proposed it, with its epoch."""
     until: float
 
 
 class ClusterMatchmaker(Matchmaker):
-    """Decides who plays whom, together with those of other nodes."""
+    """A node's end of the pairing in a cluster."""
 
     def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
-        """`run` is a number that no other run of a node has; `matchmaker` makes one to pair with."""
+        """`run` is the unique number of this run; `matchmaker` makes the one to use if this node pairs."""
         self._hub: Hub
         self._node = node
         self._own = Reporter(node, run, matchmaker)
         self._inbox: deque[tuple[str, Message]] = deque()
         self._refused: deque[Decision] = deque()
         self._reserved: dict[int, _Reservation] = {}
-        """By seat. They run out in this order."""
+        """The reserved seats, in the order in which the reservations run out."""
         self._hosted: dict[int, Hosted] = {}
-        """The series of other nodes that seats of this one are in."""
+        """The series on other nodes, by the seat of this node's player."""
         self._hosting: dict[tuple[str, Turn], Hosting] = {}
-        """The series that are held here with players of other nodes, by the turns of these."""
+        """The series on this node with players of other nodes, by their nodes and turns."""
         self._begun: Held | Hosted | None = None
         """The match whose series began last."""
 
     # Other nodes.
 
     def connect(self, hub: Hub, post: Callable[[str, Message], None]) -> None:
-        """Send messages to other nodes by `post` from now on. Those of one node MUST keep their order."""
+        """Use `post` from now on to send messages to other nodes. It must keep the order for each node."""
         self._hub, self._own.post = hub, post
 
     def attach(self, node: str | None, epoch: int, now: float, others: Collection[str] = ()) -> None:
-        """Let a node pair from now on, in an epoch; None: let this one pair its own players alone.
+        """Use `node` as the one that pairs, in an epoch; with None this node pairs its own players only.
 
-        Call it on the node that is to pair before any other: what is reported to it earlier is lost. It waits
-        for what `others` announce. A node that has ceased to pair in an epoch MUST NOT do so in it again.
+        Call it first on the node that pairs, since earlier reports to it are lost. That node waits for the
+        announcements of `others`. A node must not pair in the same epoch again after another has.
         """
         pairs = (self._node, 0) if node is None else (node, epoch)
         self._own.now = now
@@ -103,27 +101,28 @@ class ClusterMatchmaker(Matchmaker):
             self._own.attach(pairs, others)
 
     def drain(self) -> None:
-        """Let no player of this node be paired any more, by any node.
+        """Stop the pairing of this node's players, by any node.
 
-        A seat that `is_reserved` may be in a series nevertheless: its node began before it could know.
+        A seat that `is_reserved` may still get into a series that another node has begun already.
         """
         self._own.drain()
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether another node may have begun a series with a seat, which this one has not heard yet."""
+        """Whether another node may have begun a series with this seat, without an answer so far."""
         return seat in self._reserved
 
     def lost(self, node: str, now: float) -> None:
-        """Forget all that passed between this node and another, as their session is over.
+        """Forget all messages exchanged with a node that is lost.
 
-        If that one paired, nobody is paired before the next `attach`. The hub ends series held with the node.
+        If it was the one that pairs, there are no pairs before the next `attach`. The hub ends the series
+        with the node.
         """
         self._own.now = now
         self._inbox = deque(each for each in self._inbox if each[0] != node)
         self._own.lost(node)
 
     def receive(self, node: str, message: Message, now: float) -> None:
-        """Take in a message of another node. What makes no sense is ignored."""
+        """Queue or carry out a message of another node. One that does not fit the state is ignored."""
         self._own.now = now
         if not isinstance(message, Report):
             self._inbox.append((node, message))
@@ -131,19 +130,19 @@ class ClusterMatchmaker(Matchmaker):
             assert self._own.server is not None
             self._own.server.receive(node, message.fact, now)
 
-    # What happens in the hub: as `Matchmaker` and `RemotePairing` say.
+    # Calls of the hub, as documented in `Matchmaker` and `RemotePairing`.
 
     def engage(self, house: HousePlayers) -> None:
-        """Use house players from now on. Until then there are none."""
+        """Use house players from now on."""
         self._own.engage(house)
 
     def enter(self, entry: Entry) -> None:
-        """Ask whoever pairs. If a player is let in that is gone by then, the hub MUST let it `leave`."""
-        if Objection.TOO_LONG in entry.against:  # what is too long cannot be sent to another node
+        """Ask the node that pairs. If the player has left when it is let in, the hub must call `leave`."""
+        if Objection.TOO_LONG in entry.against:  # too long for a message to another node
             self._refused.append(Decision(entry.seat, entry.against))
             return
         wish, house = house_wish(entry), self._own.house
-        if wish is not None and house is not None:  # a house player would have to come to this node
+        if wish is not None and house is not None:  # a house player plays on the player's own node
             opponent = Opponent(entry.origin, entry.name, entry.manners.clocked)
             if not house.has(wish.name.casefold(), opponent):
                 entry = replace(entry, against=entry.against | Objection.NOT_AVAILABLE)
@@ -152,14 +151,14 @@ class ClusterMatchmaker(Matchmaker):
         self._own.report(Asked(entry))
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Note the name of a seat that has entered."""
+        """Report the new name of a seat that has entered."""
         self._own.announce_first(seat)
         player = self._own.players[seat]
         player.entry = replace(player.entry, name=name, counted=counted)
         self._own.report(Renamed(seat, name, counted))
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Let whoever pairs find an opponent."""
+        """Report that a seat waits for an opponent."""
         self._own.now = max(self._own.now, since)
         self._own.announce_first(turn.seat)
         player = self._own.players[turn.seat]
@@ -168,7 +167,7 @@ class ClusterMatchmaker(Matchmaker):
         self._own.report(Waits(*turn, is_new))
 
     def leave(self, seat: int) -> None:
-        """Forget a seat. What it has asked remains open: it may have lost no more than its place."""
+        """Report that a seat has lost its place. If it has also asked to enter again, that stays open."""
         player = self._own.players.get(seat)
         if player is None:
             return
@@ -181,13 +180,13 @@ class ClusterMatchmaker(Matchmaker):
             self._own.report(Left(seat))
 
     def alive(self, seat: int) -> None:
-        """Report that the client of a seat is there."""
+        """Report that the client of a seat has answered a probe."""
         if seat in self._own.players:
             self._own.announce_first(seat)
             self._own.report(Alive(seat))
 
     def began(self, match: Held | Hosted, game: int) -> None:
-        """Report a game, if its series is held here; and to the node of the other player that it is on."""
+        """Report a game whose series is on this node, also to the node of the other player."""
         if game == 1:
             self._begun = match
         if isinstance(match, Hosted):
@@ -201,22 +200,22 @@ class ClusterMatchmaker(Matchmaker):
         self._own.began(match, game)
 
     def finished(self, match: Held | Hosted) -> None:
-        """Report the end of a series, if it was held here."""
+        """Report the end of a series on this node."""
         if isinstance(match, Hosted):
             self._hosted.pop(match.turn.seat, None)
             return
         if isinstance(match, Hosting):
             at = match.node, match.other
-            if self._hosting.get(at) == match:  # the node may have been lost, and another run of it be there
+            if self._hosting.get(at) == match:  # not if another run of that node has the same turn
                 del self._hosting[at]
         self._own.finished(match)
 
-    # What it answers.
+    # Answers.
 
     def answers(self, now: float) -> Iterator[Answer]:
-        """Yield what the one that pairs wants of the hub, as far as this node agrees.
+        """Yield the orders of the node that pairs, except those that are out of date.
 
-        What other nodes want is asked of the hub in between, so that all of it is carried out in its order.
+        Messages of other nodes are carried out in between, so that all are in order.
         """
         self._own.now = now
         self._own.announce()
@@ -235,12 +234,12 @@ class ClusterMatchmaker(Matchmaker):
                     self._own.post(node, Order(pairs[1], instruction))
 
     def suspect(self) -> int | None:
-        """Return, once, the seat that `answers` was about when it raised an exception, if it is one here."""
+        """Return, once, the seat that `answers` worked on when it raised, if it is one of this node."""
         suspect = None if self._own.server is None else self._own.server.suspect()
         return suspect[1] if suspect is not None and suspect[0] == self._node else None
 
     def next_due(self) -> float | None:
-        """Return when there may be answers though nothing happens before; None if there will be none."""
+        """Return the time of the next answers if nothing else happens; None if there will be none."""
         if self._inbox or self._refused:
             return self._own.now
         runs_out = next((each.until for each in self._reserved.values()), None)
@@ -248,7 +247,7 @@ class ClusterMatchmaker(Matchmaker):
         return min((when for when in times if when is not None), default=None)
 
     def _follow(self, node: str, message: Message) -> Iterator[Answer]:
-        """Carry out what another node says."""
+        """Carry out a message of another node."""
         match message:
             case Order(epoch, instruction):
                 if (node, epoch) == self._own.pairs:
@@ -271,12 +270,12 @@ class ClusterMatchmaker(Matchmaker):
                 elif owner == node and (node, turn) in self._hosting:
                     self._hub.desert(self._hosting[node, turn])
             case Report():
-                pass  # was dealt with
+                pass  # carried out in `receive`
             case _:
                 assert_never(message)
 
     def _obey(self, instruction: Instruction) -> Iterator[Answer]:
-        """Carry out what the one that pairs wants, as far as it is not out of date."""
+        """Carry out an order of the node that pairs, unless it is out of date."""
         match instruction:
             case Decision():
                 yield from self._decide(instruction)
@@ -310,7 +309,7 @@ class ClusterMatchmaker(Matchmaker):
         yield decision
 
     def _match(self, match: Match) -> Iterator[Answer]:
-        """Let two of this node play, or one with a house player, if all wait as the one that pairs said."""
+        """Begin a series of two seats of this node, or of one with a house player, if all still wait."""
         taken = [turn for turn in match.turns if self._takes(turn)]
         if len(taken) == len(match.turns):
             yield match
@@ -322,7 +321,7 @@ class ClusterMatchmaker(Matchmaker):
         self._own.report(Unmatched(self._node, match.turns[-1]))
 
     def _reserve(self, proposed: Proposed) -> None:
-        """Keep a seat for a series that the other node is to hold, and send the player there."""
+        """Reserve a seat for a series on another node, and ask that node to begin it."""
         turn, player = proposed.turn, self._own.players.get(proposed.turn.seat)
         if player is None or not self._takes(turn):
             self._own.report(Unmatched(self._node, turn))
@@ -344,7 +343,7 @@ class ClusterMatchmaker(Matchmaker):
             self._own.post(proposed.node, hosting)
 
     def _takes(self, turn: Turn) -> bool:
-        """Return whether a seat of this node waits in a turn, which it does no more."""
+        """Use up a turn of a seat of this node; return False if the seat does not wait in that turn."""
         player = self._own.players.get(turn.seat)
         if player is None or player.turn != turn.number:
             return False
@@ -356,13 +355,13 @@ class ClusterMatchmaker(Matchmaker):
         return reservation is not None and (reservation.node, reservation.turn) == (node, turn)
 
     def _unreserve(self, seat: int) -> None:
-        """Keep a seat for no series any more."""
+        """Drop the reservation of a seat, if it has one, and report that."""
         reservation = self._reserved.pop(seat, None)
         if reservation is not None and reservation.pairs == self._own.pairs:
             self._own.report(Unmatched(self._node, reservation.turn))
 
     def _release(self, seat: int) -> None:
-        """Let a reserved seat wait anew."""
+        """Drop the reservation of a seat, which then waits in a new turn."""
         turn = self._reserved[seat].turn
         self._unreserve(seat)
         self._hub.wait_anew(turn, self._own.now)

@@ -1,12 +1,8 @@
-"""What nodes say to each other so that players of any two of them are paired, and its form as bytes.
+"""The messages with which nodes pair players of any two of them, and their form as bytes.
 
-A *report* goes from a node to the one that pairs, an *order* back. Both bear the epoch of the one that
-pairs, so that what was meant for another, or came from it, is void. The two nodes of a pair agree on their
-series by `Hosting`, which asks, and `Hosted`, which confirms. What cannot be read is an `EncodingError`,
-and nothing else.
-
-A seat goes by the number that its own hub gave it, a wait by the number of its turn there. No turn is used
-twice, so it names the proposal that it is used for. Times are written as how long ago something was.
+A *report* goes from a node to the one that pairs, an *order* back. Both have the epoch in which that node
+pairs, so that messages of an earlier one are ignored. A seat has the number that its own hub gave it, a wait
+the number of its turn there, which is never used again. Times are given as seconds ago.
 """
 
 from dataclasses import dataclass
@@ -21,9 +17,9 @@ from gateway.matchmaking.tables import Position
 
 @dataclass(frozen=True, slots=True)
 class Unmatched:
-    """Nothing comes of the match that takes this turn of a seat of `node`.
+    """The match with this turn of a seat of `node` has failed.
 
-    A node says so to the one that pairs, which passes it on, and to the other node of the pair.
+    A node sends it to the node that pairs, which passes it on, and to the other node of the pair.
     """
 
     node: str
@@ -35,15 +31,15 @@ class Unmatched:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The node reports from now on, and all that it reported before in this epoch is void."""
+    """The node begins to report. What it reported before in this epoch is void."""
 
     run: int
-    """A number that no other run of a node has."""
+    """The unique number of the node's run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """The node has announced all that there was when it began to report."""
+    """The node has reported everything that existed when it began to report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +51,22 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """A player has been let in, by whomever."""
+    """A player has entered already."""
 
     entry: Entry
     turn: int | None
-    """The turn in which it waits; None where it does not."""
+    """The turn in which it waits; None if it does not wait."""
     waited: float | None
-    """Seconds since its latest wait began; None where a series has begun since."""
+    """Seconds since its latest wait began; None if a series has begun since."""
     position: Position
-    """Where it sat at its table."""
+    """Its position at its table."""
     games: int
-    """How many games the two at its table had begun."""
+    """The number of games that were begun at its table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A player has another name for the series to come."""
+    """A player has changed its name for further series."""
 
     seat: int
     name: str
@@ -79,43 +75,43 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """A player waits."""
+    """A player waits for an opponent."""
 
     seat: int
     turn: int
     anew: bool
-    """Whether from now on, rather than since it last began to wait."""
+    """Whether the wait begins now. If not, it began with the player's previous turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A player has no place any more."""
+    """A player has lost its place in the lobby or at a table."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """A player who was probed is there."""
+    """The client of a player has answered a probe."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """A series is on, which the reporting node holds."""
+    """A series is being played on the reporting node."""
 
     series: int
-    """A number of that node's, which it gives to no other."""
+    """The number of the series, unique on that node."""
     turn: Turn
-    """The turn from which the series began, of a seat of that node."""
+    """The turn, of a seat of that node, with which the series began."""
     names: tuple[str, str]
-    """The first mover of the first game comes first."""
+    """The names of the players, the first mover of the first game first."""
     at_table: bool
     round: int
     """The number of the latest game."""
     fresh: bool
-    """Whether that game has just begun, rather than before the node announced it."""
+    """Whether that game has just begun. If not, this is an announcement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +123,11 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """How many games this run of the node has held in which a name had the first move against another."""
+    """The number of games in this run of the node with these two as first and second mover."""
 
     first: str
     second: str
-    """Both as `lobby.key` makes them."""
+    """Both names as returned by `lobby.key`."""
     times: int
 
 
@@ -142,24 +138,24 @@ Fact: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What happened at a node, for the one that pairs in an epoch."""
+    """A fact about a node, for the node that pairs in an epoch."""
 
     epoch: int
     fact: Fact
 
 
-# Orders: the answers of a matchmaker, in the numbers of the node that gets them, and three more.
+# Orders: the answers of a matchmaker, with the seat numbers of the node that gets them, and three more.
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A seat is to play a series, which the other node is to hold. It is sent to the seat's own node."""
+    """A seat shall play a series on another node. The order goes to the seat's own node."""
 
     turn: Turn
     node: str
     """The other node."""
     other: Turn
-    """The turn of the other seat, there. That seat opens."""
+    """The turn of the other seat on that node. That seat has the first move."""
     rounds: int | None
     table: str | None
     """Both as in `Pair`."""
@@ -167,7 +163,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Sits:
-    """How a player sits at its table now, for the next one that pairs."""
+    """The position of a player at its table, for `Present` when another node begins to pair."""
 
     seat: int
     position: Position
@@ -179,7 +175,7 @@ Instruction: TypeAlias = Decision | Probe | Pair | HousePair | Hindered | Propos
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the one that pairs in an epoch wants of a node."""
+    """An instruction of the node that pairs in an epoch."""
 
     epoch: int
     instruction: Instruction
@@ -193,11 +189,11 @@ _KINDS = kinds_of(Message)
 
 
 def encode(message: Message) -> bytes:
-    """Return the bytes of a message with no name that is too long. Raises EncodingError, and only that."""
+    """Encode a message, in which no name may be too long. Raises EncodingError."""
     return encode_unchecked(message)
 
 
 def decode(data: bytes) -> Message:
-    """Return the message that `data` is. Raises EncodingError, and only that."""
+    """Decode a message. Raises EncodingError, and no other exception."""
     message: Message = decode_any(data, _KINDS)
     return message

@@ -1,20 +1,17 @@
-"""The feed of all nodes: the facts that pass between nodes, for any number of subscribers on each.
+"""The facts of other nodes, for any number of subscribers on this one.
 
-`FeedPublisher` is the end of the node whose facts they are, `RemoteFeed` that of the node of the
-subscribers. Each subscription is a stream of its own from each node. The rules:
-
-- While nobody subscribes, nothing is subscribed to and nothing is sent. - A batch follows only when the one
-before it was taken. So what a slow subscriber has not taken waits in the feed of the other node, within its
-bounds; when that drops it, the subscriber takes `Missed` and subscribes anew. - The state is sent in parts,
-each after the facts before it. - A player of another node has a number here that no other player has. Games
-keep their ids. - What another node sends is read as strictly as a client's text. Facts that cannot be read
-cost their node the subscription, and nothing else.
-
-A frame is the number of a stream, which is one subscription's, and a letter with what it stands for. To the
-node whose facts they are: `w` asks for the state and then facts, `t` says that a batch was taken, `u` asks
-for nothing more. From there: facts, as `gateway.game.fact_encoding` writes them; `s` after the state; `e`
-after a batch; `x` if facts were missed, which is the end of a stream.
+`FeedPublisher` sends the facts of its node, `RemoteFeed` receives them. Each subscription has a stream from
+each node, and sends nothing without subscribers. Does not know how frames are sent. Frames of other nodes are
+checked as strictly as texts of clients; an invalid one ends the stream from that node.
 """
+
+# A frame is the number of a stream, a letter and a payload. To the publisher: `w` asks for the state and then
+# facts, `t` acknowledges a batch, `u` ends the stream. From it: facts, in the form of
+# `gateway.game.fact_encoding`; `s` after the state; `e` after a batch; `x` if facts were missed, which ends
+# the stream.
+#
+# The next batch is sent when the last one is acknowledged. So facts for a slow subscriber wait in the feed of
+# the other node; when that drops them, the subscriber takes `Missed` and has to subscribe again.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,28 +27,28 @@ from gateway.hub.hub import Hub
 from gateway.hub.seats import Seat
 
 LIMIT = 5_000
-"""Facts that may wait for a subscriber."""
+"""The most facts that may wait for a subscriber."""
 MOST_STREAMS = 32
-"""Streams to one node."""
+"""The most streams to one node."""
 Send: TypeAlias = Callable[[str, bytes], None]
-"""Puts a frame on its way to the node of that name."""
+"""Sends a frame to the node of this name."""
 
 
 @dataclass(eq=False, slots=True)
 class _Stream:
-    """What one subscriber on another node is to get."""
+    """The stream of facts to one subscriber on another node."""
 
     facts: Subscription
     seats: Iterator[Seat] | None
-    """Those whose state is still to be sent; None once all is."""
+    """The seats whose state is still to be sent; None when the state is sent."""
     batch: deque[RemoteFact | bytes] = field(default_factory=deque)
-    """What is left to send of the batch."""
+    """The rest of the batch that is being sent."""
     is_ready: bool = True
-    """Whether the latest batch was taken."""
+    """Whether the latest batch was acknowledged."""
 
 
 class FeedPublisher:
-    """Sends other nodes what happens on this one."""
+    """Sends the facts of this node to other nodes."""
 
     def __init__(
         self,
@@ -63,10 +60,10 @@ class FeedPublisher:
         part: int = 50,
         piece: int = 50,
     ) -> None:
-        """`wake` is called when there may be something to `publish`. It MUST NOT block or raise.
+        """`wake` is called when there may be something to `publish`. It must not block or raise.
 
-        `limit`: facts that may wait for a subscriber. `part`: players in one part of the state. `piece`:
-        frames of one stream that are sent at once.
+        `limit` is the most facts that may wait for a subscriber, `part` the number of players in one part of
+        the state, `piece` the most frames of one stream that one `publish` sends.
         """
         self._hub = hub
         self._send = send
@@ -75,7 +72,7 @@ class FeedPublisher:
         self._streams: dict[tuple[str, int], _Stream] = {}
 
     def receive(self, node: str, number: int, kind: bytes) -> None:
-        """Carry out what a node asks for, in the stream of that number. Raises ValueError."""
+        """Carry out a request of a node about one of its streams. Raises ValueError."""
         stream = self._streams.get((node, number))
         if kind == b"w":
             if stream is not None or sum(name == node for name, _ in self._streams) >= MOST_STREAMS:
@@ -89,17 +86,17 @@ class FeedPublisher:
         self._wake()
 
     def lost(self, node: str) -> None:
-        """Send a node nothing more."""
+        """End all streams to a node."""
         for key in [key for key in self._streams if key[0] == node]:
             self._end(key)
 
     def close(self) -> None:
-        """Send nobody anything more."""
+        """End all streams."""
         for key in [*self._streams]:
             self._end(key)
 
     def publish(self, now: float) -> bool:
-        """Send a piece of each stream; return whether another piece can follow at once."""
+        """Send some frames of each stream; return whether more can follow at once."""
         more = False
         for (node, number), stream in [*self._streams.items()]:
             if stream.is_ready and not stream.batch:
@@ -121,7 +118,7 @@ class FeedPublisher:
             stream.facts.close()
 
     def _collect(self, stream: _Stream, now: float) -> None:
-        """Make the next batch, if there is anything to send."""
+        """Compose the next batch: the facts so far, then a part of the state, if that is not sent yet."""
         stream.batch += stream.facts.take()
         if stream.seats is not None:
             part = tuple(islice(stream.seats, self._part))
@@ -148,22 +145,23 @@ class RemoteFeed:
         most: int = 4 * LIMIT,
         most_bytes: int = 32 << 20,
     ) -> None:
-        """`nodes` returns those that can be sent to; `refused` is called for one whose facts cannot be read.
+        """`nodes` returns the reachable nodes; `refused(node, why)` is called for an invalid frame.
 
-        `most`: frames in a batch. `most_bytes`: bytes of them, all names being of the greatest length.
+        `most` and `most_bytes` limit the frames of a batch, and their bytes with names of the greatest
+        length.
         """
         self.send = send
         self.refused = refused
         self.most, self.most_bytes = most, most_bytes
         self.subscriptions: dict[int, NodesSubscription] = {}
-        """By the numbers of their streams."""
+        """The subscriptions, by the number of their streams."""
         self._nodes = nodes
         self._numbers = count(1)
 
     def subscribe(self, wake: Callable[[], None]) -> "NodesSubscription":
-        """Ask all nodes for their state, and then facts.
+        """Subscribe to the state of all other nodes, and then their facts.
 
-        `wake` is called when something waits. It MUST NOT block or raise.
+        `wake` is called when there is something to take. It must not block or raise.
         """
         number = next(self._numbers)
         subscription = self.subscriptions[number] = NodesSubscription(self, number, wake)
@@ -172,37 +170,37 @@ class RemoteFeed:
         return subscription
 
     def joined(self, node: str) -> None:
-        """Ask a node, too."""
+        """Add a node to all subscriptions."""
         for subscription in self.subscriptions.values():
             subscription.joined(node)
 
     def lost(self, node: str) -> None:
-        """Drop a node, and publish that its players and games have vanished."""
+        """Drop a node; subscribers take `Vanished` for its players and games."""
         for subscription in self.subscriptions.values():
             subscription.lost(node)
 
     def receive(self, node: str, number: int, frame: bytes) -> None:
-        """Take in what a node sends in the stream of that number."""
+        """Queue a frame that a node has sent in a stream."""
         if number in self.subscriptions:
             self.subscriptions[number].receive(node, frame)
 
 
 @dataclass(eq=False, slots=True)
 class _Source:
-    """A node, as one subscriber knows it."""
+    """The stream from one node to one subscriber."""
 
     first: int
-    """What its seats' numbers are added to."""
+    """The number added to those of the node's seats, so that no two players of all nodes have the same."""
     frames: deque[bytes] = field(default_factory=deque)
-    """What was not taken yet."""
+    """Frames that were not taken yet."""
     size: int = 0
-    """Bytes of these."""
+    """The bytes of these frames."""
     is_whole: bool = False
-    """Whether its state has been taken."""
+    """Whether all of the node's state has been taken."""
 
 
 class NodesSubscription:
-    """What waits for one subscriber: the state of all other nodes, and then their facts."""
+    """One subscription to the state of all other nodes, and then their facts."""
 
     def __init__(self, feed: RemoteFeed, number: int, wake: Callable[[], None]) -> None:
         self._feed = feed
@@ -214,11 +212,11 @@ class NodesSubscription:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the state of all nodes has been taken."""
+        """Whether all of the state of all nodes has been taken."""
         return all(source.is_whole for source in self._sources.values())
 
     def take(self, most: int) -> Sequence[RemoteFact]:
-        """Return what waits, up to about `most`. After `Missed` only another subscription helps."""
+        """Return about `most` facts at most. After `Missed` the subscriber has to subscribe again."""
         taken: list[RemoteFact] = [*self._vanished]
         self._vanished.clear()
         for node, source in [*self._sources.items()]:
@@ -257,7 +255,7 @@ class NodesSubscription:
         self._send(node, b"w")
 
     def lost(self, node: str) -> None:
-        """Drop a node, and publish that its players and games have vanished."""
+        """Drop a node; the subscriber takes `Vanished` for its players and games."""
         source = self._sources.pop(node, None)
         if source is not None:
             self._vanished.append(Vanished(source.first, source.first + SEATS - 1))
@@ -276,7 +274,7 @@ class NodesSubscription:
             self._wake()
 
     def _refuse(self, node: str, why: str) -> None:
-        """Take nothing more of a node, whose facts are of no use."""
+        """End the stream from a node that sends invalid frames."""
         self._send(node, b"u")
         self._feed.refused(node, why)
         self.lost(node)

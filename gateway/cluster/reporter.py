@@ -1,9 +1,8 @@
-"""A node's own players and series, and what it reports of them to the one that pairs.
+"""A node's own players and series, and the reports about them to the node that pairs.
 
-Reports go to one `PairingServer` at a time: to that of another node, by messages, or to one in this
-process, where this node pairs for all, or for its own players alone. Whenever that changes, everything is
-announced anew, in pieces. What changes before it was announced is reported as it was, and then the change:
-so a report is never about something unknown. Where nobody pairs, reports are dropped.
+Reports go to one `PairingServer`: in this process if this node pairs, otherwise by messages. When that
+changes, everything is announced again, in pieces; something that changes before it was announced is announced
+first. While no node pairs, reports are dropped.
 """
 
 from collections.abc import Callable, Collection
@@ -32,74 +31,75 @@ from gateway.matchmaking.matchmaker import Entry, HousePair, HousePlayers, Match
 from gateway.matchmaking.tables import Position
 
 PIECE = 40
-"""Players, series and meetings that are announced with one call."""
+"""The number of players, series and meetings that one call announces."""
 
 Held: TypeAlias = Match | Hosting
-"""A match whose series this node holds."""
+"""A match whose series is played on this node."""
 Part: TypeAlias = int | Held | tuple[Key, Key]
-"""What is announced in one go: a player, a series, or how often a name had the first move against another."""
+"""One announcement: of a player, a series, or the number of games of two names in this order."""
 Pairs: TypeAlias = tuple[str, int] | None
-"""Who pairs: a node, and the epoch in which it does, 0 for a node that pairs its own players alone."""
+"""The node that pairs, and its epoch; epoch 0 is a node that pairs only its own players."""
 
 
 @dataclass(eq=False, slots=True)
 class LocalPlayer:
-    """A player of this node, by its latest entry."""
+    """A player of this node."""
 
     entry: Entry
     is_in: bool = False
-    """Whether it has been let in by this entry. One that has not been only asks."""
+    """Whether it has entered, by `entry`."""
     asks: Entry | None = None
-    """What it is to be let in by, while that is not decided."""
+    """The entry by which it asks to enter, while that is not decided."""
     turn: int | None = None
-    """The turn in which it waits, if no match has been found for it."""
+    """The turn in which it waits; None if it does not, or is matched."""
     since: float | None = None
-    """When its latest wait began, if no series has begun since."""
+    """When its latest wait began; None if a series has begun since."""
     position: Position = 0
+    """Its position at its table."""
     games: int = 0
-    """How it sits at its table."""
+    """The number of games that were begun at its table."""
 
     def player(self) -> Player:
-        """Return the player as its opponent's node needs it."""
+        """Return the data of the player for its opponent's node."""
         return Player(self.entry.name, self.entry.manners, self.entry.counted)
 
 
 class Reporter:
-    """Knows this node's players and series, and keeps the one that pairs up to date about them."""
+    """Keeps this node's players and series, and reports them to the node that pairs."""
 
     def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
         self.node = node
         self.players: dict[int, LocalPlayer] = {}
-        """Those whom it has let in or who ask to enter."""
+        """The players that have entered or ask to enter, by seat."""
         self.pairs: Pairs = None
         self.server: PairingServer | None = None
-        """The one that pairs, where that is in this process."""
+        """The pairing server, if it is in this process."""
         self.post: Callable[[str, Message], None] = lambda node, message: None
-        """Puts a message on its way to another node."""
+        """Sends a message to another node."""
         self.house: HousePlayers | None = None
         self.now = 0.0
-        """The latest time that is known."""
+        """The latest time passed in by the hub."""
         self._run = run
         self._matchmaker = matchmaker
         self._series: dict[Held, Playing] = {}
-        """The series that it holds, as they are announced."""
+        """The series on this node, with the reports that announce them."""
         self._numbers = count(1)
         self._meetings = Meetings()
-        """Those of the games that it has held so far."""
+        """The meetings in all games on this node so far."""
         self._unannounced: dict[Part, None] = {}
         self._is_announcing = False
         self._is_draining = False
 
-    # Who pairs.
+    # The node that pairs.
 
     def attach(self, pairs: Pairs, others: Collection[str]) -> None:
-        """Report to another one from now on. One in this process waits for what `others` announce."""
+        """Report to another node from now on. If that is this one, it waits for announcements of `others`."""
         if self.server is None:
             self._sign_off()
         self.pairs, self.server = pairs, None
         if self._is_draining:
             if pairs is not None and pairs[0] != self.node:
-                self._sign_off()  # it would wait for what this node announces
+                self._sign_off()  # or it would wait for this node's announcements
             self.pairs = None
             return
         if pairs is not None and pairs[0] == self.node:
@@ -111,23 +111,23 @@ class Reporter:
         self.report(Joined(self._run))
 
     def _sign_off(self) -> None:
-        """Let the one that pairs know that there are no players of this node for it any more."""
+        """Report that this node has no players."""
         self.report(Joined(self._run))
         self.report(Announced())
 
     def drain(self) -> None:
-        """Report no player of this node to anybody, now or later."""
+        """Stop reporting players, to any node."""
         self.attach(None, ())
         self._is_draining = True
 
     def engage(self, house: HousePlayers | None) -> None:
-        """Let the one that pairs use house players, if it is in this process."""
+        """Pass house players to the pairing server, now or when it is in this process."""
         self.house = house
         if self.server is not None and house is not None:
             self.server.engage(house)
 
     def lost(self, node: str) -> None:
-        """Let nothing more pass between this node and another, until it comes back as a new one."""
+        """Forget a lost node. If it was the one that pairs, reports are dropped until the next `attach`."""
         if self.server is not None:
             self.server.lost(node)
         elif self.pairs is not None and self.pairs[0] == node:
@@ -137,7 +137,7 @@ class Reporter:
     # Reports.
 
     def report(self, fact: Fact) -> None:
-        """Report what happened to the one that pairs."""
+        """Report a fact to the node that pairs."""
         if self.server is not None:
             self.server.receive(self.node, fact, self.now)
         elif self.pairs is not None:
@@ -145,7 +145,7 @@ class Reporter:
             self.post(node, Report(epoch, fact))
 
     def began(self, match: Held, game: int) -> None:
-        """Report a game of a series that this node holds."""
+        """Report a game of a series on this node."""
         self.announce_first(match)
         playing = self._series.get(match) or self._first(match)
         playing = self._series[match] = replace(playing, round=game)
@@ -160,7 +160,7 @@ class Reporter:
         self.report(replace(playing, fresh=True))
 
     def _first(self, match: Held) -> Playing:
-        """Return a series that begins."""
+        """Return the report about a series that begins, before its first game."""
         one, *others = [self.players[turn.seat].entry for turn in match.turns]
         match match:
             case Pair():
@@ -173,7 +173,7 @@ class Reporter:
         return Playing(next(self._numbers), match.turns[0], names, is_at_table, round=0, fresh=False)
 
     def finished(self, match: Held) -> None:
-        """Report the end of a series, if it was held here."""
+        """Report the end of a series on this node."""
         self.announce_first(match)
         if match in self._series:
             self.report(Over(self._series.pop(match).series))
@@ -181,7 +181,7 @@ class Reporter:
     # Announcements.
 
     def announce_first(self, part: Part) -> None:
-        """Report how something stands that is going to change, unless it was announced before."""
+        """Announce something that is about to change, unless it was announced before."""
         if part not in self._unannounced:
             return
         del self._unannounced[part]
@@ -198,7 +198,7 @@ class Reporter:
             self.report(self._series[part])
 
     def announce(self) -> None:
-        """Report some more of what was not announced before."""
+        """Announce the next `PIECE` things that were not announced before."""
         for _ in range(min(PIECE, len(self._unannounced))):
             self.announce_first(next(iter(self._unannounced)))
         if self._is_announcing and not self._unannounced:
@@ -206,7 +206,7 @@ class Reporter:
             self.report(Announced())
 
     def next_due(self) -> float | None:
-        """Return when there is something to announce, or the one that pairs has something to do."""
+        """Return when there is something to announce, or the pairing server in this process has work."""
         if self._is_announcing:
             return self.now
         return None if self.server is None else self.server.next_due()

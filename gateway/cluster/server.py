@@ -1,8 +1,8 @@
-"""Pairs the players of several nodes: takes in their reports, and gives them orders.
+"""Pairs the players of several nodes, from their reports, and sends them orders.
 
-Wraps any matchmaker, which knows no nodes. What the nodes report may be late, so the nodes of the two seats
-carry out or refuse what it proposes. Pure: the time comes in as `now`, in seconds of the clock of its own
-node. Long work is done in pieces, one with each call of `answers`.
+Wraps any matchmaker, which does not know nodes. Reports may be out of date, so the nodes of the two seats can
+refuse a proposal. Pure: the time comes in as `now`, in seconds of this node's clock. Long work is done in
+pieces, one with each call of `answers`.
 """
 
 from collections import OrderedDict, deque
@@ -47,20 +47,20 @@ from gateway.matchmaking.matchmaker import (
 from gateway.matchmaking.tables import Position
 
 PATIENCE = 1.0
-"""Seconds for which a new server waits for what the nodes announce."""
+"""Seconds that a new server waits for the announcements of the nodes."""
 PIECE = 40
-"""Seats and series of a lost node that are forgotten with one call."""
+"""The number of seats and series of a lost node that one call forgets."""
 AT_ONCE = 4
-"""Players that ask to enter or begin to wait, who are passed on together, as the matchmaker compares them."""
+"""The number of players that are passed to the matchmaker at once, which compares them with each other."""
 ROUNDS = 3
-"""Rounds of pairing in one call, while many have begun to wait."""
+"""The most rounds of pairing in one call."""
 SILENT = 1.9
-"""Seconds after which a proposal is refused only if one of its nodes has heard nothing of the other."""
+"""Seconds. A proposal that is refused later than this shows that its two nodes cannot reach each other."""
 APART = 5.0
-"""Seconds for which the players of two such nodes do not meet in the lobby, so that they meet others."""
+"""Seconds for which the lobby does not pair players of two such nodes."""
 
 _At: TypeAlias = tuple[str, Turn]
-"""A turn of a seat of a node, as that node names it."""
+"""A node, and a turn of one of its seats, with the node's own numbers."""
 
 
 @dataclass(eq=False, slots=True)
@@ -69,17 +69,17 @@ class _Seat:
 
     node: str
     local: int
-    """Its number there."""
+    """Its number on that node."""
     number: int
-    """What the matchmaker knows it by."""
+    """Its number for the matchmaker."""
     is_undecided: bool = False
-    """Whether the matchmaker is to decide whether it may enter."""
+    """Whether it has asked to enter, and the matchmaker has not decided yet."""
     is_in: bool = False
-    """Whether it has its place."""
+    """Whether it has entered."""
     since: float | None = None
-    """When it began to wait last."""
+    """When its latest wait began."""
     sits: tuple[Position, int] | None = None
-    """How it sits at its table, as its node has heard last."""
+    """Its position at its table, and the number of games there, as last sent to its node."""
 
 
 @dataclass(slots=True)
@@ -87,12 +87,12 @@ class _Node:
     run: int
     seats: dict[int, _Seat] = field(default_factory=dict)
     series: dict[int, Match] = field(default_factory=dict)
-    """The series that the node holds. Both by the numbers that it gave them."""
+    """The series on the node. Seats and series are by the node's own numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Proposal:
-    """A match that is open until its series is on, a node refuses it, or one of its nodes is lost."""
+    """A match whose series has not begun yet, that no node has refused, and none of whose nodes is lost."""
 
     match: Match
     turns: tuple[_At, ...]
@@ -103,9 +103,9 @@ class PairingServer:
     """Pairs the players of all nodes that report to it."""
 
     def __init__(self, matchmaker: Matchmaker, awaited: Iterable[str], now: float) -> None:
-        """Begin to answer once the nodes `awaited` have announced their players, or `PATIENCE` is over.
+        """Pair no one before the nodes `awaited` have announced their players, or `PATIENCE` is over.
 
-        So what an earlier server knew counts from the first pair on.
+        So the first pairs already take into account what the previous server knew.
         """
         self._matchmaker = matchmaker
         self._awaited = set(awaited)
@@ -113,32 +113,33 @@ class PairingServer:
         self._now = now
         self._nodes: dict[str, _Node] = {}
         self._seats: dict[int, _Seat] = {}
-        """By the numbers that the matchmaker knows them by."""
+        """The seats, by their numbers for the matchmaker."""
         self._asking: dict[_Seat, Entry] = {}
+        """Entries that are not passed to the matchmaker yet."""
         self._waiting: dict[_Seat, Turn] = {}
-        """Both until they are passed on to the matchmaker."""
+        """Turns that are not passed to the matchmaker yet."""
         self._proposals: dict[_At, _Proposal] = {}
-        """Those that are open, by the turns in them: each is in one at most."""
+        """The open proposals, by each of their turns. A turn is in one at most."""
         self._counted: OrderedDict[tuple[int, str, str], int] = OrderedDict()
-        """The games of two names that a run of a node has reported."""
+        """The number of games reported by a node's run, by (run, first mover, second mover)."""
         self._apart: set[tuple[str, str]] = set()
-        """Nodes that may not reach each other, in order."""
+        """Pairs of nodes that may not reach each other, the names in alphabetical order."""
         self._orders: deque[tuple[str, Instruction]] = deque()
         self._clearing: Iterator[object] = iter(())
-        """What is left to forget of lost nodes."""
+        """Iterating over it forgets the rest of lost nodes."""
         self._is_clearing = False
         self._numbers = count(1)
         self._unknown = count(-1, -1)
-        """Numbers for the turns of series that began without this server."""
+        """Turn numbers for series that began under another server."""
 
     def engage(self, house: HousePlayers) -> None:
         """Use house players, for the players of every node."""
         self._matchmaker.engage(_Everywhere(house))
 
-    # What nodes report.
+    # Reports.
 
     def receive(self, node: str, fact: Fact, now: float) -> None:
-        """Take in what happened at a node. What makes no sense is ignored."""
+        """Process a report of a node. One that does not fit the state is ignored."""
         self._now = now
         if isinstance(fact, Joined):
             self._forget(node)
@@ -147,7 +148,7 @@ class PairingServer:
             self._note(node, self._nodes[node], fact)
 
     def lost(self, node: str) -> None:
-        """Forget a node that reports no more, with all its players."""
+        """Forget a lost node, with all its players and series."""
         self._awaited.discard(node)
         self._forget(node)
 
@@ -180,7 +181,7 @@ class PairingServer:
             case Announced():
                 self._awaited.discard(name)
             case Joined():
-                pass  # was dealt with
+                pass  # processed in `receive`
             case _:
                 assert_never(fact)
 
@@ -198,7 +199,7 @@ class PairingServer:
                     self._matchmaker.rename(seat.number, name, counted=counted)
 
     def _opened(self, name: str, node: _Node, local: int) -> _Seat:
-        """Return a seat of a node, which may be new."""
+        """Return a seat of a node; add it if it is new."""
         if local not in node.seats:
             seat = node.seats[local] = _Seat(name, local, next(self._numbers))
             self._seats[seat.number] = seat
@@ -223,7 +224,7 @@ class PairingServer:
                 self._count((node.run, key(first), key(second)), 1)
 
     def _say_who_sits(self, number: int) -> None:
-        """Order how those sit who are at the table of a seat, where that has changed."""
+        """Send the positions of the players at a seat's table to their nodes, if these have changed."""
         for each, position, games in self._matchmaker.seated(number):
             seat = self._seats[each]
             if seat.sits != (position, games):
@@ -245,7 +246,7 @@ class PairingServer:
     # Proposals.
 
     def _propose(self, match: Match) -> bool:
-        """Open a proposal; return False if the match is out of date. Then those who wait get new turns."""
+        """Open a proposal. If the match is out of date, return False; seats that still wait get new turns."""
         here = [self._at(turn) for turn in match.turns if turn.seat in self._seats]
         free = [at for at in here if at not in self._proposals]
         if len(free) < len(match.turns):
@@ -267,7 +268,7 @@ class PairingServer:
         return proposal
 
     def _refuse(self, at: _At) -> None:
-        """Let nothing come of a proposal; where that took long, its nodes do not reach each other."""
+        """Close a refused proposal. If the refusal is late, keep players of its nodes apart for a while."""
         proposal = self._proposals.get(at)
         if proposal is not None and self._now - proposal.since > SILENT:
             one, *others = sorted({node for node, _ in proposal.turns})
@@ -277,19 +278,19 @@ class PairingServer:
         self._free(at)
 
     def _free(self, at: _At) -> None:
-        """Let nothing come of a proposal. The node of `at` knows that; the other gets an order."""
+        """Close a proposal, and send `Unmatched` to its nodes except that of `at`."""
         proposal = self._closed(at)
         if proposal is not None:
             self._matchmaker.finished(proposal.match)
             others = [each for each in proposal.turns if each[0] != at[0]]
             self._orders.extend((node, Unmatched(node, turn)) for node, turn in others)
 
-    # What is forgotten.
+    # Forgetting.
 
     def _drop(self, seat: _Seat) -> None:
         del self._seats[seat.number]
         node = self._nodes.get(seat.node)
-        if node is not None and node.seats.get(seat.local) is seat:  # not if the node has joined again
+        if node is not None and node.seats.get(seat.local) is seat:  # the node may have joined again
             del node.seats[seat.local]
         self._asking.pop(seat, None)
         self._waiting.pop(seat, None)
@@ -312,10 +313,10 @@ class PairingServer:
         self._clearing = chain(self._clearing, seats, series)
         self._is_clearing = True
 
-    # What it answers.
+    # Answers.
 
     def answers(self, now: float) -> Iterator[tuple[str, Instruction]]:
-        """Yield the orders that there are now, each with the node that it is for."""
+        """Yield the orders, each with its node."""
         self._now = now
         if self._is_clearing:
             self._is_clearing = len([*islice(self._clearing, PIECE)]) == PIECE
@@ -333,13 +334,13 @@ class PairingServer:
                 break
 
     def suspect(self) -> tuple[str, int] | None:
-        """Return the seat, and its node, that an opponent was looked for when `answers` failed."""
+        """Return the node and the seat that the matchmaker was pairing when `answers` raised."""
         number = self._matchmaker.suspect()
         seat = None if number is None else self._seats.get(number)
         return None if seat is None else (seat.node, seat.local)
 
     def next_due(self) -> float | None:
-        """Return when there may be answers though nothing is reported before; None if there will be none."""
+        """Return the time of the next answers if nothing is reported before; None if there will be none."""
         if self._orders or self._is_clearing:
             return self._now
         if not self._is_open(self._now):
@@ -354,7 +355,7 @@ class PairingServer:
         return bool(self._asking or self._waiting)
 
     def _pass_on_more(self) -> None:
-        """Pass on to the matchmaker the next few who ask to enter or wait."""
+        """Pass the next few entries and turns to the matchmaker."""
         for seat in [*islice(self._asking, AT_ONCE)]:
             seat.is_undecided = True
             self._matchmaker.enter(self._asking.pop(seat))
@@ -365,11 +366,11 @@ class PairingServer:
                 self._matchmaker.wait(turn, seat.since)
 
     def _order(self, answer: Answer) -> None:
-        """Turn an answer of the matchmaker into orders. One about a seat that is gone is dropped."""
+        """Turn an answer of the matchmaker into orders. Answers about seats that have left are dropped."""
         match answer:
             case Decision(number, against):
                 seat = self._seats.get(number)
-                if seat is None or not seat.is_undecided:  # one that was readmitted does not ask
+                if seat is None or not seat.is_undecided:  # left, or was readmitted since
                     return
                 seat.is_undecided = False
                 if not against:
@@ -402,9 +403,9 @@ class PairingServer:
 
 
 class _Everywhere:
-    """The house players of the node that pairs, for players of all nodes.
+    """House players for the matchmaker of all nodes: it may pair every house player.
 
-    A player's own node knows whether one that the player wishes for is there, where it would think.
+    The house player plays on the player's own node, which checks before the entry whether it has that one.
     """
 
     def __init__(self, house: HousePlayers) -> None:

@@ -1,1 +1,1 @@
-"""The commands beside the server, a module each. `gateway.__main__` imports the one that is asked for."""
+"""The commands other than the server, a module each. `gateway.__main__` imports the one that is needed."""

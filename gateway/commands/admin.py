@@ -1,7 +1,7 @@
 """The operator's commands on a running server: ``c4gateway who``, ``kick`` and others.
 
-They ask the API of the server's page. Knows HTTP, where the server and its token are, and how answers look
-on a terminal. The rule it keeps: the token goes to the server alone, and is never shown.
+They call the API of the server's page. Knows HTTP, how to find the server and its token, and how answers are
+shown on a terminal. The token is sent to the server only, and is never shown.
 """
 
 import http.client
@@ -25,9 +25,9 @@ from gateway.runtime.addresses import Address
 from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
 
 PATIENCE = 15.0
-"""Seconds that the server has for each step of its answer; a wrong token's may take 8."""
+"""Seconds to wait for each step of an answer. The answer to a wrong token may take 8."""
 _LONGEST = 64 << 20
-"""Bytes of an answer."""
+"""The longest answer, in bytes."""
 _ANY = {"0.0.0.0": HOST, "::": "::1"}
 _DAY = 86_400
 _PLAYER = Kind(str, "NAME|ADDRESS|CIDR")
@@ -36,7 +36,7 @@ Dialects: TypeAlias = Sequence[Description]
 
 
 class NoServerError(OSError):
-    """Nothing answers where the server should be."""
+    """No server listens at the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Server:
     url: str
     token: str = field(repr=False)
     source: str
-    """Where the token comes from, for people."""
+    """The origin of the token, for error texts."""
 
     def ask(self, path: str, parameters: Mapping[str, str], method: str = "POST") -> Outcome:
-        """Have something done; return the answer. Raises OSError, with one line, where it is not done."""
+        """Request an act; return the answer. Raises OSError, with one line, if it is not carried out."""
         query = urlencode({name: value for name, value in parameters.items() if value})
         status, outcome = self.answer(method, f"{path}?{query}")
         if status == http.HTTPStatus.OK and outcome is not None and {*outcome} & {"not_done", "removed"}:
@@ -57,7 +57,7 @@ class Server:
         raise OSError(self._fault(status, outcome))
 
     def answer(self, method: str, target: str) -> tuple[int, Outcome | None]:
-        """Return the status of an answer, and what it has if that is an object of JSON's."""
+        """Send a request; return the status, and the body if that is a JSON object. Raises OSError."""
         parts = urlsplit(self.url)
         secure = parts.scheme == "https"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -73,24 +73,24 @@ class Server:
         except OSError as error:
             raise OSError(f"{self.url}: {error.strerror or error}") from error
         except (http.client.HTTPException, ValueError, RecursionError) as error:
-            raise OSError(f"what answers at {self.url} is no c4gateway") from error
+            raise OSError(f"the server at {self.url} is no c4gateway") from error
         finally:
             connection.close()
         return answer.status, body if isinstance(body, dict) else None
 
     def _fault(self, status: int, body: Outcome | None) -> str:
-        """Return what is wrong, in one line."""
+        """Return the error text for an answer, in one line."""
         text = printable(str((body or {}).get("error", "")))
         if status == http.HTTPStatus.FORBIDDEN:
             return f"the server at {self.url} has another admin token than {self.source}"
         if status != http.HTTPStatus.NOT_FOUND:
-            return text or f"what answers at {self.url} is no c4gateway: it says {status}"
+            return text or f"the server at {self.url} is no c4gateway: it answers with status {status}"
         status, body = self.answer("GET", "/api/openapi.json")
         match body:
             case {"info": {"title": "c4gateway"}, "paths": dict(paths)}:
                 is_known = "/api/admin/who" in paths
             case _:
-                return f"what answers at {self.url} is no c4gateway"
+                return f"the server at {self.url} is no c4gateway"
         if is_known:
             return f"the server at {self.url} has no admin token; its log says why (admin_token_not_made)"
         return f"the server at {self.url} is an older version, which does not know this command; upgrade it"
@@ -112,7 +112,7 @@ _URL = Kind(_url, "URL")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnServer:
-    """Where the server and its token are."""
+    """The options that say where the server and its token are."""
 
     url: str | None = option("the server's page", _URL, default_text=f"http://{HOST}:{WEB_PORT}")
     token_file: str | None = option(
@@ -121,9 +121,9 @@ class OnServer:
 
 
 def server_of(options: OnServer, dialects: Dialects) -> Server:
-    """Return the server that the options mean, and the environment as the server has it.
+    """Return the server that the options and the server's own options in the environment describe.
 
-    Raises OSError where the token is not found; FileNotFoundError where there is no file of it.
+    Raises OSError if the token cannot be read; FileNotFoundError if its file does not exist.
     """
     theirs = parse([], dialects)
     url = options.url or _url_of(theirs)
@@ -138,7 +138,7 @@ def server_of(options: OnServer, dialects: Dialects) -> Server:
 
 
 def serving_url(options: OnServer, dialects: Dialects) -> str | None:
-    """Return where a c4gateway answers that `server_of` finds no token for; None where none does."""
+    """Return the URL of the server if one answers there; None if none does. Needs no token."""
     server = Server(options.url or _url_of(parse([], dialects)), "", "")
     try:
         _, body = server.answer("GET", "/api/notice")
@@ -148,7 +148,7 @@ def serving_url(options: OnServer, dialects: Dialects) -> str | None:
 
 
 def _url_of(options: ServerOptions) -> str:
-    """Return where a server with these options has its page."""
+    """Return the URL of the page of a server with these options."""
     host = _ANY.get(options.host[0], options.host[0])
     port = port_with_page(options)
     scheme = "https" if options.tls_only else "http"
@@ -156,12 +156,12 @@ def _url_of(options: ServerOptions) -> str:
 
 
 def main(arguments: Sequence[str], dialects: Dialects) -> int:
-    """Run one of the commands; return its exit status, 1 where something is not done."""
+    """Run one of the commands; return its exit status, 1 if something was not carried out."""
     return exit_status(lambda: finish(run(Parser("c4gateway"), COMMANDS, arguments, dialects)))
 
 
 def finish(outcome: Outcome) -> int:
-    """Say which nodes have not done it; return the exit status."""
+    """Print errors for the nodes that have not carried it out; return the exit status."""
     for node, why in outcome.get("not_done", {}).items():
         print(f"c4gateway: error: not done on node {printable(node)}: {printable(why)}", file=sys.stderr)
     if fault := outcome.get("fault"):
@@ -231,7 +231,7 @@ class _Kick(OnServer):
 
 
 def players(count: int) -> str:
-    """Return a number of players with the verb that follows."""
+    """Return a number of players in words, with the verb "was" or "were"."""
     return "1 player was" if count == 1 else f"{count} players were"
 
 

@@ -1,8 +1,8 @@
-"""The command ``c4gateway analyse``: what each column of a position is worth.
+"""The command ``c4gateway analyse``: the value of each column of a position.
 
-Knows position strings, the solver where it is installed, and else a search. Scores are those of Pascal Pons:
-22 less the discs that the winner has played by then, negative where that is the opponent, 0 for a draw. The
-rule it keeps: a guess never looks like a score.
+Knows position strings and the solver; without the solver it uses a search. Scores are those of Pascal Pons:
+22 minus the number of discs that the winner has played at the end, negative if the opponent wins, 0 for a
+draw. An estimate of the search never looks like a score.
 """
 
 import sys
@@ -27,17 +27,16 @@ _EPILOG = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what the columns of a position are worth; return the exit status.
+    """Print the values of the columns of a position; return the exit status.
 
-    That is 0, 1 where the system refused something, and 130 after Ctrl-C. Exits with status 2 where the
-    options are wrong, or there is no such position.
+    It is 0, 1 after an OSError, or 130 after Ctrl-C. Exits with status 2 for invalid options or positions.
     """
     options = read(Parser("c4gateway analyse", _DESCRIPTION, _EPILOG), _Options, arguments)
     return exit_status(lambda: write_out(_one_by_one(analysis(options.position, options.seconds))))
 
 
 def _one_by_one(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines for standard output, each of which is there before the next one is thought about."""
+    """Yield the lines for standard output, flushing each before the next one is computed."""
     for line in lines:
         yield f"{line}\n"
         sys.stdout.flush()
@@ -65,7 +64,7 @@ class _Options:
 
 
 def analysis(board: Board, seconds: float) -> Iterator[str]:
-    """Yield the lines about a position; `seconds` are for each column, if a search has to estimate."""
+    """Yield the lines about a position. Without the solver a search takes `seconds` for each column."""
     yield f"{drawing(board, first=1)}\n"
     if board.over:
         yield "the game is over: " + ("drawn" if board.winner is None else f"{DISCS[board.winner]} has won")
@@ -89,13 +88,13 @@ def analysis(board: Board, seconds: float) -> Iterator[str]:
 
 
 def _table(head: list[str], cells: Mapping[int, list[str]], full: list[str]) -> str:
-    """Return a line for each column, without the end of the last one; `full` is for those without room."""
+    """Return a table with a line for each column, without the last line break; `full` is for full columns."""
     rows = [[str(column + 1), *cells.get(column, full)] for column in range(COLUMNS)]
     return aligned([head, *rows], left=(len(head) - 1,)).removesuffix("\n")
 
 
 def _end(score: int, board: Board) -> str:
-    """Return in words how a game ends in which both play their best."""
+    """Return in words how the game ends with perfect play."""
     end = last_move(score, len(board.moves))
     return "a draw" if end is None else f"{_winner(score, board.turn)} wins with disc {end}"
 

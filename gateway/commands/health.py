@@ -1,8 +1,7 @@
 """The command ``c4gateway health``: whether a running server serves its clients.
 
-Knows from a server's options where it listens and what a client has to begin with. Does not know what is
-healthy: the page's process says so, under ``/healthz``; of a server without the page any answer is good. The
-rule it keeps: it is cheap, because containers run it every half minute, so it loads nothing that serves.
+Finds out from the server's options where it listens, and asks for ``/healthz``; of a server without the page
+any answer is good. It is cheap, because containers run it every half minute: it loads no part of the server.
 """
 
 import os
@@ -18,11 +17,11 @@ from gateway.options.table import Parser, option, read_some
 from gateway.options.terminal import in_one_line
 
 PATIENCE = 9.0
-"""Seconds for each step; more than the page's process takes to find out that the server does not answer."""
+"""Seconds for each step: more than the page's process takes to detect that the server does not answer."""
 
 _REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 _NOBODY = b"PROXY UNKNOWN\r\n"
-"""The header of a proxy that speaks for itself."""
+"""The PROXY header of a connection that the proxy makes for itself."""
 _BUSY = "\nretry-after:"
 _LONGEST = 4096
 _PROGRAM = "c4gateway"
@@ -33,7 +32,7 @@ _EPILOG = "Give the options of that server, too, or have them in the environment
 def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
     """Ask a running server; return 0 if it is healthy, 1 after a line on stderr if it is not.
 
-    Exits with status 2 where the options are wrong.
+    Exits with status 2 for invalid options.
     """
     own, others = read_some(Parser("c4gateway health", _DESCRIPTION, _EPILOG), _Options, arguments)
     try:
@@ -54,7 +53,7 @@ class _Options:
 
 
 def _options_of(pid: int) -> list[str]:
-    """Return the command line of a process behind the name of the program. Raises OSError, ValueError."""
+    """Return the arguments of a running server's command line. Raises OSError, ValueError."""
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         words = os.fsdecode(file.read()).split("\0")[:-1]
     names = [word.rpartition("/")[2] for word in words]
@@ -64,9 +63,10 @@ def _options_of(pid: int) -> list[str]:
 
 
 def _asked(options: ServerOptions) -> str:
-    """Return the first line of a good answer. Raises OSError where there is none.
+    """Return the first line of a good answer. Raises OSError if there is none.
 
-    A server that is too busy for this client is well: it says when to come again, as ``/healthz`` does not.
+    An answer with Retry-After, which ``/healthz`` never has, is a refusal of this client by a limit; the
+    server is healthy then.
     """
     host, (port, has_page) = options.host[0], _port(options)
     try:
@@ -81,8 +81,8 @@ def _asked(options: ServerOptions) -> str:
 
 
 def _answer(options: ServerOptions, host: str, port: int) -> str:
-    """Return the head of what the server answers, nothing if it hangs up without a word."""
-    with socket.create_connection((host, port), PATIENCE) as plain:  # 0.0.0.0 and :: are this machine, too
+    """Return the head of the server's answer; empty if it closes the connection without one."""
+    with socket.create_connection((host, port), PATIENCE) as plain:  # 0.0.0.0 and :: lead to this machine
         if options.proxy_protocol:
             plain.sendall(_NOBODY)
         with _secured(plain) if options.tls_only else plain as sock:
@@ -91,7 +91,7 @@ def _answer(options: ServerOptions, host: str, port: int) -> str:
 
 
 def _port(options: ServerOptions) -> tuple[int, bool]:
-    """Return a port to ask at, and whether the page is there."""
+    """Return a port of the server, and whether it has the page."""
     if not options.no_web:
         return port_with_page(options), True
     ports = [options.port, *options.ports.values()]
@@ -99,8 +99,8 @@ def _port(options: ServerOptions) -> tuple[int, bool]:
 
 
 def _secured(sock: socket.socket) -> socket.socket:
-    """Begin TLS. What the certificate says does not matter: the server is on this machine."""
-    import ssl  # noqa: PLC0415  most servers are asked without
+    """Begin TLS. The certificate is not verified, since the server is on this machine."""
+    import ssl  # noqa: PLC0415  rarely needed
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -108,7 +108,7 @@ def _secured(sock: socket.socket) -> socket.socket:
 
 
 def _head(sock: socket.socket) -> str:
-    """Return the head of an answer by HTTP; of any other one the first line."""
+    """Read the head of an HTTP answer; of any other answer the first line."""
     data = b""
     while b"\r\n\r\n" not in data and len(data) < _LONGEST and (more := sock.recv(_LONGEST)):
         data += more

@@ -1,7 +1,7 @@
-"""The operator's commands on who may play: ``c4gateway player``, ``ban`` and ``unban``.
+"""The operator's commands on names and bans: ``c4gateway player``, ``ban`` and ``unban``.
 
-Knows their options, and the files that they change. What a line of these means is in `accounts.py` and
-`bans.py`. The rule it keeps: a token is shown once, when it is made, and stored nowhere.
+Knows their options and the files that they change; `accounts.py` and `bans.py` know the lines of these files.
+A token is shown once, when it is created, and never stored.
 """
 
 import os
@@ -26,18 +26,18 @@ from gateway.server.acts import Outcome
 _FILE_HELP = f"the file of protected names ({PLAYERS_FILE} beside the database); bans are in FILE.bans"
 _NOTES = Kind(str, "TEXT")
 
-# These have no slots: _OnBans has two bases, and only one of them may have some.
+# These classes have no slots: `_OnBans` has two bases, and only one of them may have slots.
 
 
 @dataclass(frozen=True, kw_only=True)
 class _OnFile:
-    """Which file of protected names; bans are in another one beside it."""
+    """The option for the file of protected names. The file of bans is beside it."""
 
     players: str | None = option(_FILE_HELP, FILE)
 
     @property
     def file(self) -> str:
-        """The file that is meant: the one that is given, here or in the environment, or the usual one."""
+        """The file of the option, else of the server's option in the environment, else the default."""
         usual = beside(os.environ.get(variable("db"), DATABASE), PLAYERS_FILE)
         return os.environ.get(variable("players"), usual) if self.players is None else self.players
 
@@ -63,7 +63,7 @@ class _Add(_Change):
         account = Account(name, digest_of(token), self.notes)
         lookalikes = Lookalikes()
         names = names_file(file, is_optional=True)
-        with audited(self.audit, "player add", name), names.locked() as table:  # in this order, as all do
+        with audited(self.audit, "player add", name), names.locked() as table:  # the same order everywhere
             known = read_accounts(table)
             for each in known.values():
                 lookalikes.add(each.name)
@@ -108,15 +108,15 @@ class _Remove(_Change):
 
 @dataclass(frozen=True, kw_only=True)
 class _OnBans(OnServer, _Change):
-    """A running server is asked first; where there is none, or a file is named, the file is changed."""
+    """A command that asks a running server. Without one, or with ``--players``, it changes the file."""
 
     who: str = argument("case makes no difference", Kind(str, "NAME|ADDRESS|CIDR"))
     players: str | None = option(f"{_FILE_HELP}; with this option a running server is not asked", FILE)
 
     def ask(self, act: str, notes: str, dialects: Dialects) -> Outcome | None:
-        """Let the running server do it. Return its answer; None where a file is named or none runs here.
+        """Ask the running server; return its answer, None if no server runs here or a file is named.
 
-        Raises OSError, and ValueError where nothing was changed.
+        Raises OSError, and ValueError if nothing was changed.
         """
         if self.players is not None:
             return None
@@ -154,10 +154,12 @@ class _Ban(_OnBans):
         with audited(self.audit, "ban", kind, name):
             if not ban(table, who, self.notes):
                 raise ValueError(f"{quoted(name)} is banned already")
-            if not os.path.exists(self.file):  # without which a server with --players does not start
+            if not os.path.exists(self.file):  # a server with --players does not start without it
                 with names_file(self.file).locked() as names:
                     names.rewrite(list)
-        print(f"the {kind} {quoted(name)} is banned", file=sys.stderr)  # an address with a slip is a name
+        print(
+            f"the {kind} {quoted(name)} is banned", file=sys.stderr
+        )  # a mistyped address is banned as a name
         _hint(table.path)
         return 0
 
@@ -193,10 +195,7 @@ BAN_COMMANDS: Mapping[str, type[Command[[Dialects], int]]] = {"ban": _Ban, "unba
 
 
 def main(arguments: Sequence[str], dialects: Dialects) -> int:
-    """Run one of the commands; return its exit status, 1 where something is wrong with a file or a name.
-
-    130 after Ctrl-C.
-    """
+    """Run one of the commands; return its exit status: 1 after an OSError or ValueError, 130 after Ctrl-C."""
     if arguments[0] == "player":
         parser = Parser("c4gateway player", "names that only a player with the right token may bear")
         return exit_status(lambda: write_out(run(parser, PLAYER_COMMANDS, arguments[1:])), ValueError)

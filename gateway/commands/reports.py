@@ -1,7 +1,7 @@
-"""The commands on a store, such as ``c4gateway standings``, ``export`` and ``void``.
+"""The commands on a database, such as ``c4gateway standings``, ``export`` and ``void``.
 
-Knows their options and standard output. Does not know what is in a store, nor how it looks on a terminal. A
-server may go on writing to the database meanwhile; ``import``, ``recount`` and ``void`` keep it waiting.
+Knows their options and standard output. Does not know what the database has, nor how texts look. A server may
+write to the database meanwhile; only ``import``, ``recount`` and ``void`` make it wait.
 """
 
 import sys
@@ -30,10 +30,7 @@ _SINCE = "at this time or later: 2026-11-21T14:00+01:00 (UTC if it has no zone),
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one of the commands; return its exit status.
-
-    That is 0, 1 where the system refused something, and 130 after Ctrl-C.
-    """
+    """Run one of the commands; return its exit status: 0, 1 after an error, or 130 after Ctrl-C."""
     try:
         return exit_status(lambda: write_out(run(Parser("c4gateway"), COMMANDS, arguments)))
     except stored_games.RefusedError as error:
@@ -46,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     return 1
 
 
-# Kinds of values. What reads one raises ValueError.
+# Kinds of values. Their readers raise ValueError.
 
 
 def _name(text: str) -> str:
@@ -74,7 +71,7 @@ def _moment(text: str) -> int:
 _URL = Kind(database, "FILE|URL", fault_if_typed=password_of_database)
 _GAME, _NAME, _TIME = Kind(_game, "GAME"), Kind(_name, "NAME"), Kind(_moment, "TIME")
 
-# What the options of several commands have in common.
+# Options that several commands share.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +81,7 @@ class _OnDatabase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ranked(_OnDatabase):
-    """Which games and players are counted, and in which order."""
+    """The options that choose games and players, and their order."""
 
     sort: str = option("the order", one_of(*ORDERS), "rating")
     since: int | None = option(f"in games that ended {_SINCE}", _TIME)
@@ -97,7 +94,7 @@ class _Ranked(_OnDatabase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Filtered(_OnDatabase):
-    """Which games are asked for."""
+    """The options that filter games."""
 
     player: str | None = option("games of this player", _NAME)
     opponent: str | None = option("of these, games against this one", _NAME)
@@ -106,7 +103,7 @@ class _Filtered(_OnDatabase):
     reason: str | None = option("that ended in this way", one_of(*sorted(REASONS)))
 
     def filter(self, *, lost: bool) -> Filter:
-        """Return the same as the store has it. Raises StoreError where options contradict each other."""
+        """Return the options as a `Filter`. Raises StoreError if they contradict each other."""
         reason = None if self.reason is None else REASONS[self.reason]
         try:
             return replace(
@@ -131,7 +128,7 @@ class _Correction(_OnDatabase):
     audit: str = option("where to log the change", FILE, AUDIT)
 
     def corrected(self, *words: str, correct: Callable[[Database], str]) -> Iterator[str]:
-        """Correct stored games, and log that with the words."""
+        """Call `correct` with the database, and log the change with `words` in the audit log."""
         with closing(open_to_write(self.db, create=False)) as database, audited(self.audit, *words):
             text = correct(database)
         yield text
@@ -217,7 +214,7 @@ class _Export(_Filtered):
     )
 
     def run(self) -> Iterator[str]:
-        wanted = self.filter(lost=False)  # before the database is opened, which may be missing
+        wanted = self.filter(lost=False)  # first, so that errors in options come before a missing database
         with closing(open_to_read(self.db)) as database:
             yield from stored_games.export(database, self.format, wanted)
 

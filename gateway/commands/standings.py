@@ -1,7 +1,6 @@
-"""What ``standings`` and ``grades`` print: tables for a terminal, JSON, or CSV.
+"""The output of ``standings`` and ``grades``: tables for a terminal, JSON, or CSV.
 
-Knows how things look; does not know options. No name of a client's reaches a terminal with its control
-characters, and none is a formula in a spreadsheet.
+Does not know options. Control characters in names are escaped for terminals, formulas for spreadsheets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,20 +37,20 @@ _ORDER = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which standings are asked for, and in which form."""
+    """The request for standings: games, players, order and form."""
 
     choice: Choice = EVERYTHING
     least: int = 1
-    """Games that a player needs to be listed."""
+    """The number of games that a player needs to be listed."""
     order: str = "rating"
     """One of `statistics.ORDERS`."""
     form: Form = "text"
 
 
 def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Iterator[str]:
-    """Yield who stands where; with `cross` also what each player scored against each, except as CSV.
+    """Yield the standings; with `cross` also the score of each player against each other, except as CSV.
 
-    Raises StoreError if no game was played at the table that is asked for.
+    Raises StoreError if no game was played at the chosen table.
     """
     with database.reading() as connection:
         statistics.check_table(connection, wanted.choice)
@@ -84,9 +83,9 @@ def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Ite
 
 
 def grades(database: Database, wanted: Wanted) -> Iterator[str]:
-    """Yield ranks, points, games, and how many games each player lost in which way.
+    """Yield ranks, points, games, and the number of games that each player lost for each reason.
 
-    The server's own players have no row; games against them are in. Raises StoreError as `standings`.
+    The server's own players have no row, but games against them count. Raises StoreError as `standings` does.
     """
     with database.reading() as connection:
         statistics.check_table(connection, wanted.choice)
@@ -118,7 +117,7 @@ def _order(wanted: Wanted) -> str:
 def _cross_table(found: Sequence[Ranked], scores: Mapping[tuple[str, str], Score]) -> list[list[str]]:
     names = [row.standing.name for row in found]
     table = [["", "player", *(str(number) for number in range(1, len(names) + 1))]]
-    for number, name in enumerate(names, 1):  # not ranks, which two players may share
+    for number, name in enumerate(names, 1):  # not by rank, since two players may share one
         own = (scores.get((name, other)) for other in names)
         cells = ("-" if score is None else f"{score.points:g}/{score.games}" for score in own)
         table.append([str(number), printable(name), *cells])
@@ -154,5 +153,5 @@ def _cells(row: Ranked) -> tuple[object, ...]:
 
 
 def _percent(count: int, score: Score) -> str:
-    """Return which part of some games `count` is."""
+    """Return `count` as a percentage of the games of a score."""
     return f"{100 * count / score.games:.1f} %" if score.games else "-"

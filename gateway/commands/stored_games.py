@@ -1,7 +1,7 @@
-"""What the commands on a database print: pieces of text, to be written as they come.
+"""The output of the commands on stored games: iterators of texts, to be written as they come.
 
-Knows how things look on a terminal; does not know options, or where the text goes. Nothing that a client made
-up, a name or a message, reaches a terminal with its control characters.
+Does not know options, or where the text is written. Control characters in names and messages of clients are
+escaped.
 """
 
 import time
@@ -22,14 +22,14 @@ from gateway.store.storing import store_lines
 
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
-"""Lines that are imported by the same statements."""
+"""The number of lines that are imported at once."""
 _JSON_LINES = "import reads JSON lines: make them with export --format jsonl"
 _SHOWN = 20
-"""So many lines that could not be imported are named."""
+"""The most lines that an error names."""
 
 
 class RefusedError(StoreError):
-    """Some lines could not be imported. Its text has a line for each of the first."""
+    """Some lines could not be imported. The text has a line for each of the first `_SHOWN`."""
 
     def __init__(self, refused: Sequence[tuple[int, str]], hint: str = "") -> None:
         shown = [f"line {number}: {why}" for number, why in sorted(refused)[:_SHOWN]]
@@ -39,7 +39,7 @@ class RefusedError(StoreError):
 
 
 def show(database: Database, game: GameId) -> Iterator[str]:
-    """Yield a game: board, moves, reason, and what was said on either side. Raises StoreError for none."""
+    """Yield a game: board, moves, reason, evidence. Raises StoreError if there is no such game."""
     with database.reading() as connection:
         record, both = games.one(connection, game), games.evidence_of(connection, game)
     yield f"game {record.game}: {_sentence(record, outcome(record, both))}\n{_circumstances(record)}\n\n"
@@ -53,9 +53,9 @@ def show(database: Database, game: GameId) -> Iterator[str]:
 
 
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
-    """Yield the games in one of `FORMATS`, the oldest first, a page of them in memory at most.
+    """Yield the games in one of `FORMATS`, the oldest first, with one page of them in memory.
 
-    Raises StoreError for a player whom no stored game has.
+    Raises StoreError for a player that no stored game has.
     """
     with database.reading() as connection:
         games.check_players(connection, wanted)
@@ -63,15 +63,15 @@ def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
 
 
 def backup(where: str, target: str) -> Iterator[str]:
-    """Copy a database of SQLite's to a new file; say what is in it."""
+    """Copy an SQLite database to a new file; yield a line with the number of games and the size."""
     count, size = back_up(where, target)
     yield f"{printable(target)}: {plural(count, 'game')}, {size / 1e6:.1f} MB\n"
 
 
 def recount(database: Database) -> Iterator[str]:
-    """Compute all totals, tallies and ratings again from the games alone; put right what differs, and say so.
+    """Compute all totals, tallies and ratings again from the games, and correct and report what differs.
 
-    Keeps all writers waiting meanwhile, 30 s for a million games: for a database that no server writes to.
+    Other writers wait meanwhile, 30 s for a million games, so use it while no server runs.
     """
     with database.writing() as connection:
         totals, were_right, rerated = storing.recount(connection)
@@ -83,11 +83,10 @@ def recount(database: Database) -> Iterator[str]:
 
 
 def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
-    """Store the games of an export or a journal in their order, with their totals; say how many are new.
+    """Store the games of an export or a journal, in order, and their totals; yield the number of new games.
 
-    A game that is stored already is passed over. Raises RefusedError, at the end, where some lines could not
-    be stored, and StoreError, at once, for an export in another format. Keeps all writers waiting meanwhile,
-    as `recount` does.
+    Games that are stored already are skipped. Raises RefusedError, at the end, if some lines could not be
+    stored; StoreError, at once, for an export in another format. Other writers wait meanwhile.
     """
     beginning = [*islice(lines := iter(lines), 1)]
     if beginning and (other := ONLY_OUT.match(beginning[0])):
@@ -104,9 +103,9 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
         raise RefusedError(came.refused, "" if came.seen else _JSON_LINES)
 
 
-def _sentence(record: GameRecord, said: Outcome) -> str:
+def _sentence(record: GameRecord, parts: Outcome) -> str:
     names = [printable(player.name) for player in record.players]
-    return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
+    return f"{names[parts.subject]} {parts.verb} {names[1 - parts.subject]} {parts.how}"
 
 
 def _circumstances(record: GameRecord) -> str:
@@ -140,25 +139,22 @@ def _conversation(player: Participant, exchange: Exchange | None, nothing: str) 
         if line.direction != "note":
             text = printable(line.text.rstrip("\r\n"))
             yield f"  {line.at:>8}  {_ARROWS[line.direction]}  {text}\n"
-        if line.verdict:  # on a line of its own, so that no client can say it
+        if line.verdict:  # on a separate line, so that no text of a client can imitate it
             yield f"  {line.at:>8}  --  {printable(line.verdict)}\n"
 
 
-# What ``games`` and ``show --moves`` print.
-#
-# Knows how things look on a terminal; does not know options. No name of a client's reaches a terminal with
-# its control characters.
+# The output of ``games`` and ``show --moves``.
 
 _WIDE = 4
-"""Boards that stand beside each other."""
+"""The number of boards in a row."""
 _OWN = ("game", "ended", "result", "opponent", "how", "moves", "seconds")
 _BOTH = ("game", "ended", "first", "second", "how", "moves", "seconds")
 
 
 def list_games(database: Database, wanted: Filter, limit: int, *, as_json: bool = False) -> Iterator[str]:
-    """Yield a line for each of the newest `limit` games, the newest first; as JSON what `export` has.
+    """Yield a line for each of the newest `limit` games, the newest first; JSON is as in `export`.
 
-    Raises StoreError for a player whom no stored game has.
+    Raises StoreError for a player that no stored game has.
     """
     found = _newest(database, wanted, limit)
     if as_json:
@@ -172,7 +168,7 @@ def list_games(database: Database, wanted: Filter, limit: int, *, as_json: bool 
 
 
 def latest(database: Database, wanted: Filter) -> str:
-    """Return the id of the newest game. Raises StoreError where there is none."""
+    """Return the id of the newest game. Raises StoreError if there is none."""
     found = _newest(database, wanted, 1)
     if not found:
         raise NoGameError(
@@ -188,7 +184,7 @@ def _newest(database: Database, wanted: Filter, limit: int) -> list[GameRecord]:
 
 
 def move_by_move(database: Database, game: str) -> Iterator[str]:
-    """Yield the boards of a game after each of its moves. Raises StoreError where there is no such game."""
+    """Yield the boards of a game after each of its moves. Raises StoreError if there is no such game."""
     with database.reading() as connection:
         record = games.one(connection, game)
     board, boards = Board(), list[list[str]]()
@@ -203,14 +199,14 @@ def move_by_move(database: Database, game: str) -> Iterator[str]:
 
 
 def _line(record: GameRecord, player: str | None) -> tuple[str, ...]:
-    said = outcome(record)
+    parts = outcome(record)
     names = [printable(each.name) for each in record.players]
     end = (str(len(record.moves)), f"{(record.ended - record.began) / 1000:.3f}")
     if player is None:
-        return (record.game, moment(record.ended), *names, _sentence(record, said), *end)
+        return (record.game, moment(record.ended), *names, _sentence(record, parts), *end)
     own = 0 if record.players[0].name == player else 1
     if record.winner is None:
         result = "drawn" if record.counted else "-"
     else:
         result = "won" if record.winner == own else "lost"
-    return (record.game, moment(record.ended), result, names[1 - own], said.how, *end)
+    return (record.game, moment(record.ended), result, names[1 - own], parts.how, *end)

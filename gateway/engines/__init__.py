@@ -1,18 +1,8 @@
-"""Engines: pure players. A board and a budget in, a column out.
+"""Engines: functions from a board and a time budget to a column.
 
-An engine knows the rules and the time it may spend. It does not know the game's clock, its opponent, the
-network, nor any game but the position before it: whatever it remembers from one call to the next is true of
-every game. That is why one engine can play any number of games in turn, in any process.
-
-The rule they keep: the column is playable, and the time is kept to within a few milliseconds. `perfect` is
-the exception to the second half, because it would rather be late than wrong.
-
-Engines that are the user's own keep neither half by themselves: a function, a program behind pipes
-(`external`), a file made for elsewhere (`kaggle`). They come from a command line only, and whoever asks them
-looks at the column that they return.
-
-Engines of ours read the discs of a board, not the moves that led to it. A board put together from a picture
-of it will do, as long as its discs are those of a game in which the sides took turns.
+An engine knows the rules and its budget, but no clock, opponent or network, and keeps no state of a game, so
+it can play any number of games in turn. It returns a playable column within a few milliseconds of its budget;
+only `perfect` may take longer. The user's own engines promise neither, so their callers check the column.
 """
 
 import sys
@@ -22,30 +12,30 @@ from typing import TypeAlias
 from gateway.game.board import Board
 
 Engine: TypeAlias = Callable[[Board, float], int]
-"""Takes a board that is not over and the seconds that may be spent, more than 0; returns a column."""
+"""Takes a board that is not over and a budget in seconds, more than 0; returns a column.
+
+The built-in engines read only the discs of the board, not its moves, so a board made from a picture will do.
+"""
 
 
 class UnknownEngine(ValueError):
-    """No engine goes by this name. The message is one line and says what there is."""
+    """There is no engine of this name. The message is one line, with the names of those there are."""
 
 
 class EngineUnavailable(RuntimeError):
-    """An engine needs what is not installed. The message is one line and says what to install."""
+    """An engine needs a package that is not installed. The message is one line, with what to install."""
 
 
 class EngineError(RuntimeError):
-    """An engine that is not ours found no move. The message is one line and says why."""
+    """The user's engine returned no move. The message is one line with the reason."""
 
 
 class EngineLate(EngineError):
-    """It found none in its time."""
-
-
-# What is said of code of the user's that raised something. Knows Python's errors, and no engine.
+    """The user's engine returned no move in time."""
 
 
 def in_words(error: BaseException) -> str:
-    """Return in one line what an engine raised; where it lacks a module, how to install that for engines."""
+    """Return an exception of the user's code in one line; for a missing module also how to install it."""
     words = " ".join(f"{type(error).__name__}: {error}".split())
     if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
         words += f"; to install it where engines run: {sys.executable} -m pip install {error.name}"

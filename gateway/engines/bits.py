@@ -1,10 +1,7 @@
-"""The arithmetic of cells: sets of them, as the bits of an integer.
+"""Sets of cells as the bits of an integer: bit ``column * 7 + row``, as in `gateway.game.board`.
 
-Knows the board's layout (bit ``column * 7 + row``, see `gateway.game.board`) and what four in a row is. Does
-not know how to play, beyond the two moves that need no thought: winning at once, and keeping the other side
-from winning at once.
-
-Throughout the engines `mine` are the discs of the side to move, `theirs` the opponent's, `mask` both.
+Knows four in a row, and the two moves that need no search: an immediate win, and blocking one. In all engines
+`mine` are the discs of the side to move, `theirs` those of the opponent, `mask` both.
 """
 
 from gateway.game.board import COLUMNS, ROWS, Board
@@ -17,10 +14,10 @@ FULL = BOTTOM * ((1 << ROWS) - 1)
 CELLS_OF = tuple(((1 << ROWS) - 1) << (column * STRIDE) for column in range(COLUMNS))
 """The cells of each column."""
 CENTRE_FIRST = (3, 2, 4, 1, 5, 0, 6)
-"""The columns in the order in which they are worth a look: most lines run through the middle."""
+"""The columns in the order in which a search tries them: most lines run through the centre."""
 
 _STEPS = tuple((step, 2 * step, 3 * step) for step in (STRIDE, STRIDE - 1, STRIDE + 1))
-"""From one cell of a line to the next, to the one after that and to the last."""
+"""Distances in bits from the first cell of a line to the others, for horizontal and diagonal lines."""
 
 
 def sides(board: Board) -> tuple[int, int]:
@@ -30,12 +27,12 @@ def sides(board: Board) -> tuple[int, int]:
 
 
 def landing(mask: int) -> int:
-    """Return the cells where a disc dropped now can come to rest, one in each column with room."""
+    """Return the cells where a disc can land now, one in each column with room."""
     return (mask + BOTTOM) & FULL
 
 
 def completing(discs: int, mask: int) -> int:
-    """Return the empty cells, reachable or not, that would complete four in a row of `discs`."""
+    """Return the empty cells that would complete four in a row of `discs`, also those not reachable yet."""
     cells = (discs << 1) & (discs << 2) & (discs << 3)
     for one, two, three in _STEPS:
         above = discs << one
@@ -47,12 +44,15 @@ def completing(discs: int, mask: int) -> int:
 
 
 def column_of(cells: int) -> int:
-    """Return the column of the most central of `cells`, which are not none."""
+    """Return the column of the most central of `cells`, of which there is at least one."""
     return next(column for column in CENTRE_FIRST if cells & CELLS_OF[column])
 
 
 def urgent(mine: int, theirs: int) -> int | None:
-    """Return the column that wins at once, or else one that keeps the opponent from it, if there is one."""
+    """Return a column that wins at once, otherwise one that blocks an immediate win of the opponent.
+
+    None if there is neither.
+    """
     mask = mine | theirs
     for discs in (mine, theirs):
         if cells := completing(discs, mask) & landing(mask):

@@ -1,10 +1,7 @@
-"""Which engines there are, by name.
+"""The engines by name.
 
-Knows all engines and how to find one of the user's own. Does not know who may ask for which: a name with a
-colon runs a module, a file or a command, so it must come from the user's command line and never from the
-network.
-
-The engines of Monte Carlo are imported when one of them is asked for: numpy takes a tenth of a second.
+Knows all engines, and how to load one of the user's own. A name with a colon may run a module, a file or a
+command, so names must come from the user's command line, never from the network.
 """
 
 import sys
@@ -23,12 +20,12 @@ CATALOGUE = (
     "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function, exec:command,"
     " kaggle:file"
 )
-"""What `engine_named` knows, for people to read. N is a number of simulations."""
+"""The names that `engine_named` accepts, for help texts. N is a number of simulations."""
 
 SECONDS = {"aima": 0.5, "aimafast": 0.01, "aima10": 10.0}
-"""How long the engines that search by time take for a move at most."""
+"""The longest time for a move, in seconds, of each engine of alpha-beta search."""
 THINK = 1.0
-"""Seconds for a move of an engine that uses all its time, where no limit is set."""
+"""The default of seconds for a move of an engine that uses all of its time."""
 
 _SIMPLE: dict[str, Engine] = {
     **{name: partial(alpha_beta, limit=limit) for name, limit in SECONDS.items()},
@@ -41,7 +38,7 @@ _DIGITS = 9
 def engine_named(name: str) -> Engine:
     """Return the engine called `name`.
 
-    Raises UnknownEngine where there is none, EngineUnavailable where what it needs is not installed.
+    Raises UnknownEngine if there is none, EngineUnavailable if a package that it needs is not installed.
     """
     kind, colon, rest = name.partition(":")
     if kind in _COUNTED:
@@ -61,12 +58,12 @@ def engine_named(name: str) -> Engine:
 
 
 def check_engine(name: str) -> None:
-    """Raise what `engine_named` would, as far as that shows without running the user's Python code."""
+    """Raise what `engine_named` would raise, without running the user's Python code."""
     kind, _, rest = name.partition(":")
     if not runs_user_code(name):
         engine_named(name)
     elif kind == "kaggle":
-        from gateway.engines.kaggle import code_in  # noqa: PLC0415  for those who ask
+        from gateway.engines.kaggle import code_in  # noqa: PLC0415  rarely needed
 
         code_in(rest)
     else:
@@ -74,25 +71,25 @@ def check_engine(name: str) -> None:
 
 
 def runs_user_code(name: str) -> bool:
-    """Whether the engine called `name` is Python code of the user's, run in the process that asks it."""
+    """Whether the engine called `name` is the user's Python code, which runs in the caller's process."""
     kind, colon, _ = name.partition(":")
     return bool(colon) and kind not in {*_COUNTED, "exec"}
 
 
 def limits_itself(name: str) -> bool:
-    """Whether the engine called `name` comes to an end by itself, however much time it may spend."""
+    """Whether the engine called `name` ends its search by itself, however large its budget is."""
     kind, colon, _ = name.partition(":")
     return kind in {*_COUNTED, "kaggle"} or (not colon and name not in _TIMED)
 
 
 def anywhere(board: Board, _budget: float) -> int:
-    """Return any playable column."""
+    """Return a random playable column."""
     return choice([column for column in range(COLUMNS) if board.has_room(column)])
 
 
 def _monte_carlo(kind: str) -> Callable[..., int]:
     try:
-        from gateway.engines import montecarlo  # noqa: PLC0415  numpy is for those who ask for it
+        from gateway.engines import montecarlo  # noqa: PLC0415  importing numpy takes 0.1 s
     except ImportError:
         raise EngineUnavailable(
             f"{kind} needs numpy 2.0 or later, which is not here: {sys.executable} -m pip install 'numpy>=2'"
@@ -108,7 +105,7 @@ def _number(name: str, digits: str) -> int:
 
 def _own(name: str, module: str, function: str) -> Engine:
     if module == "exec":
-        from gateway.engines.external import program  # noqa: PLC0415  for those who ask
+        from gateway.engines.external import program  # noqa: PLC0415  rarely needed
 
         return program(function)
     if module == "kaggle":
@@ -118,7 +115,7 @@ def _own(name: str, module: str, function: str) -> Engine:
     _check_function(name, module, function)
     try:
         home = import_module(module)
-    except (Exception, SystemExit) as error:  # anybody may have written it
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
         raise UnknownEngine(f"engine {name!r} cannot be imported: {in_words(error)}") from error
     found = getattr(home, function, None)
     if not callable(found):

@@ -1,15 +1,8 @@
-"""Engines that are programs of their own: lines to their standard input, an answer from their output.
+"""Engines that are external programs, with lines on their standard input and an answer on their output.
 
-Knows processes, pipes, time, and what the lines say (`Speech`). The rules it keeps:
-
-- A process is started when it is first needed, and again whenever it has ended. One that ends while it is
-  asked is asked once more.
-- A process that does not answer in its time and `LATE` seconds more is killed with all that it started. So is
-  one that answers what nobody can understand, or before it is asked, and one whose answer nobody waits for
-  any more. What one that ends by itself has started is killed as well.
-- Its standard error is ours: its author sees what it says there.
-
-It runs the user's command, so it must come from the user's command line, and never from the network.
+Knows processes, pipes, time, and the formats of the lines (`Speech`). A process is started when it is needed,
+and killed, with all its children, if it is late or its answer is invalid. Its standard error is this
+process's. The command must come from the user's command line, never from the network.
 """
 
 import atexit
@@ -30,31 +23,31 @@ from typing import ClassVar, Protocol
 from gateway.engines import EngineError, EngineLate, UnknownEngine
 from gateway.game.board import COLUMNS, ROWS, Board, position_string
 
-# What is said to engines that are programs of their own.
+# The formats of lines.
 #
-# `Platform` is what the four-in-a-row platforms said to their bots, theaigames.com and later riddles.io:
-# lines with settings when the game begins, then for each move the field and a request, which ``place_disc 3``
-# answers. The two differ in the field, the numbers of the players, the order and the names of the settings,
-# and in what a round is, as recordings in the repositories of bots show. `Plain` is a position string in, and
-# a column out. Columns are counted from 0 by the platforms, and from 1 by the other. Time is in milliseconds.
+# `Platform` is that of the four-in-a-row platforms theaigames.com and later riddles.io: lines with settings
+# when the game begins, then for each move the field and a request, which is answered by ``place_disc 3``. The
+# two differ in the field, the numbers of the players, the names and order of the settings, and the meaning of
+# a round, as recordings in the repositories of bots show. Their columns are counted from 0, and times are in
+# milliseconds. With `Plain` the question is a position string, and the answer a column, counted from 1.
 
 
 class Speech(Protocol):
-    """What is said to an engine, and what its answer means."""
+    """The format of questions to an engine and of its answers."""
 
     one_game_each: ClassVar[bool]
     """Whether each game needs a process of its own."""
     expected: ClassVar[str]
-    """What an answer looks like, in words."""
+    """A description of a valid answer, for errors."""
 
     def greeting(self, board: Board, seconds: float) -> Iterator[str]:
-        """Yield the lines for a process that was just started."""
+        """Yield the lines to send when a process has started."""
 
     def question(self, board: Board, seconds: float) -> Iterator[str]:
-        """Yield the lines that ask for a move within so many seconds."""
+        """Yield the lines that ask for a move within `seconds`."""
 
     def column(self, answer: str) -> int | None:
-        """Return the column, 0 to 6, that a line names; None if it names none."""
+        """Return the column, 0 to 6, in an answer; None if the answer is invalid."""
 
 
 _PLACED = re.compile("place_disc +([0-6])", re.ASCII)
@@ -62,14 +55,14 @@ _PLACED = re.compile("place_disc +([0-6])", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The lines of the platforms."""
+    """The format of the platforms."""
 
     marks: str
-    """An empty cell, a disc of the first mover, of the second."""
+    """The characters for an empty cell, a disc of the first mover, and one of the second."""
     between_rows: str
-    """What stands between two rows of the field, the top row first."""
+    """The separator of the rows of the field, of which the top row is first."""
     settings: tuple[str, ...]
-    """Their names in the order in which they are told: some bots count on it."""
+    """The names of the settings, in the order in which they are sent: some bots depend on it."""
     moves_a_round: int
     one_game_each: ClassVar[bool] = True
     expected: ClassVar[str] = "place_disc and a column from 0 to 6 (field=position is for a column alone)"
@@ -78,7 +71,7 @@ class Platform:
         """Yield the settings."""
         players = [f"player{mark}" for mark in self.marks[1:]]
         time = str(_milliseconds(seconds))
-        told = {
+        values = {
             "timebank": time,
             "time_per_move": time,
             "player_names": ",".join(players),
@@ -88,7 +81,7 @@ class Platform:
             **dict.fromkeys(("field_rows", "field_height"), str(ROWS)),
         }
         for name in self.settings:
-            yield f"settings {name} {told[name]}"
+            yield f"settings {name} {values[name]}"
 
     def question(self, board: Board, seconds: float) -> Iterator[str]:
         """Yield the field and the request."""
@@ -97,7 +90,7 @@ class Platform:
         yield f"action move {_milliseconds(seconds)}"
 
     def field(self, board: Board) -> str:
-        """Return the cells."""
+        """Return the field, with a mark for each cell."""
         rows = [[self.marks[0]] * COLUMNS for _ in range(ROWS)]
         for column, row, side in board.placed():
             rows[ROWS - 1 - row][column] = self.marks[1 + side]
@@ -111,13 +104,13 @@ class Platform:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A position string in, a column out. The empty board is an empty line."""
+    """The format with a position string as the question. The empty board is an empty line."""
 
     one_game_each: ClassVar[bool] = False
     expected: ClassVar[str] = "a column from 1 to 7"
 
     def greeting(self, board: Board, seconds: float) -> Iterator[str]:
-        """Say nothing."""
+        """Yield nothing."""
         yield from ()
 
     def question(self, board: Board, seconds: float) -> Iterator[str]:
@@ -135,29 +128,30 @@ def _milliseconds(seconds: float) -> int:
 
 _PLAYERS, _TIMES = ("player_names", "your_bot"), ("timebank", "time_per_move")
 FLAT = Platform(".01", ",", (*_PLAYERS, *_TIMES, "your_botid", "field_width", "field_height"), 2)
-"""As riddles.io had it."""
+"""The format of riddles.io."""
 IN_ROWS = Platform("012", ";", (*_TIMES, *_PLAYERS, "your_botid", "field_columns", "field_rows"), 1)
-"""As theaigames.com had it."""
+"""The format of theaigames.com."""
 SPEECHES: Mapping[str, Speech] = {"flat": FLAT, "rows": IN_ROWS, "position": Plain()}
-"""What can be said, by the word for the field."""
+"""The formats, by their names in ``field=``."""
 USUAL = "flat"
+"""The default format."""
 
 
 LATE = 1.0
-"""Seconds beyond its time after which a program is killed: it may have to be started first."""
+"""Seconds beyond its time after which a program is killed. It includes the time to start."""
 LONGEST = 1e6
-"""Seconds for a move at most."""
+"""The longest time for a move, in seconds."""
 _FAREWELL = 0.3
-"""Seconds that a program has to end by itself when nothing more is said to it."""
+"""Seconds that a program has to end by itself after its standard input is closed."""
 _LONGEST_LINE = 1000
 _OPTION = "field="
 _SHOWN = 60
 
 
 def program(text: str) -> "Program":
-    """Return the engine behind ``exec:``: a command line, perhaps with ``field=`` before it.
+    """Return the engine for the text after ``exec:``: a command line, optionally with ``field=`` before it.
 
-    Raises UnknownEngine where it cannot be run.
+    Raises UnknownEngine if it cannot be run.
     """
     option, _, command = text.partition(" ")
     field = option.removeprefix(_OPTION)
@@ -169,10 +163,10 @@ def program(text: str) -> "Program":
 
 
 class Program:
-    """An engine that is a program of its own."""
+    """An engine that is an external program."""
 
     def __init__(self, command: str, speech: Speech) -> None:
-        """Split a command line, without a shell. Raises UnknownEngine where it cannot be run."""
+        """Split a command line, without a shell. Raises UnknownEngine if it cannot be run."""
         self._words = _words(command)
         self._speech = speech
         self._lock = Lock()
@@ -180,7 +174,10 @@ class Program:
         atexit.register(self.close)
 
     def __call__(self, board: Board, budget: float) -> int:
-        """Return the column that the program answers. Raises EngineError."""
+        """Ask the program for a column. One that ends meanwhile is started and asked again, once.
+
+        Raises EngineError.
+        """
         seconds = min(budget, LONGEST)
         deadline = monotonic() + seconds + LATE
         with suppress(_EndedError):
@@ -191,7 +188,7 @@ class Program:
             raise EngineError(f"{self._name} ended without an answer: {ended}") from None
 
     def close(self) -> None:
-        """End the process, if there is one. The next move starts another."""
+        """End the process, if there is one. The next move starts another one."""
         with self._lock:
             child, self._child = self._child, None
             if child is not None:
@@ -202,7 +199,7 @@ class Program:
         return " ".join(self._words)
 
     def _column(self, board: Board, seconds: float, deadline: float) -> int:
-        """Return the answer of one process. Raises EngineError, _EndedError."""
+        """Ask one process for a column. Raises EngineError, _EndedError."""
         child = self._child_for(board, seconds)
         try:
             if unasked := child.unasked():
@@ -229,13 +226,13 @@ class Program:
         return column
 
     def _child_for(self, board: Board, seconds: float) -> "_Child":
-        """Return the process for a position, with nothing else to do. Raises EngineError."""
+        """Return an idle process that can be asked about a position, or start one. Raises EngineError."""
         with self._lock:
             child = self._child
             if child is not None and child.knows(board, self._speech):
                 child.is_free = False
                 return child
-            self._child = None  # before it ends: who asks it then learns that it is not wanted any more
+            self._child = None  # first, so that a thread that waits for its answer sees that it was replaced
             if child is not None:
                 child.leave()
             try:
@@ -243,7 +240,7 @@ class Program:
                     self._child = child = _Child(self._words)
             except OSError as error:
                 raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
-            except BaseException:  # of a handler that has waited
+            except BaseException:  # raised by a deferred signal handler
                 if self._child is not None:
                     self._child.close()
                 raise
@@ -252,11 +249,11 @@ class Program:
 
 
 class _EndedError(Exception):
-    """A process ended instead of answering; says how."""
+    """A process ended instead of answering. The message says how."""
 
 
 class _Child:
-    """A process."""
+    """A running process of a program."""
 
     def __init__(self, words: list[str]) -> None:
         """Start it. Raises OSError."""
@@ -269,29 +266,29 @@ class _Child:
         self.left: Board | None = None
         """The board after its latest move."""
         self.is_free = False
-        """Whether it waits for a question."""
+        """Whether it is idle: it has answered the latest question."""
 
     def knows(self, board: Board, speech: Speech) -> bool:
-        """Whether it waits, and may be asked about this position after what it was asked before."""
+        """Whether it is idle, and this position may follow its previous question."""
         if not self.is_free or self._process.poll() is not None:
             return False
         return not speech.one_game_each or (self.left is not None and follows(self.left, board))
 
     def tell(self, lines: Iterable[str]) -> None:
-        """Write lines; one that has ended is told nothing."""
+        """Write lines to it, if it has not ended."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
 
     def unasked(self) -> str:
-        """Return what it has said since its latest answer, as far as that has come. Raises _EndedError."""
+        """Return the output since its latest answer, without waiting. Raises _EndedError."""
         if self._has_answered:
             with suppress(TimeoutError):
                 self._rest += self._read(0)
         return self._rest.decode(errors="replace").strip()
 
     def ask(self, lines: Iterable[str], deadline: float) -> str:
-        """Return the line that it answers. Raises _EndedError, TimeoutError."""
+        """Ask a question and return the line of the answer. Raises _EndedError, TimeoutError."""
         self.tell(lines)
         while True:
             line, newline, rest = self._rest.partition(b"\n")
@@ -304,14 +301,14 @@ class _Child:
                 return text
 
     def leave(self) -> None:
-        """End it. If somebody else is asking it, that one is told that it ended, and closes it."""
+        """End it. A thread that waits for its answer gets _EndedError, and closes it."""
         if self.is_free:
             self.close()
         else:
             self._kill()
 
     def close(self) -> None:
-        """End it, by itself where it waits for a question, and close the pipes."""
+        """Close the pipes and end it, after a moment to end by itself if it is idle."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
@@ -322,7 +319,7 @@ class _Child:
         self._process.stdout.close()
 
     def _kill(self) -> None:
-        """Kill it and what it has started, once: later its number may be that of other processes."""
+        """Kill it and its children; only once, since the id of the group may be reused."""
         if not self._is_killed:
             self._is_killed = True
             with suppress(ProcessLookupError, PermissionError):
@@ -330,7 +327,7 @@ class _Child:
         self._process.wait()
 
     def _read(self, seconds: float) -> bytes:
-        """Return some of its output. Raises _EndedError where there is no more of it, TimeoutError."""
+        """Return some of its output, waiting up to `seconds`. Raises _EndedError, TimeoutError."""
         assert self._process.stdout is not None
         waits = select.poll()
         waits.register(self._process.stdout, select.POLLIN)
@@ -341,7 +338,7 @@ class _Child:
         raise _EndedError(self._end())
 
     def _end(self) -> str:
-        """Return in words how it ended, once its output has."""
+        """Return in words how it ended, after its output was closed."""
         try:
             status = self._process.wait(_FAREWELL)
         except subprocess.TimeoutExpired:
@@ -351,10 +348,10 @@ class _Child:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Defer signal handlers: one that raises would lose the process that is being started."""
+    """Defer signal handlers: if one raised, the process that is being started would be lost."""
     came = list[int]()
     before = {}
-    if current_thread() is main_thread():  # no handler runs in any other
+    if current_thread() is main_thread():  # handlers run in this thread only
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             if callable(signal.getsignal(number)):
                 before[number] = signal.signal(number, lambda number, _: came.append(number))
@@ -368,14 +365,14 @@ def _undisturbed() -> Iterator[None]:
 
 
 def follows(before: Board, after: Board) -> bool:
-    """Whether a board can come one move after another one."""
+    """Whether `after` can be one move after `before`."""
     (one, two), (first, second) = before.discs, after.discs
     grown = (one & first) == one and (two & second) == two
     return grown and (first | second).bit_count() == (one | two).bit_count() + 1
 
 
 def _words(command: str) -> list[str]:
-    """Return the words of a command line. Raises UnknownEngine where no program goes by the first."""
+    """Return the words of a command line. Raises UnknownEngine if the first is no program."""
     try:
         words = shlex.split(command)
         found = words and shutil.which(words[0])

@@ -1,10 +1,8 @@
-"""Agents of Kaggle's ConnectX, without the package kaggle-environments: a Python file's last callable.
+"""Agents of Kaggle's ConnectX, without the package kaggle-environments: the last callable of a Python file.
 
-Knows what that package hands to an agent, and how it keeps its time: 2 seconds for a move, and 60 that all
-moves of a game together may take beyond that. A file is executed once for each game, as there. An agent
-cannot be stopped: one that takes longer than it may is told so when it answers.
-
-It runs the user's file, so its name must come from the user's command line, and never from the network.
+Knows the arguments that this package passes to an agent, and its time limits. As there, the file is executed
+once for each game. An agent cannot be stopped, so a late one fails when it answers. The name of the file must
+come from the user's command line, never from the network.
 """
 
 import os
@@ -21,9 +19,9 @@ from gateway.engines.external import follows
 from gateway.game.board import COLUMNS, ROWS, Board
 
 MOVE = 2.0
-"""Seconds for a move, or as many as the engine may take, if these are fewer."""
+"""Seconds for a move, or the engine's budget, if that is less."""
 OVERAGE = 60.0
-"""Seconds beyond these, for all moves of a game together."""
+"""Seconds beyond that for all moves of a game together."""
 
 
 class Struct(dict[str, Any]):
@@ -40,17 +38,17 @@ class Struct(dict[str, Any]):
 
 
 def agent_in(file: str) -> "Agent":
-    """Return the agent of a file. Raises UnknownEngine where there is none."""
+    """Return the agent of a file. Raises UnknownEngine if there is none."""
     try:
         return Agent(file, code_in(file))
     except UnknownEngine:
         raise
-    except (Exception, SystemExit) as error:  # anybody may have written it
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
         raise UnknownEngine(f"the agent {file!r} cannot be executed: {in_words(error)}") from error
 
 
 def code_in(file: str) -> CodeType:
-    """Return what a file says, compiled and not executed. Raises UnknownEngine."""
+    """Compile a file, without executing it. Raises UnknownEngine."""
     try:
         return compile(Path(file).read_bytes(), file, "exec")
     except OSError as error:
@@ -60,10 +58,10 @@ def code_in(file: str) -> CodeType:
 
 
 class Agent:
-    """An agent, game after game."""
+    """An engine that calls the agent of a file, which is executed again for each game."""
 
     def __init__(self, file: str, code: CodeType) -> None:
-        """Execute the file. Raises what it raises; LookupError where nothing in it can be called."""
+        """Execute the file. Raises what it raises, and LookupError if it has no callable."""
         self._file = file
         self._code = code
         self._agent: Callable[..., Any] = _last_callable(file, code)
@@ -73,7 +71,7 @@ class Agent:
         self._overage = OVERAGE
 
     def __call__(self, board: Board, budget: float) -> Any:
-        """Return what the agent answers. Raises EngineLate where it took too long, and what it raises."""
+        """Return the agent's answer. Raises EngineLate if it took too long, and what it raises."""
         if not self._is_new and (self._left is None or not follows(self._left, board)):
             self._agent, self._overage = _last_callable(self._file, self._code), OVERAGE
         limit = min(MOVE, budget)
@@ -93,7 +91,7 @@ class Agent:
 
 
 def observation(board: Board, overage: float) -> Struct:
-    """Return what an agent sees: the cells row by row, the top row first; 1 and 2 are the two sides."""
+    """Return the agent's first argument. Cells are in rows, the top row first; 1 and 2 are the two sides."""
     cells = [0] * (COLUMNS * ROWS)
     for column, row, side in board.placed():
         cells[(ROWS - 1 - row) * COLUMNS + column] = side + 1
@@ -101,7 +99,7 @@ def observation(board: Board, overage: float) -> Struct:
 
 
 def configuration(limit: float, file: str) -> Struct:
-    """Return the settings of the environment, with `limit` seconds for a move."""
+    """Return the agent's second argument: the settings, with `limit` seconds for a move."""
     return Struct(
         columns=COLUMNS,
         rows=ROWS,
@@ -116,7 +114,7 @@ def configuration(limit: float, file: str) -> Struct:
 
 
 def _last_callable(file: str, code: CodeType) -> Callable[..., Any]:
-    """Execute a file, which may import what lies beside it, and return the last callable that it made."""
+    """Execute a file, which may import modules of its folder, and return the last callable in it."""
     made: dict[str, Any] = {}
     folder = os.path.dirname(os.path.abspath(file))
     if folder not in sys.path:
@@ -130,7 +128,7 @@ def _last_callable(file: str, code: CodeType) -> Callable[..., Any]:
 
 
 def _count(agent: Callable[..., Any]) -> int | None:
-    """Return how many arguments are handed over: as many as a function takes, all to anything else."""
+    """Return the number of arguments to pass: as many as a function takes, None (all) for other callables."""
     code = getattr(agent, "__code__", None)
     return getattr(code, "co_argcount", None)
 

@@ -1,15 +1,8 @@
-"""Monte Carlo: the move after which random games go best.
+"""Monte Carlo engines: they play the move after which random games have the best results.
 
-Knows positions, a number of random games and a deadline; whichever is reached first ends the thinking. A win
-at once and a win of the opponent's that can be stopped need no games.
-
-`flat` plays the same number of games after each move. `uct` grows a tree: games start where the games before
-them went well or were few, and add the positions where they left the tree. Within the tree, too, a side wins
-at once where it can, and keeps the other one from that.
-
-Games are cheap in batches. While a batch is put together, its games count as lost (the virtual loss), so that
-they start in different places. Its size depends on how many games there are to be, and never on the clock: a
-thought that takes a number of games can be repeated.
+`flat` plays the same number of games after each move; `uct` builds a tree of the most promising moves. A
+number of games or a deadline ends the search. The size of batches depends on the number of games, not on the
+clock, so that a search with a number of games is reproducible.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,22 +18,20 @@ from numpy.typing import NDArray
 from gateway.engines.bits import BOTTOM, CELLS_OF, STRIDE, column_of, completing, landing, sides, urgent
 from gateway.game.board import CELLS, COLUMNS, ROWS, Board
 
-# Random games, thousands at a time: each step is one operation of numpy on an array of positions.
+# Random games, thousands at a time: each step is one numpy operation on an array of positions.
 #
-# Knows positions and chance. Does not know which of them are worth a game, nor the time.
-#
-# Each playable column is as likely as any other, to within 1 in 500. Both sides move before anybody looks for
-# four in a row: where both have it, the first of the two moves had ended the game.
+# All playable columns are equally likely, to within 1 in 500. Four in a row is looked for after a move of
+# each side; if both sides have it, the first of the two moves has won.
 
 Positions: TypeAlias = NDArray[np.uint64]
 """A set of cells for each game."""
 
 _CHANCES = 12
-"""Bits that choose a column."""
+"""The number of random bits that choose a column."""
 _BOTTOM = np.uint64(BOTTOM)
 _TOPS = np.uint64(BOTTOM << (ROWS - 1))
 _GATHER = np.uint64(sum(1 << (STRIDE - 1) * column for column in range(COLUMNS)))
-"""Brings the top cells together, by multiplication: the columns that are full, as neighbouring bits."""
+"""A factor that moves the top cells of all columns to adjacent bits: the set of full columns."""
 _TO_CHANCES = np.uint64(COLUMNS * STRIDE - COLUMNS - 1 - _CHANCES)
 _OF_FULL = np.uint64((1 << COLUMNS) - 1 << _CHANCES)
 _SHORTEN = np.uint16(16 - _CHANCES)
@@ -48,7 +39,7 @@ _STEPS = tuple((np.uint64(step), np.uint64(2 * step)) for step in (1, STRIDE, ST
 
 
 def _choices() -> Positions:
-    """Return the cells of the column to play, by the columns that are full and a random number."""
+    """Return a table with the cells of the column to play, by the set of full columns and a random number."""
     numbers = np.arange(1 << _CHANCES)
     table = np.zeros((1 << COLUMNS, 1 << _CHANCES), np.uint64)
     for full in range((1 << COLUMNS) - 1):
@@ -61,15 +52,15 @@ _CHOICES = _choices()
 
 
 class Playouts:
-    """Random games. They are the same again where the module `random` was seeded with the same number."""
+    """Plays random games. The module `random` seeds them, so that they are reproducible."""
 
     def __init__(self) -> None:
         self._lot = np.random.Generator(np.random.SFC64(getrandbits(64)))
 
     def points(self, mine: Sequence[int], theirs: Sequence[int], times: int) -> list[int]:
-        """Play each position `times` times; return the games won less those lost by the side to move.
+        """Play each position `times` times; return, for each, won minus lost games of the side to move.
 
-        That side has `mine`. Nobody has four in a row yet.
+        That side has the discs `mine`. Neither side may have four in a row.
         """
         results = self._results(
             np.repeat(np.array(mine, np.uint64), times), np.repeat(np.array(theirs, np.uint64), times)
@@ -107,7 +98,7 @@ class Playouts:
 
 
 def _fours(discs: Positions) -> NDArray[np.bool_]:
-    """Tell which of the sets have four in a row."""
+    """Return, for each set of cells, whether it has four in a row."""
     pairs, fours, found = np.empty_like(discs), np.empty_like(discs), np.zeros_like(discs)
     for step, twice in _STEPS:
         np.right_shift(discs, step, pairs)
@@ -119,23 +110,23 @@ def _fours(discs: Positions) -> NDArray[np.bool_]:
 
 
 _CURIOSITY = 1.0
-"""How much a move that was tried rarely is preferred to one that did well."""
+"""The weight of exploration in UCB1."""
 _ROOM = 200_000
-"""Positions in a tree, which keeps it under 100 MB. One that is full grows no more."""
+"""The most positions in a tree, which keeps it under 100 MB."""
 _FIRST, _MOST = 512, 8192
-"""Games in the first batch where no number is set, and in any batch of `flat`."""
+"""Games of `flat` in the first batch without a set number of games, and in any batch at most."""
 _LEAVES = 64
-"""Positions in a batch of `uct`."""
+"""The most positions in a batch of `uct`."""
 _TIMES = 16
-"""Games from one position, where there are to be many."""
+"""The most games from one position in a batch of `uct`."""
 _FEW = 1000
-"""So many games in all for each game from one position."""
+"""One game from each position in a batch for this many games of the whole search."""
 
 
 def flat(board: Board, budget: float, *, games: int | None = None) -> int:
     """Return a column after `games` random games, or after `budget` seconds if that is sooner.
 
-    Each move is tried at least once, and all are tried equally often.
+    The same number of games, at least one, is played after each move.
     """
     deadline = monotonic() + budget
     mine, theirs = sides(board)
@@ -153,10 +144,9 @@ def flat(board: Board, budget: float, *, games: int | None = None) -> int:
 
 
 def _rounds(deadline: float, games: int | None, positions: int) -> Iterator[int]:
-    """Yield how often to play each of the positions: once at least, and not after `deadline`.
+    """Yield how often to play each of the positions in each batch, until `deadline`; at least once.
 
-    In all that makes as many games as there are to be, less a few that cannot be shared out; without such a
-    number there is no end but the deadline.
+    With `games`, the sum over all batches is that number divided by the number of positions, rounded down.
     """
     most = _MOST // positions
     left = None if games is None else max(1, games // positions)
@@ -173,7 +163,7 @@ def _rounds(deadline: float, games: int | None, positions: int) -> Iterator[int]
 def uct(board: Board, budget: float, *, games: int | None = None) -> int:
     """Return a column after `games` random games, or after `budget` seconds if that is sooner.
 
-    Fewer do where a win is found, or all moves are known to lose.
+    The search also ends when a win is found, or all moves are known to lose.
     """
     deadline = monotonic() + budget
     mine, theirs = sides(board)
@@ -193,7 +183,7 @@ def uct(board: Board, budget: float, *, games: int | None = None) -> int:
 
 
 class _Node:
-    """A position in the tree, and how the games through it went."""
+    """A position in the tree, and the results of the games through it."""
 
     __slots__ = ("cell", "children", "games", "is_won", "mine", "points", "theirs", "untried")
 
@@ -201,20 +191,20 @@ class _Node:
         self.mine = mine
         self.theirs = theirs
         self.cell = cell
-        """Where the move that led here was made."""
+        """The cell of the move that led here."""
         mask = mine | theirs
         cells = landing(mask)
         self.is_won = bool(completing(mine, mask) & cells)
-        """Whether the side to move wins at once."""
+        """Whether the side to move has an immediate win."""
         blocks = completing(theirs, mask) & cells
         self.untried = [] if self.is_won else list(_each(blocks or cells))
         self.children: list[_Node] = []
         self.games = 0
         self.points = 0
-        """Games won less games lost, for the side that moved here."""
+        """Won minus lost games of the side that moved here."""
 
     def add(self) -> "_Node":
-        """Try a move that has not been tried."""
+        """Add a child for a random move that was not tried yet, and return it."""
         cell = self.untried.pop(int(random() * len(self.untried)))
         node = _Node(self.theirs, self.mine | cell, cell)
         self.children.append(node)
@@ -232,31 +222,31 @@ class _Node:
 
 
 class _Tree:
-    """The positions that were tried, from the one to move in, less those known to be won or lost."""
+    """The positions that were tried, without those known to be won or lost."""
 
     def __init__(self, mine: int, theirs: int) -> None:
         self.decided: int | None = None
-        """The cell to move to, as soon as that is known to win, or all moves are known to lose."""
+        """The cell to move to, if that is known to win or all moves are known to lose; otherwise None."""
         self._root = _Node(mine, theirs)
         self._size = 1
         self._playouts = Playouts()
 
     @property
     def best(self) -> int:
-        """The cell to move to."""
+        """The best cell to move to."""
         if self.decided is not None:
             return self.decided
         return max(self._root.children, key=lambda node: node.games).cell
 
     def play(self, leaves: int, times: int) -> None:
-        """Play a batch of games: from so many positions so many each, unless all is known before."""
+        """Play a batch of games, `times` from each of `leaves` positions, unless the move gets decided."""
         paths = []
         for _ in range(leaves):
             path = self._path()
             if self.decided is not None:
                 return
             paths.append(path)
-            for node in path:  # lost, until it is known
+            for node in path:  # virtual loss, so that the games of a batch start at different positions
                 node.games += times
                 node.points -= times
         found = self._playouts.points(
@@ -269,7 +259,7 @@ class _Tree:
                 result = -result
 
     def _path(self) -> list[_Node]:
-        """Return the nodes from the root to where games start, which it adds unless the tree is full."""
+        """Return the nodes from the root to the position where games start, added unless the tree is full."""
         path = [self._root]
         while self.decided is None:
             if path[-1].untried:
@@ -288,14 +278,14 @@ class _Tree:
         return path
 
     def _refute(self, path: list[_Node]) -> None:
-        """Remove a move after which the opponent wins, and all that is decided by its removal."""
+        """Remove the last move, after which the opponent wins, and earlier moves that this decides."""
         while len(path) > 1:
             refuted = path.pop()
             before = path.pop()
             before.children.remove(refuted)
             if before.untried or before.children:
                 return
-            # All moves lose there, so the move that led there wins.
+            # All moves from there lose, so the move that led there wins.
             self.decided = refuted.cell if not path else before.cell if len(path) == 1 else None
 
 

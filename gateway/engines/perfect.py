@@ -1,11 +1,8 @@
-"""The perfect player: never gives a won position away, wins as fast as it can and loses as late as it can.
+"""The perfect player: it wins as fast as possible and loses as late as possible.
 
-Knows how to ask the solver bitbully, a library that is installed on request only (the extra ``perfect``)
-because its licence, the AGPL, asks more of who runs a server than ours. Nothing of it is imported before
-somebody asks for this player.
-
-It takes the time it needs and ignores its budget: from a book for the first twelve discs, where that is
-installed beside the solver, then about a second at most. The book costs a process 180 MB.
+Uses the solver bitbully, of the extra ``perfect``, whose licence is the AGPL; it is imported only when it is
+needed. It ignores its budget: with the book of the first twelve discs, which takes 180 MB, a move takes about
+a second at most.
 """
 
 from functools import cache
@@ -23,42 +20,42 @@ if TYPE_CHECKING:
 
 
 def require() -> None:
-    """Raise EngineUnavailable where the solver is not installed."""
+    """Raise EngineUnavailable if the solver is not installed."""
     if find_spec("bitbully") is None:
         raise EngineUnavailable("perfect needs a solver that is not here: pip install bitbully")
 
 
 def perfect(board: Board, _budget: float) -> int:
-    """Return one of the best columns, by lot. Raises EngineUnavailable where the solver is missing."""
+    """Return a random one of the best columns. Raises EngineUnavailable if the solver is not installed."""
     scores = score_columns(board)
     best = max(scores.values())
     return choice([column for column, score in scores.items() if score == best])
 
 
 def has_book() -> bool:
-    """Whether the solver is installed with its book, and so scores any position within a second."""
+    """Whether the solver is installed with its book, so that it scores any position within a second."""
     return all(map(find_spec, ("bitbully", "bitbully_databases")))
 
 
 def score_columns(board: Board) -> dict[int, int]:
-    """Return what each playable column is worth to the side to move.
+    """Return the score of each playable column for the side to move.
 
-    More than 0 is a win and less a loss, the further from 0 the sooner (see `last_move`); 0 is a tie. Raises
-    EngineUnavailable.
+    Above 0 is a win, below 0 a loss, 0 a draw. The further from 0, the sooner it comes (see `last_move`).
+    Raises EngineUnavailable.
     """
     scores = _solver().score_all_moves(_position(board))
     return {int(column): int(score) for column, score in scores.items()}
 
 
 def score(board: Board) -> int:
-    """Return what a board that is not over is worth to the side to move, as `score_columns` has it."""
+    """Return the score, as in `score_columns`, of a board that is not over, for the side to move."""
     return int(_solver().mtdf(_position(board), first_guess=0))
 
 
 def last_move(score: int, moves: int) -> int | None:
-    """Return the number of the move that ends a game in which both play their best from now on.
+    """Return the number of the last move of the game with perfect play from now on; None for a draw.
 
-    `score` is that of one column, not 0, after `moves` moves; None for a tie.
+    `score` is that of a column after `moves` moves.
     """
     if score == 0:
         return None
@@ -68,7 +65,7 @@ def last_move(score: int, moves: int) -> int | None:
 
 @cache
 def _solver() -> "BitBully":
-    """Load the solver, with its book where there is one. It knows no game, only positions."""
+    """Load the solver, with its book if that is installed."""
     require()
     from bitbully import BitBully  # noqa: PLC0415
 
@@ -76,7 +73,7 @@ def _solver() -> "BitBully":
 
 
 def _position(board: Board) -> "Position":
-    from bitbully import Board as Position  # noqa: PLC0415  an extra, imported for those who ask
+    from bitbully import Board as Position  # noqa: PLC0415  an optional package
 
     mine, theirs = sides(board)
     swap = mine.bit_count() != theirs.bit_count()

@@ -1,15 +1,7 @@
-"""Alpha-beta search, deeper and deeper until the time is up.
+"""Alpha-beta search with iterative deepening.
 
-Knows positions and a deadline. Plays the best move of the deepest search that it finished, or a better one
-that the search after that had already found. What it calls won or lost is so, with one disc or twenty to go;
-everything else is a guess from the cells that would complete four in a row, and from those that are taken.
-
-Every position is looked at in the light of the opponent's threats: one that can be carried out at once leaves
-a single reply, which costs no depth, and a cell right below one is out of bounds. That sees two moves further
-than the depth says, and makes most lines narrow. The table remembers what has been found out about a position
-in this call, and the move to try first when the search comes back to it one move deeper.
-
-Of moves that are worth the same it plays any, by lot. So a guess has to tell a good cell from a poor one.
+Knows positions and a deadline. A value of at least `WIN` is certain; any other is an evaluation of threats
+and of the cells that are taken. Of moves with the same value a random one is played.
 """
 
 from dataclasses import dataclass
@@ -32,21 +24,21 @@ from gateway.engines.bits import (
 from gateway.game.board import CELLS, COLUMNS, ROWS, Board
 
 WIN = 1000
-"""The least value of a won position; a lost one is worth at most -WIN. Guesses are far smaller."""
+"""The least value of a won position; that of a lost one is at most -WIN. Evaluations are far smaller."""
 
 _SOONEST = WIN + CELLS
 _INFINITY = 10 * WIN
 _ROOM = 400_000
-"""Positions in a table, which keeps a search under 100 MB. One that is full starts afresh."""
+"""The most positions in the table, which keeps a search under 100 MB. A full table is cleared."""
 _BETWEEN_LOOKS = 255
-"""Positions between two looks at the time, one less than a power of 2. More than the first search takes."""
+"""Positions between two checks of the deadline: a power of 2 minus 1, more than the first search takes."""
 _ODD = BOTTOM * 0b010101
 _EVEN = BOTTOM * 0b101010
 _ROOFS = BOTTOM << ROWS
-"""The bit above each column. Less some cells, that is every cell above the lowest of these in its column."""
+"""The bit above each column. `_ROOFS - cells` has all cells from the lowest of `cells` up, in each column."""
 
 _Entry: TypeAlias = tuple[int, int, int, int]
-"""Depth of the search, least and greatest value that the position can have, best column."""
+"""The depth of the search, the lower and upper bound of the value, the best column."""
 
 
 class _OutOfTime(Exception):
@@ -54,7 +46,7 @@ class _OutOfTime(Exception):
 
 
 def alpha_beta(board: Board, budget: float, *, limit: float) -> int:
-    """Return a column for the side to move, after at most `budget` and at most `limit` seconds."""
+    """Return a column for the side to move, after `budget` or `limit` seconds at most."""
     deadline = monotonic() + min(budget, limit)
     mine, theirs = sides(board)
     column = urgent(mine, theirs)
@@ -62,7 +54,7 @@ def alpha_beta(board: Board, budget: float, *, limit: float) -> int:
 
 
 class Search:
-    """The search for one move, where the side to move cannot win at once."""
+    """The search for one move in a position without an immediate win."""
 
     __slots__ = ("_best", "_deadline", "_mask", "_mine", "_nodes", "_table", "value")
 
@@ -73,12 +65,12 @@ class Search:
         self._nodes = 0
         self._deadline = 0.0
         self._best = [column_of(landing(self._mask))]
-        """The best moves so far, all worth the same."""
+        """The best moves so far, all with the same value."""
         self.value = 0
-        """What the last finished search found the position to be worth to the side to move."""
+        """The value of the position for the side to move, by the last finished search."""
 
     def run(self, deadline: float) -> int:
-        """Search until `deadline`, of `time.monotonic`, or until all is known; return a best column."""
+        """Search until `deadline`, of `time.monotonic`, or until the value is certain; return the column."""
         self._deadline = deadline
         cells = landing(self._mask)
         columns = [column for column in CENTRE_FIRST if cells & CELLS_OF[column]]
@@ -94,8 +86,8 @@ class Search:
         return choice(self._best)
 
     def _deepen(self, columns: list[int], depth: int) -> int:
-        # The best moves of the search before this one are the first of `columns`. A better one may be
-        # played even if this search is cut short: it has been compared with the first.
+        # The best moves of the previous search are first in `columns`. So if the time runs out, a better move
+        # that this search has found already is still valid: it was compared with them.
         theirs, cells = self._mask ^ self._mine, landing(self._mask)
         threats = completing(theirs, self._mask)
         best = -_INFINITY
@@ -109,10 +101,13 @@ class Search:
         return best
 
     def _value(self, mine: int, mask: int, depth: int, window: tuple[int, int], ours: int) -> int:
-        """Return what a position is worth to the side that has `mine` and is to move.
+        """Return the value of a position for the side to move, which has the discs `mine`.
 
-        Values up to the first of `window` are upper bounds, values from the second on are lower bounds.
-        `ours` are the cells that complete four in a row of that side; some may be taken.
+        A value up to the first of `window` is an upper bound, one from the second on a lower bound. `ours`
+        are the cells that complete four in a row of that side; some of them may be taken.
+
+        If the opponent threatens to win at once, the only reply is played, which costs no depth; a cell right
+        below one of its threats is never played. So the search sees two moves further than its depth.
         """
         self._nodes += 1
         if not self._nodes & _BETWEEN_LOOKS and monotonic() > self._deadline:
@@ -138,7 +133,7 @@ class Search:
         best, pick = self._moved(mine ^ mask, mask, depth + bool(forced), window, (cells, first, threats))
         if len(self._table) >= _ROOM:
             self._table.clear()
-        # What is won or lost stays so, however deep one looks.
+        # Wins and losses are certain at any depth.
         self._table[mine + mask] = (
             CELLS if abs(best) >= WIN else depth,
             best if best > alpha else -_INFINITY,
@@ -170,7 +165,7 @@ _BY_CENTRE = tuple(CELLS_OF[column] for column in CENTRE_FIRST)
 _ORDERS = {0: _BY_CENTRE} | {
     first: (first, *(column for column in _BY_CENTRE if column != first)) for first in _BY_CENTRE
 }
-"""The columns' cells in the order to try them, by the column to try first, if any."""
+"""The cells of the columns in the order to try them, by the column to try first; 0 is none."""
 
 
 _LINES = (
@@ -182,11 +177,11 @@ _LINES = (
     (4, 6, 8, 8, 6, 4),
     (3, 4, 5, 5, 4, 3),
 )
-"""How many lines of four run through each cell."""
+"""The number of lines of four through each cell, by column and row."""
 
 
 def _cells_with(least: int) -> int:
-    """Return the cells through which so many lines run."""
+    """Return the cells with at least `least` lines."""
     return sum(
         1 << column * STRIDE + row
         for column, cells in enumerate(_LINES)
@@ -199,7 +194,7 @@ _FAIR, _GOOD, _BETTER, _BEST = map(_cells_with, (4, 6, 8, 11))
 
 
 def _places(mine: int, theirs: int) -> int:
-    """Return how much better the cells are that the side to move has taken."""
+    """Return the value of the cells taken by the side to move, minus those of the opponent."""
     value = (mine & _FAIR).bit_count() - (theirs & _FAIR).bit_count()
     value += (mine & _GOOD).bit_count() - (theirs & _GOOD).bit_count()
     value += (mine & _BETTER).bit_count() - (theirs & _BETTER).bit_count()
@@ -207,11 +202,11 @@ def _places(mine: int, theirs: int) -> int:
 
 
 def _guess(ours: int, threats: int, mask: int) -> int:
-    """Return what a position promises to the side to move, from the cells that would complete four.
+    """Return an evaluation for the side to move, from the cells that would complete four in a row.
 
-    When the columns fill up, the first mover gets to the cells of odd rows, counted from 1, and the second to
-    those of even rows. Above such a cell of the opponent's, one's own comes too late. Where the first mover
-    has none left, the second has the last word.
+    When the columns fill up, the first mover gets the cells in odd rows, counted from 1, and the second mover
+    those in even rows. A threat above such a threat of the opponent has no value. If the first mover has no
+    odd threat, the second mover has the advantage.
     """
     first, second = (threats, ours) if mask.bit_count() & 1 else (ours, threats)
     odd, even = first & _ODD, second & _EVEN
@@ -226,31 +221,28 @@ def _guess(ours: int, threats: int, mask: int) -> int:
     return -value if mask.bit_count() & 1 else value
 
 
-# What columns are worth, as far as a search finds out: for those who have not installed the solver.
-#
-# Knows the search and the time it may take. The rule it keeps: what it calls certain is so, and the rest is a
-# guess, which may be as wrong as the move of an engine.
+# Estimates of columns by the search, for use without the solver.
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a column is worth to the side that plays it."""
+    """The estimated value of a column for the side that plays it."""
 
     value: int
-    """More than 0 is good, less is bad. Between columns the greater is the better."""
+    """Above 0 is good, below 0 bad; the greater the better."""
     is_certain: bool
-    """Whether the game is won, lost (below 0) or drawn (0) with best play. When exactly is not known."""
+    """Whether the column is known to win (above 0), to lose (below 0) or to draw (0) with perfect play."""
 
 
 def estimate_columns(board: Board, seconds: float) -> dict[int, Estimate]:
-    """Return what each playable column of a board that is not over is worth, after `seconds` for each."""
+    """Return the estimate of each playable column of a board that is not over, with `seconds` for each."""
     return {
         column: _estimate(board.drop(column), seconds) for column in range(COLUMNS) if board.has_room(column)
     }
 
 
 def _estimate(after: Board, seconds: float) -> Estimate:
-    """Return what the move that led to this board is worth."""
+    """Return the estimate of the move that led to this board."""
     if after.over:
         return Estimate(0 if after.winner is None else 2 * WIN, is_certain=True)
     mine, theirs = sides(after)

@@ -1,4 +1,4 @@
-"""The game: board, clock, manners, one series of games, and the values that go in and out of it.
+"""The game: board, clock, manners, one series of games, and the commands, events and facts about it.
 
-Pure: it imports nothing of ours from elsewhere, waits for nothing and reads no clock.
+Pure: it imports no other package of the server, does no I/O and reads no clock.
 """

@@ -1,10 +1,8 @@
-"""The board and its rules: drop, win, tie.
+"""The board and its rules: drop, win, draw.
 
-Knows seven columns, six rows and which side moved first. Does not know players, time or clients. A board is
-immutable: a drop makes a new one, so all who watch can share one board.
-
-Both players' discs are kept as bitboards: bit ``column * 7 + row``, row 0 at the bottom. The seventh
-bit of each column stays empty and keeps lines from wrapping into the next column.
+Knows seven columns, six rows and the two sides. Does not know players, time or clients. The discs are
+bitboards: bit ``column * 7 + row``, row 0 at the bottom. The seventh bit of each column stays empty, so that
+lines do not wrap into the next column.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +32,7 @@ def other(side: Side) -> Side:
 
 @value
 class Board:
-    """A position and the moves that led to it."""
+    """A position and the moves that led to it. Immutable: a drop returns a new board."""
 
     moves: tuple[int, ...] = ()
     """The columns played so far, 0 to 6, oldest first."""
@@ -60,7 +58,7 @@ class Board:
     def drop(self, column: int) -> "Board":
         """Return the board after the side to move has dropped a disc into `column`.
 
-        Raises ValueError where the column is not 0 to 6, is full, or the game is over.
+        Raises ValueError if the column is not 0 to 6, is full, or the game is over.
         """
         first, second = self.discs
         # The lowest free cell. In a full column the carry leaves the mask, and nothing remains.
@@ -99,19 +97,19 @@ def _has_four(discs: int) -> bool:
     return pairs & pairs >> 16 != 0
 
 
-# Position strings: the columns played, counted from 1, in the order of play, as in ``44455554221``.
+# Position strings: the columns played, counted from 1, in the order of play, such as ``44455554221``.
 #
-# This is the notation of Pascal Pons' solver and of his sets of positions; most programs that analyse
-# Connect-Four read it. Everywhere else columns are counted from 0.
+# This is the notation of Pascal Pons' solver and of most programs that analyse Connect Four. Everywhere else
+# columns are counted from 0.
 
 
 def position_string(columns: Iterable[int]) -> str:
-    """Return the position after `columns`, each 0 to 6, were played. Nothing for the empty board."""
+    """Return the position string for `columns`, each 0 to 6. Empty for the empty board."""
     return "".join(str(column + 1) for column in columns)
 
 
 def board_at(position: str) -> Board:
-    """Return the board that a position string stands for. Raises ValueError, which names the move."""
+    """Return the board of a position string. Raises ValueError, which names the move."""
     board = Board()
     for number, digit in enumerate(position, 1):
         if digit not in "1234567":

@@ -1,7 +1,7 @@
 """The time of the two sides in one game.
 
-Arithmetic only: it reads no clock. The time comes in as `now`, in seconds of the hub's clock, whose zero does
-not matter. A side's time runs from when its request to move has left until its move arrived.
+Reads no clock: the time comes in as `now`, in seconds of the hub's clock. A side's time runs from when its
+request to move was sent until its move arrived.
 """
 
 from dataclasses import dataclass
@@ -9,31 +9,31 @@ from dataclasses import dataclass
 from gateway.game.board import Side
 
 GRACE = 0.1
-"""The least seconds that a player has left after a move that was carried out before its flag fell."""
+"""The least time, in seconds, left to a player after a move that was carried out before its flag fell."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """How much time a side has."""
+    """The time of a side."""
 
     budget: float
     """Seconds, more than 0."""
     renewed: bool = False
-    """Whether the budget is for each move instead of for all moves of a game."""
+    """Whether the budget is for each move, and not for all moves of a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The time rules that all games of a server are played by, in seconds."""
+    """The time rules of all games of a server, in seconds."""
 
     clock: float = 42.0
     """A side's time for a whole game, in games on a clock."""
     penalty: float = 1.0
-    """What an illegal move costs a player whose manners say so."""
+    """The cost of an illegal move for players whose manners have a penalty."""
     idle: float = 300.0
     """A side's time for one move, in games without a clock."""
     rejoin: float = 10.0
-    """How long a seat is kept for a player who has to ask again for the next game."""
+    """How long a seat is kept for a player that has to ask for the next game."""
 
     def control(self, *, clocked: bool) -> TimeControl:
         """Return the time control of a game on a clock, or of one without."""
@@ -41,7 +41,7 @@ class Terms:
 
 
 class Clock:
-    """The two sides' time in one game. Time that a side has left never grows within a budget."""
+    """The two sides' time in one game."""
 
     __slots__ = ("_control", "_rest", "_since", "_spent", "running")
 
@@ -59,7 +59,7 @@ class Clock:
         return None if self.running is None else self._since + self._rest[self.running]
 
     def rest(self, side: Side) -> float:
-        """Seconds left to `side` when its time last stood still."""
+        """Seconds left to `side`, without those since its clock was started."""
         return self._rest[side]
 
     def spent(self, side: Side) -> float:
@@ -76,13 +76,13 @@ class Clock:
         return now + rest[side]
 
     def running_for(self, now: float) -> float:
-        """Return for how many seconds the clock of a side has run; 0 if neither runs."""
+        """Return the seconds since the running clock was started; 0 if none runs."""
         return 0.0 if self.running is None else max(0.0, now - self._since)
 
     def stop(self, now: float) -> float:
-        """Stop the running side's time; return for how many seconds it ran.
+        """Stop the running clock; return for how many seconds it ran.
 
-        A move that was read late counts as in time: `GRACE` remains.
+        If more than the remaining time has passed, the move still counts as in time, and `GRACE` remains.
         """
         side = self.running
         if side is None:

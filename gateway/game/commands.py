@@ -1,8 +1,7 @@
-"""What a player can ask for.
+"""The commands of players, names, and places.
 
-Commands are imperative, and plain values as events are. `to` is the number of the client's message from which
-the command comes, 0 where there is none. A refusal names that number, so the connection knows what was
-refused.
+Commands are plain values. `to` is the number of the client's message, 0 without one. A refusal has the same
+number, so that the connection knows which message was refused.
 """
 
 import unicodedata
@@ -16,7 +15,7 @@ from gateway.game.values import value
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
 """The names of the house players. No other player may have them."""
 LONGEST_NAME = 256
-"""Characters that the name of a player, of a table or in a wish may have."""
+"""The longest name of a player, of a table or in a wish, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class AtTable:
 
     @property
     def key(self) -> str:
-        """The name by which the table is found; case makes no difference."""
+        """The casefolded name, by which tables are found."""
         return self.name.casefold()
 
 
@@ -63,17 +62,17 @@ LOBBY = InLobby()
 
 
 def plain(name: str) -> str:
-    """Return `name`, which is not too long, in ordinary width and without what cannot be seen.
+    """Return `name` in normal width (NFKC), without invisible characters and superfluous blanks.
 
-    That is invisible characters, blanks around it, and all but one of several blanks in it.
+    Check first that it is not too long.
     """
     return _seen(unicodedata.normalize("NFKC", name))
 
 
 def folded(name: str) -> str:
-    """Return what `name`, which is not too long, has in common with other spellings of it.
+    """Return `name` as `plain` does, and casefolded: the same for all its spellings.
 
-    Case makes no difference, nor what makes none to `plain`.
+    Check first that it is not too long.
     """
     return _seen(unicodedata.normalize("NFKC", name).casefold())
 
@@ -83,19 +82,19 @@ def _seen(text: str) -> str:
 
 
 def is_house_name(name: str) -> bool:
-    """Whether `name`, which is not too long, is one of `HOUSE_PLAYERS` or looks like one."""
+    """Whether `name` is a spelling of one of `HOUSE_PLAYERS`. Check first that it is not too long."""
     return folded(name) in HOUSE_PLAYERS
 
 
 def is_too_long(name: str | None, place: Place) -> bool:
-    """Whether a player's name, or a name in its place, is longer than `LONGEST_NAME`."""
+    """Whether a player's name, or the name of its table or wish, is longer than `LONGEST_NAME`."""
     wanted = place.name if isinstance(place, AtTable) else None if place.wish is None else place.wish.name
     return any(each is not None and len(each) > LONGEST_NAME for each in (name, wanted))
 
 
 @dataclass(frozen=True, slots=True)
 class Introduce:
-    """Sets the player's name for the games to come."""
+    """Set the player's name for further games."""
 
     name: str
     counted: bool = True
@@ -112,7 +111,7 @@ class Enter:
     """The player's name; None for the one introduced before."""
     to: int = 0
     proven: bool = False
-    """Whether the client has brought the token of that name."""
+    """Whether the client has sent the token of that name."""
 
 
 @value
@@ -120,13 +119,13 @@ class Play:
     """Drop a disc."""
 
     column: int | None
-    """Any integer; None where the client gave something else."""
+    """Any integer; None if the client sent something else."""
     to: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask to be shown the game."""
+    """Ask for the state of the game."""
 
     to: int = 0
 
@@ -147,7 +146,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Ask for a name that the player may not have; it is refused after a pause."""
+    """Ask for a name that the player may not have. It is refused after a pause."""
 
     objections: Objection
     pause: float = 0.0
@@ -157,7 +156,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Go away; the last command of a player."""
+    """Leave the server: the last command of a player."""
 
 
 Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Denied | Leave

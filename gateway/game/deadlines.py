@@ -1,8 +1,7 @@
 """Alarms for any number of keys, in the order in which they are due.
 
-An alarm that is moved to a later time keeps its old place in the queue, and gets its new one only when the
-old time has come. So moving an alarm costs a dictionary entry, and the queue holds a few entries for each key
-and not one for each move of an alarm.
+An alarm that is moved to a later time keeps its old place in the queue until the old time has come. So moving
+an alarm only changes a dictionary entry, and does not add an entry to the queue.
 """
 
 import heapq
@@ -35,11 +34,11 @@ class Deadlines(Generic[K]):
             self._sweep()
 
     def next_due(self) -> float | None:
-        """Return a time before which nothing is due; None where nothing is set."""
+        """Return a time before which nothing is due; None if nothing is set."""
         return self._queue[0][0] if self._queue else None
 
     def due(self, now: float) -> Iterator[K]:
-        """Yield, and drop, the deadlines that are due at `now`, the earliest first."""
+        """Yield the keys of the alarms that are due at `now`, the earliest first, and drop these alarms."""
         while self._queue and self._queue[0][0] <= now:
             queued, _, key = heapq.heappop(self._queue)
             if self._queued.get(key) != queued:

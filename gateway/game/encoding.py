@@ -1,10 +1,8 @@
-"""Events, commands and other values as bytes, and back: so a seat may be on another machine than its game.
+"""Events, commands and other dataclasses as bytes, so that a player may be on another machine than its game.
 
-A value is one object of JSON: its version, its class, and each of its fields under the field's name. Both
-directions go by the fields of the dataclasses, so a new kind needs nothing here. The rule it keeps: a field
-too few or too many, of a wrong type or out of its range is an `EncodingError`. So is a value that could not
-be read back, such as one with a name that is too long: the connection of a client refuses that itself.
-A name may hold halves of surrogate pairs, which a client can send; they cross as they are.
+A value is a JSON object with its version, its class and its fields. Both directions use the fields of the
+dataclass, so a new class needs no code here. Unknown, missing or invalid fields raise `EncodingError`. Names
+may have lone surrogates, which clients can send.
 """
 
 import json
@@ -25,7 +23,7 @@ from gateway.game.ids import parse
 VERSION = 1
 _PLAIN = frozenset({str, int, float, bool, NoneType})
 LONGEST = 16_384
-"""Bytes of a value at most. Two names of the greatest length, all escapes, take 3,072."""
+"""The longest value, in bytes. Two names of the greatest length, all escapes, take 3,072."""
 
 Kinds: TypeAlias = Mapping[str, type]
 E = TypeVar("E", bound=Enum)
@@ -33,16 +31,16 @@ T = TypeVar("T")
 
 
 class EncodingError(ValueError):
-    """Bytes that are no such value, or a value that has no bytes."""
+    """Bytes that are not a valid value, or a value that cannot be encoded."""
 
 
 def kinds_of(union: Any) -> Kinds:
-    """Return the dataclasses of a union by their names, as `decode` takes them."""
+    """Return the dataclasses of a union by name, for `decode`."""
     return {each.__name__: each for each in get_args(union)}
 
 
 def encode(value: Event | Command) -> bytes:
-    """Return the bytes of an event or a command. Raises EncodingError, and only that."""
+    """Encode an event or a command. Raises EncodingError, also if it could not be decoded again."""
     data = encode_unchecked(value)
     if decode(data, {type(value).__name__: type(value)}) != value:
         raise EncodingError("it would be read back as something else")
@@ -50,7 +48,7 @@ def encode(value: Event | Command) -> bytes:
 
 
 def encode_unchecked(value: Any) -> bytes:
-    """Return the bytes of a dataclass that is known to be within its ranges. Raises EncodingError only."""
+    """Encode a dataclass whose fields are known to be within their ranges. Raises EncodingError."""
     try:
         text = json.dumps({"version": VERSION, **_written(value)}, ensure_ascii=False)
     except ValueError as error:  # an integer with more digits than Python writes
@@ -59,13 +57,13 @@ def encode_unchecked(value: Any) -> bytes:
 
 
 def decode_event(data: bytes) -> Event:
-    """Return the event that `data` is. Raises EncodingError, and only that."""
+    """Decode an event. Raises EncodingError, and no other exception."""
     event: Event = decode(data, _EVENTS)
     return event
 
 
 def decode_command(data: bytes) -> Command:
-    """Return the command that `data` is. Raises EncodingError, and only that."""
+    """Decode a command. Raises EncodingError, and no other exception."""
     command: Command = decode(data, _COMMANDS)
     return command
 
@@ -88,7 +86,7 @@ def _written(value: Any) -> Any:
 
 
 def decode(data: bytes, kinds: Kinds) -> Any:
-    """Return the value of one of the kinds that `data` is. Raises EncodingError, and only that."""
+    """Decode a value of one of these kinds. Raises EncodingError, and no other exception."""
     try:
         if len(data) > LONGEST:
             raise ValueError("too long")
@@ -109,7 +107,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _of_kind(kinds: Kinds, found: Any) -> Any:
-    """Return a dataclass, one of `kinds`, from what was written of it."""
+    """Return the dataclass, one of `kinds`, in a JSON object."""
     name = found.pop("class", None) if isinstance(found, dict) else None
     kind = kinds.get(name) if isinstance(name, str) else None
     if kind is None or found.keys() != _types(kind).keys():
@@ -135,7 +133,7 @@ def _as_tuple(kind: type) -> Any:
 
 
 def _of_type(wanted: Any, found: Any) -> Any:
-    """Return a value of the type `wanted` from what was written of it."""
+    """Return the value of the type `wanted` in a JSON value."""
     origin, options = get_origin(wanted), get_args(wanted)
     if wanted in _READERS:
         value = _READERS[wanted](found)
@@ -165,7 +163,7 @@ def _of_union(options: Sequence[Any], found: Any) -> Any:
 
 
 def _checked(wanted: type[T], found: Any) -> T:
-    """Return what was found, if it is of this very type: True is no integer."""
+    """Return a JSON value if it has exactly this type: True is no integer."""
     if type(found) is not wanted:
         raise ValueError(f"not of type {wanted.__name__}")
     return found

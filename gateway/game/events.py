@@ -1,12 +1,8 @@
-"""What a player is told of.
+"""The events that a player gets, and the reasons in them.
 
-Events are in the past tense and addressed to one player. A dialect decides how, and whether, its client is
-told of them. An event is a plain value, names the game that it belongs to, and refers to nothing else but by
-number; so it can be written down (`encoding.py`), and the player may be on another machine.
-
-A time in an event is a number of seconds, never a reading of a clock. The readings that the hub takes, in the
-`now` of its methods, are of its own clock: what speaks for a player there takes them, and for a player on
-another machine it adds the seconds that passed there, as that machine counted them.
+An event is a plain value for one player, which names its game, so that it can be sent to another machine
+(`encoding.py`). Times in events are durations in seconds, never readings of a clock. A dialect decides
+whether and how its client is told.
 """
 
 from dataclasses import dataclass
@@ -19,7 +15,7 @@ from gateway.game.values import value
 
 
 class Objection(Flag):
-    """Every reason to refuse a command; a dialect names the one that it looks at first."""
+    """The reasons to refuse a command. A dialect reports the one that it checks first."""
 
     NOT_ENTERED = auto()
     """The player has not asked for an opponent."""
@@ -45,13 +41,13 @@ class Objection(Flag):
     """The name of the player, of the table or of the wished opponent is too long."""
     TABLE_FULL = auto()
     NOT_AVAILABLE = auto()
-    """The wished house player cannot come."""
+    """The wished house player cannot play."""
     TOKEN_WRONG = auto()
     """The name is protected, and the player's token for it is missing or wrong."""
     NOT_REGISTERED = auto()
-    """The name is not registered, and no others are let in."""
+    """The name is not registered, and only registered ones are admitted."""
     BANNED = auto()
-    """The operator lets the name or the address in no more."""
+    """The operator has banned the name or the address."""
 
 
 NOTHING = Objection(0)
@@ -71,7 +67,7 @@ class Reason(Enum):
 
 
 class Why(Enum):
-    """Why the server hung up on a player."""
+    """Why the server disconnected a player."""
 
     SERIES_OVER = "series over"
     FORFEIT = "illegal move"
@@ -82,7 +78,7 @@ class Why(Enum):
     STOPPED = "server stopped"
     FAULT = "internal error"
     RETURNED = "went back to its node"
-    """It has its seat on another node, and there it is told what follows."""
+    """The player is connected to another node, which sends it further events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +90,7 @@ class Introduced:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """The player may play, and waits for an opponent or for the next round."""
+    """The player has entered, and waits for an opponent or for the next round."""
 
     name: str
 
@@ -106,24 +102,24 @@ class Started:
     game: GameId
     you: Side
     names: tuple[str, str]
-    """The first mover's name, the second's."""
+    """The names of the first and the second mover."""
 
 
 @value
 class ToMove:
-    """The player is to move. Its clock runs from when this has left for the client."""
+    """A request to move. The player's clock runs from when it was sent to the client."""
 
     game: GameId
     number: int
-    """1 for the first request of a game, and one more for each that follows, to either player."""
+    """1 for the first request of a game, one more for each further one to either player."""
     board: Board
     rest: float | None
-    """The player's remaining seconds in this game; None where it has no clock."""
+    """The player's remaining seconds in this game; None without a clock."""
 
 
 @value
 class Moved:
-    """One of the two dropped a disc, and the game goes on."""
+    """A player dropped a disc, and the game goes on."""
 
     game: GameId
     mover: Side
@@ -133,7 +129,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The game as it stands, because the player asked."""
+    """The current board, which the player has asked for."""
 
     game: GameId
     board: Board
@@ -147,7 +143,7 @@ class Refused:
     to: int = 0
     """The number of the client's message, as in the command."""
     game: GameId | None = None
-    """The game that the player is in, where that refused it."""
+    """The player's game, if that refused the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +155,12 @@ class Overlooked:
 
 
 Way: TypeAlias = Literal["in", "out", "note"]
-"""Which way a text went, seen from the server. A note is a remark of the server's own, without a text."""
+"""The direction of a text, seen from the server. A note is a remark of the server without a text."""
 Remark: TypeAlias = Objection | float | str | None
-"""What the server thought of a text: why it was refused, the seconds left on a clock, words, or nothing."""
+"""The server's remark on a text: why it was refused, the seconds left on a clock, words, or None."""
 Spoken: TypeAlias = tuple[float, Way, str, Remark]
-"""One text on a player's wire: when, in seconds since the player's side of the wire got the event `Started`,
-by the clock of that machine; which way; the text; what the server thought of it. A plain tuple, as there are
-many."""
+"""One text on a player's connection: seconds since the connection got the event `Started`, direction, text,
+remark. A plain tuple, since there are many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,19 +172,19 @@ class Ended:
     winner: Side | None
     reason: Reason
     column: int | None = None
-    """The last move, where that ended the game; it was not told before."""
+    """The last move, if that ended the game; there is no `Moved` for it."""
     leaver: Side | None = None
-    """The side that left, where that ended the game."""
+    """The side that left, if that ended the game."""
 
     @property
     def has_result(self) -> bool:
-        """Whether it was won, lost or drawn. Otherwise no client is told so, if its dialect has a word."""
+        """Whether it was won or drawn. If not, dialects that can express it report no result."""
         return self.winner is not None or self.reason is Reason.FULL
 
 
 @dataclass(frozen=True, slots=True)
 class Dismissed:
-    """The server hangs up on the player. No event follows, and its commands are void."""
+    """The server disconnects the player. No event follows, and its commands are ignored."""
 
     why: Why
     objections: Objection = NOTHING

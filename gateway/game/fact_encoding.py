@@ -1,8 +1,8 @@
-"""What is on, as bytes for other processes: facts, and the games of a state.
+"""Facts, and the games of a state, as bytes for other processes.
 
-Nearly all facts are moves, which are written in short, after the letter `m`; any other is a value of
-`gateway.game.encoding`, after the letter `v`. There is no line feed in it. What another node sends is read as
-strictly as a client's text, and within the ranges that those who show it rely on.
+Most facts are moves, which have a short form after the letter `m`; any other fact is a value of
+`gateway.game.encoding` after the letter `v`. There is no line feed in either. Facts of other nodes are
+checked as strictly as texts of clients.
 """
 
 from dataclasses import dataclass, replace
@@ -25,14 +25,14 @@ from gateway.game.ids import parse
 from gateway.game.results import Finished
 
 SEATS = 1 << 36
-"""Numbers of seats that each node has for itself."""
+"""How many seat numbers each node has."""
 MOST = 1e9
-"""Seconds, and the number of a round, at most."""
+"""The largest number of seconds and of rounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stands:
-    """A game of the state: `Standing`, with the columns as digits."""
+    """A game of a state: a `Standing` with the columns as digits."""
 
     started: GameStarted
     moves: str
@@ -48,7 +48,7 @@ _COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
 
 
 def encode_fact(fact: Shown) -> bytes:
-    """Return the bytes of a fact, or of a game of the state. Raises EncodingError."""
+    """Encode a fact, or a game of a state. Raises EncodingError."""
     match fact:
         case MoveMade(game, side, column, used, left):
             rest = b"-" if left is None else b"%r" % left
@@ -63,7 +63,7 @@ def encode_fact(fact: Shown) -> bytes:
 
 
 def decode_fact(data: bytes) -> Shown:
-    """Undo `encode_fact`. Raises ValueError."""
+    """Decode a fact of this node. Raises ValueError."""
     match data[:2]:
         case b"m ":
             return _move(data)
@@ -75,7 +75,7 @@ def decode_fact(data: bytes) -> Shown:
 
 
 def decode_remote_fact(data: bytes, offset: int) -> Shown:
-    """Undo `encode_fact` of another node, with `offset` added to the numbers of seats. Raises ValueError."""
+    """Decode a fact of another node, and add `offset` to the numbers of seats. Raises ValueError."""
     match data[:2]:
         case b"m ":
             return _move(data)
@@ -96,7 +96,7 @@ def _move(data: bytes) -> MoveMade:
 
 
 def _placed(fact: Fact | Stands, offset: int) -> Shown:
-    """Return what a node sends, with numbers of players that are of that node alone. Raises ValueError."""
+    """Check a fact of another node, and add `offset` to the numbers of seats. Raises ValueError."""
     match fact:
         case Waits(waited=waited):
             _check(waited)

@@ -1,11 +1,7 @@
-"""What happened, for those who do not play: the log, a page, another machine.
+"""The facts that the hub's feed publishes for the log, the page and other nodes.
 
-Plain values that name their game or their player, so that each can be written down and means the same
-elsewhere. The hub's feed tells them; this module does not know to whom.
-
-A player is named by its seat's number, since two players may bear one name. It waits from `Waits` until
-`GameStarted` or `Left` names it. A game lasts from `GameStarted` until `Finished`, which
-is kept as well.
+Facts are plain values. They identify a player by its seat's number, since two players may have the same name.
+A player waits from `Waits` to `GameStarted` or `Left`; a game lasts from `GameStarted` to `Finished`.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +16,7 @@ from gateway.game.values import value
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """A player has a name: its first one, or another than before."""
+    """A player has got a name, or has changed it."""
 
     player: int
     name: str
@@ -40,54 +36,54 @@ class Waits:
 
 
 class Cause(Enum):
-    """Why no player who is here can be paired with one that waits."""
+    """Why none of the connected players can be paired with one that waits."""
 
     ABSENT = "absent"
-    """It wishes for a player who is not here."""
+    """It wishes for a player that is not connected."""
     NAMESAKE = "namesake"
-    """The other one has the same name."""
+    """The other player has the same name."""
     ALONE = "alone"
-    """Nobody else sits at its table."""
+    """It is the only player at its table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What keeps a player waiting."""
+    """Why a player has no opponent."""
 
     cause: Cause
     name: str
-    """The name that it wishes for, its own name, or its table's."""
+    """The wished name, the player's own name, or that of its table, according to the cause."""
     alike: str | None = None
-    """The name of a player who is here, where that looks like the one wished for."""
+    """The name of a connected player that looks like the wished one; None if there is none."""
 
     @property
     def characters(self) -> int:
-        """How long the names in it are together."""
+        """The number of characters of the names in it."""
         return len(self.name) + len(self.alike or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Hindered:
-    """It has become known why a player that waits has no opponent, or that is so no longer."""
+    """An obstacle to the pairing of a waiting player was found, or exists no longer."""
 
     player: int
     name: str
     obstacle: Obstacle | None
-    """None: nothing keeps it from being paired any more."""
+    """None if there is no obstacle any more."""
     is_first: bool
-    """Whether none was known before, since the player began to wait."""
+    """Whether it is the first obstacle in this wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A player that had come is gone for good."""
+    """A player with a name has left the server."""
 
     player: int
 
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """A game began. The first mover's part comes first."""
+    """A game began. Pairs have the first mover's value first."""
 
     game: GameId
     players: tuple[int, int]
@@ -97,20 +93,20 @@ class GameStarted:
     round: int
     """1 for the first game of a series."""
     clock: float | None
-    """Seconds that each side has for the whole game; None where it is not played on a clock."""
+    """Seconds that each side has for the whole game; None without a clock."""
 
 
 @value
 class MoveMade:
-    """Someone dropped a disc."""
+    """A player dropped a disc."""
 
     game: GameId
     side: Side
     column: int
     used: float
-    """Seconds from when the latest request to move left to when the move arrived."""
+    """Seconds from the latest request to move until the move arrived."""
     left: float | None
-    """Seconds that remain to the side; None where the game is not played on a clock."""
+    """Seconds that remain to the side; None without a clock."""
 
 
 Fact: TypeAlias = Came | Waits | Hindered | Left | GameStarted | MoveMade | Finished
@@ -118,49 +114,48 @@ Fact: TypeAlias = Came | Waits | Hindered | Left | GameStarted | MoveMade | Fini
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Stands where facts were dropped, because the subscriber had not taken those before them."""
+    """Facts were dropped, because the subscriber did not take them in time."""
 
     facts: int
+    """How many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
-    """Players of whom no more can be told, since their machine is lost, and all games that they are in."""
+    """The node of these players is lost: there are no further facts about them or their games."""
 
     first: int
     last: int
-    """The players' numbers are from `first` up to `last`."""
+    """The players' numbers are from `first` to `last`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a game stands. The first mover's part comes first."""
+    """The state of a game. Pairs have the first mover's value first."""
 
     moves: tuple[int, ...]
     """The columns played so far, oldest first."""
     thought: tuple[float, float]
-    """Seconds that each side has thought, those since the latest request to move left out."""
+    """Seconds that each side has thought, without those since the latest request to move."""
     left: tuple[float, float] | None
-    """Seconds that remain to each side, as above; None where the game is not played on a clock."""
+    """Seconds that remain to each side, also without those; None without a clock."""
     thinking: float
-    """Seconds since the latest request to move left."""
+    """Seconds since the latest request to move was sent."""
 
 
 Shown: TypeAlias = Fact | Vanished | tuple[GameStarted, Standing]
-"""A fact, or a game that was on before."""
+"""A fact, or a game of a state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that is on. A subscriber that takes it in the step in which it was told to take facts has no gap.
+    """The state of all players, or of some and their games. Games that are over are not in it.
 
-    That holds for a part of it too, which tells of some players and of the games that these are in.
-
-    A game that is over is not in it, even where its end is still to be told.
+    A subscriber that takes a snapshot in the same step as its facts misses nothing.
     """
 
     players: tuple[Came, ...]
     waiting: tuple[Waits, ...]
     games: tuple[tuple[GameStarted, Standing], ...]
     hindered: tuple[Hindered, ...] = ()
-    """Those of `waiting` for whom no opponent is here, as far as that is known."""
+    """The known obstacles of those in `waiting`."""

@@ -1,14 +1,7 @@
 """The ids of games.
 
-An id is ``RRRRR-NNNNNN``: the number of the server's run, and the number of the game within that run, both in
-Crockford's base 32 and padded with zeros. So the ids of one run sort as its games started. The digits leave
-out i, l, o and u, which people mistake for others.
-
-An id never changes, and no two games of one database have the same. A game that was stored before there were
-ids has its number there, in decimal digits.
-
-A database that was restored from a backup may give the number of a run a second time. So the games of a run
-are numbered from `first_game` on: beyond all of an earlier run of that number, unless the clock was set back.
+An id is ``RRRRR-NNNNNN``: the number of the server's run and the number of the game within that run, both in
+Crockford's base 32, padded with zeros. It never changes, and is unique within a database.
 """
 
 import re
@@ -18,11 +11,11 @@ from typing import TypeAlias
 GameId: TypeAlias = str
 
 RUNS = 32**5
-"""How many numbers of runs there are; the first is 0."""
+"""The number of run numbers, which begin at 0."""
 GAMES = 32**6
-"""How many numbers of games there are in a run; the first is 0."""
+"""The number of game numbers in a run, which begin at 0."""
 GAMES_A_SECOND = 4096
-"""More than a server can begin, by far."""
+"""Far more games than a server can begin in a second."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RUN, _NUMBER = 5, 6
@@ -31,7 +24,7 @@ _LOOK_ALIKES = str.maketrans("oil", "011")
 
 
 def game_ids(run: int, first: int = 0) -> Iterator[GameId]:
-    """Return the ids of a run's games in order, beginning with the number `first`.
+    """Yield the ids of a run's games in order, from the number `first` on.
 
     Raises ValueError unless `run` is 0 to `RUNS` - 1.
     """
@@ -42,13 +35,15 @@ def game_ids(run: int, first: int = 0) -> Iterator[GameId]:
 def first_game(at: float) -> int:
     """Return the number of the first game of a run that begins at `at`, in Unix time.
 
-    It grows faster than games begin, and is 0 again every 36 hours. Half a billion numbers at least follow.
+    It grows faster than games begin. So if a database that was restored from a backup draws the number of a
+    run again, the ids still differ, unless the clock was set back. It wraps to 0 every 36 hours; at least
+    half a billion numbers follow it.
     """
     return int(at * GAMES_A_SECOND) % (GAMES // 2)
 
 
 def run_sign(run: int) -> str:
-    """Return the five signs with which the ids of a run begin.
+    """Return the first five characters of the ids of a run.
 
     Raises ValueError unless `run` is 0 to `RUNS` - 1.
     """
@@ -62,12 +57,12 @@ def _signs(number: int, length: int) -> str:
 
 
 def parse(text: str) -> GameId:
-    """Return the id that `text` is, written as `game_ids` writes it. Raises ValueError where it is none."""
+    """Return `text` if it is an id in the form of `game_ids`. Raises ValueError if not."""
     if _ID.fullmatch(text) is None:
         raise ValueError("not the id of a game")
     return text
 
 
 def typed(text: str) -> GameId:
-    """Return an id as it is written, from what a person typed: in capitals, or with a letter for 0 or 1."""
+    """Return the normal form of an id that a person typed, in capitals, or with a letter for 0 or 1."""
     return text.strip().lower().translate(_LOOK_ALIKES)

@@ -1,7 +1,7 @@
-"""What a dialect expects of its server, as data.
+"""Manners: the rules of a dialect, as data.
 
-Each client brings the manners of its dialect, and keeps them against every opponent. The core decides by them
-and never asks which dialect a client speaks.
+Each player has the manners of its dialect, against every opponent. The hub decides by them, and does not know
+dialects.
 """
 
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ from enum import Enum, auto
 
 
 class Illegal(Enum):
-    """What an illegal move costs the player."""
+    """The cost of an illegal move for the player."""
 
     RETRY = auto()
     """Nothing; the clock runs on."""
     PENALTY = auto()
-    """Time; then the same request to move comes again."""
+    """Time; the same request to move is sent again."""
     FORFEIT = auto()
     """The game, and the connection."""
 
 
 class Afterwards(Enum):
-    """What a player does when a game is over."""
+    """What a player does after a game."""
 
     STAND_BY = auto()
-    """Is ready for the next round and the next opponent without asking."""
+    """It is ready for the next round and the next opponent without asking."""
     STEP_OUT = auto()
-    """Plays again only after asking again, within a series too."""
+    """It has to ask again for each game, also within a series."""
     HANG_UP = auto()
-    """Is ready for the next round without asking, and leaves at the end of its series."""
+    """It is ready for the next round without asking, and is disconnected after its series."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class Manners:
     illegal: Illegal
     afterwards: Afterwards
     rounds: int = 1
-    """Games in a series, 1 or more; of two players the higher number counts."""
+    """The number of games in a series, 1 or more; of two players the higher number counts."""
     clocked: bool = False
     """Whether the player's games are on a clock, for both sides."""
     hears_itself: bool = True
-    """Whether the player is told of its own moves. Not to tell takes less time."""
+    """Whether the player gets events for its own moves. Without them a move takes less time."""
     unique_name: bool = False
-    """Whether players with this manner need different names."""
+    """Whether the player's name must differ from those of other players with this manner."""
     strict_entry: bool = False
-    """Whether the connection ends if the first message does not let the player in."""
+    """Whether any refusal before the player has entered disconnects it."""
     house: bool = False
     """Whether this is a house player, which plays one series."""
     kind: str = ""
-    """What results call a player with these manners; the core decides nothing by it."""
+    """The word for players with these manners in results. The hub does not use it."""
     entry_limit: float | None = None
-    """Seconds within which the player must have entered; None for no limit."""
+    """Seconds within which the player must enter; None for no limit."""

@@ -1,6 +1,6 @@
-"""What comes of a command: who hears of it, which game or series ended, and the service that keeps results.
+"""The outcomes of commands, finished games, and the protocol of the service that keeps results.
 
-Knows plain facts in the core's words. Does not know the rules, nor how, or whether, a service stores them.
+Does not know the rules of the game, nor how results are stored.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,13 +13,14 @@ from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 
 WITHOUT_RESULT = (Reason.ABORTED, Reason.STOPPED)
-"""Games that ended so have no winner, are no draw, and count in no statistics."""
+"""Games that ended for these reasons are neither won nor drawn, and count in no statistics."""
 
 Number: TypeAlias = Literal[0, 1]
 """A seat's number in its session."""
 Note: TypeAlias = tuple[Number, Event]
+"""A seat, and an event for it."""
 Broken: TypeAlias = tuple[Number, Reason]
-"""The seat that ended a series early, and how."""
+"""The seat that ended a series early, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A game that is over. The first mover's part comes first."""
+    """A game that is over. Pairs have the first mover's value first."""
 
     game: GameId
     players: tuple[Player, Player]
@@ -44,7 +45,7 @@ class Finished:
     winner: Side | None
     reason: Reason
     thought: tuple[float, float]
-    """Seconds that each side thought."""
+    """The thinking time of each side, in seconds."""
     round: int
     """1 for the first game of a series."""
     series: int = 0
@@ -52,11 +53,11 @@ class Finished:
     table: str | None = None
     """The name of the table; None for the lobby."""
     began: float = 0.0
-    """When it was announced, in seconds of the hub's clock: the `now` of its commands."""
+    """When it began, in seconds of the hub's clock."""
     ended: float = 0.0
-    """When what ended it arrived, or was due, by the same clock."""
+    """When the command or deadline that ended it arrived, by the same clock."""
     leaver: Side | None = None
-    """The side that left, where that ended the game."""
+    """The side that left, if that ended the game."""
 
     @property
     def counted(self) -> bool:
@@ -65,11 +66,11 @@ class Finished:
 
     @property
     def remote(self) -> Side | None:
-        """The side that plays on another node; None where neither does."""
+        """The side that is on another node; None if neither is."""
         return next((side for side in (FIRST, SECOND) if self.players[side].is_remote), None)
 
     def as_event(self) -> Ended:
-        """Return the event that tells of it."""
+        """Return the event for its players."""
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
         return Ended(self.game, self.board, self.winner, self.reason, column, self.leaver)
@@ -77,65 +78,66 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What ended: a game, the whole series, or both."""
+    """The end of a game, of a series, or of both."""
 
     finished: Finished | None
-    """The game; None where the series ended between two rounds."""
+    """The game; None if the series ended between two rounds."""
     asked: Number | None = None
-    """The seat whose move was asked for, and not yet read, when the game ended."""
+    """The seat that had an open request to move when the game ended."""
     broken: Broken | None = None
+    """Who ended the series early, if it was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a command, or of time."""
+    """The outcome of a command or of a deadline."""
 
     notes: Sequence[Note] = ()
-    """Which seat hears of what. Both hear of the end of a game after these (`Finished.told`)."""
+    """The events for each seat. At the end of a game both seats get `Finished.as_event` after these."""
     ending: Ending | None = None
 
 
 NOTHING_CAME = Outcome()
 
 Step: TypeAlias = tuple[Moved, ToMove]
-"""The outcome of nearly every move: both players hear of it, and the other one is to move.
+"""The outcome of nearly every move: the move, and the request to the other player.
 
-It is a kind of its own because an `Outcome` with its notes takes longer to make and to deliver.
+It is a type of its own because an `Outcome` with notes takes longer to make and to deliver.
 """
 
 
 class Results(Protocol):
-    """Keeps results, and knows which are stored. For the event loop's thread.
+    """Stores results, and knows which are stored. Used in the event loop's thread.
 
-    The core calls only `keep` and `is_open`; connections call the others.
+    The hub calls only `keep` and `is_open`; connections call the other methods.
     """
 
     @property
     def takes_evidence(self) -> bool:
-        """Whether `enclose` stores what it is given; otherwise no wire log need be recorded."""
+        """Whether `enclose` stores wire logs. If not, none need be recorded."""
 
     def keep(self, finished: Finished) -> None:
-        """Store a game that is over, before its players hear of the end. MUST NOT block or fail."""
+        """Store a game that is over, before its players get the end. Must not block or fail."""
 
     def is_open(self, game: GameId) -> bool:
-        """Whether a game that was taken in is not stored yet, and it is worth waiting until it is."""
+        """Whether players have to wait before they get the end of a game, as it is not stored yet."""
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` once a game is not open any more. A client is told of the end only then.
+        """Call `then` when the game is not open any more, perhaps at once. Only then its players get the end.
 
-        It may be called at once. It MUST NOT block or raise.
+        `then` must not block or raise.
         """
 
     def as_stored(self, ended: Ended) -> Ended:
-        """Return the end of a game that is not open any more, as it is stored.
+        """Return the end of a game as it is stored.
 
-        It is another one only where two nodes had each other for lost, and the other one was first.
+        It differs from `ended` only if two nodes lost each other, and the other one stored the game first.
         """
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
-        """Store the wire log of one side, once, after that side was told of the end.
+        """Store the wire log of one side, once, after that side got the end.
 
-        MUST NOT block or fail. `said` must not be changed any more.
+        Must not block or fail. The caller must not change `said` any more.
         """
 
 
@@ -148,15 +150,15 @@ class NoResults:
         """Forget the game."""
 
     def is_open(self, _: GameId) -> bool:
-        """Return that nothing is worth waiting for."""
+        """Return False."""
         return False
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call at once."""
+        """Call `then` at once."""
         then()
 
     def as_stored(self, ended: Ended) -> Ended:
-        """Return the same."""
+        """Return `ended`."""
         return ended
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:

@@ -1,11 +1,9 @@
 """One series of games between two seats.
 
-Knows the rules, whose turn it is and what a refused move costs by a player's manners. Does not know the
-network or clients, and reads no clock. Give it a command and the current time, and what it returns tells all
-that happened: which of its two seats hears of which event, and which game or series has ended.
-
-Seats are numbered 0 and 1 for the whole series; seat 0 moves first in round 1, and the first move
-swaps with every round. A *side* is who moves first or second within one round.
+Knows the rules, the turn, and the cost of a refused move. Does not know clients, and reads no clock: its
+methods take the time, and return the events for the two seats. Seats are numbered 0 and 1 for the whole
+series. Seat 0 moves first in round 1, and the first move swaps with every round; a *side* is the first or the
+second mover of one round.
 """
 
 from enum import Enum, auto
@@ -36,7 +34,7 @@ _OTHER: tuple[Literal[1], Literal[0]] = (1, 0)
 
 
 class Phase(Enum):
-    """Where a series stands."""
+    """The state of a series."""
 
     PLAYING = auto()
     BETWEEN = auto()
@@ -75,15 +73,15 @@ class Session:
         table: str | None = None,
         rounds: int | None = None,
     ) -> None:
-        """`rounds`: how many games, 1 or more; None for the longer wish of the two."""
+        """`rounds` is the number of games, 1 or more; None for the larger one of the players' manners."""
         self.players = players
         self.game: GameId = ""
-        """The id of the present or the latest game; empty before the first."""
+        """The id of the current or the last game; empty before the first."""
         self.phase = Phase.BETWEEN
         self.round = 0
-        """The number of the present or the latest round; 0 before the first."""
+        """The number of the current or the last round; 0 before the first."""
         self.to_move: Number | None = None
-        """The seat whose move is asked for; None while no game is on."""
+        """The seat to move; None while no game is on."""
         self._terms = terms
         self._series = series
         self._table = table
@@ -91,14 +89,14 @@ class Session:
         self._began = 0.0
         self._board = Board()
         self._turn: Side = FIRST
-        """The side whose move is asked for."""
+        """The side to move."""
         self._clocked = any(player.manners.clocked for player in players)
         self._control = terms.control(clocked=self._clocked)
         self._clock = Clock(self._control)
         self._request = 0
-        """The number of the open request to move; 0 where none is open."""
+        """The number of the open request to move; 0 if none is open."""
         self._used = 0.0
-        """Seconds that the latest move took."""
+        """The time of the latest move, in seconds."""
 
     @property
     def deadline(self) -> float | None:
@@ -133,9 +131,9 @@ class Session:
         ]
 
     def handed(self, game: GameId, number: int, now: float) -> float | None:
-        """Start the clock of the seat to move at `now`: the request to move has left for its client.
+        """Start the clock of the seat to move: its request was sent to the client at `now`.
 
-        Return when the flag falls; None where that request is not open any more, or was handed already.
+        Return when the flag falls; None if the request is not open any more, or was sent before.
         """
         if number != self._request or game != self.game or self._clock.running is not None:
             return None
@@ -160,11 +158,11 @@ class Session:
         return Moved(self.game, mover, column, board), self._ask(_OTHER[number], _OTHER[mover])
 
     def show(self) -> Event:
-        """Return the game as it stands."""
+        """Return the event with the current board."""
         return Shown(self.game, self._board)
 
     def started(self, players: tuple[int, int]) -> GameStarted:
-        """Return how the game that is on started; `players` are the numbers of the two movers."""
+        """Return the fact that the current game started; `players` are the seat numbers of the two movers."""
         first, second = (self.players[number].manners.kind for number in self.order)
         return GameStarted(
             game=self.game,
@@ -184,7 +182,7 @@ class Session:
         return MoveMade(self.game, side, moves[-1], self._used, left)
 
     def standing(self, now: float) -> Standing:
-        """Return how the game that is on stands, for others than its players."""
+        """Return the state of the current game, for spectators."""
         clock = self._clock
         return Standing(
             moves=self._board.moves,
@@ -194,21 +192,21 @@ class Session:
         )
 
     def leave(self, number: Number, now: float, *, is_lost: bool = False) -> Outcome:
-        """End the series because a seat left. The other one wins a game in which both have moved.
+        """End the series because a seat left. The other seat wins a game in which both have moved.
 
-        Nobody wins where the player is lost by no fault of its own.
+        With `is_lost`, when a node or the connection between two is lost, the game has no winner.
         """
         return Outcome(ending=self._break(number, Reason.LEFT, now, is_lost=is_lost))
 
     def flag(self, number: Number, now: float) -> Outcome:
-        """End the game on time, if it is the seat's move and its deadline is past."""
+        """End the game on time, if it is the seat's move and its deadline has passed."""
         deadline = self._clock.deadline
         if self.to_move != number or deadline is None or now < deadline:
             return NOTHING_CAME
         return Outcome(ending=self._out_of_time(number, now))
 
     def stop(self, now: float) -> Finished | None:
-        """Cut the series off; return the game that was on, if there was one. It has no winner."""
+        """Cut the series off; return the game that was on, now without a winner, None if there was none."""
         ending = self._end(None, Reason.STOPPED, now) if self.phase is Phase.PLAYING else None
         self.phase = Phase.OVER
         return None if ending is None else ending.finished

@@ -1,8 +1,7 @@
-"""Values that are made quickly.
+"""A decorator for immutable values that are made for every move.
 
-A frozen dataclass guards its fields even from its own ``__init__``, which goes round the guard for each field
-and takes three times as long. Every move makes some values; the type checker alone guards these. Everywhere
-else a frozen dataclass is right.
+Making a frozen dataclass takes three times as long. Only the type checker keeps these values from being
+changed; everywhere else use a frozen dataclass.
 """
 
 from dataclasses import dataclass
@@ -13,5 +12,5 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True)
 def value(kind: type[T]) -> type[T]:
-    """Make a dataclass with slots. Its fields must never be assigned to."""
+    """Return the class as a dataclass with slots. Its fields must never be assigned to."""
     return dataclass(slots=True, unsafe_hash=True)(kind)

@@ -1,10 +1,8 @@
-"""The feed: publishes what happens as facts, once, to any number of subscribers.
+"""The feed: publishes facts to any number of subscribers.
 
-- To publish never waits and never fails. A subscriber that raises is subscribed no longer.
-- What waits for a subscriber is bounded. One that falls behind takes `Missed` in place of the facts, and asks
-  the hub for a snapshot in the same step; the next facts begin where the snapshot ends.
-- The facts of one game come in order. Its end is published when its players hear of it: once its result is
-  stored. What its players do next is not held back, and may be published before.
+Publishing never blocks or fails. The facts that wait for a subscriber are limited: one that falls behind
+takes `Missed`, and then a snapshot of the hub in the same step. The end of a game is published when its
+result is stored; later facts about its players may be published before.
 """
 
 from collections import Counter, deque
@@ -29,13 +27,13 @@ from gateway.hub.seats import Gone, PlayingElsewhere, Seat, Seated, Series, Wait
 
 ALL: tuple[type[Fact], ...] = (Came, Waits, Hindered, Left, GameStarted, MoveMade, Finished)
 LIMIT = 10_000
-"""Facts that may wait for a subscriber."""
+"""The most facts that wait for a subscriber."""
 TEXT_LIMIT = 1024 * 1024
-"""Characters that the names in them may have, together."""
+"""The most characters of names in these facts."""
 
 
 class Subscription:
-    """What waits for one subscriber."""
+    """The queue of facts for one subscriber."""
 
     __slots__ = ("_characters", "_facts", "_feed", "_limit", "_missed", "_wake")
 
@@ -48,7 +46,7 @@ class Subscription:
         self._missed = 0
 
     def put(self, fact: Fact, characters: int = 0) -> None:
-        """Queue a fact that has so many characters of names, and wake the subscriber if it is the first."""
+        """Queue a fact, whose names have `characters` characters; wake the subscriber if it is the first."""
         facts = self._facts
         self._characters += characters
         if facts:
@@ -66,7 +64,7 @@ class Subscription:
                 self._feed.fail(self)
 
     def take(self) -> Sequence[Fact | Missed]:
-        """Return what waits, oldest first, or `Missed` alone."""
+        """Return the facts that wait, oldest first, or only `Missed`."""
         facts, self._facts = self._facts, []
         missed, self._missed = self._missed, 0
         self._characters = 0
@@ -81,15 +79,15 @@ class Feed:
     """The facts of one hub."""
 
     def __init__(self, results: Results, on_fault: Callable[[], object]) -> None:
-        """`results` is given each game that is over before its end is published.
+        """`results` stores each game that is over, before its end is published.
 
-        `on_fault` is called for a subscriber's mistake, while its exception is handled.
+        `on_fault` is called when a subscriber raises, while the exception is handled.
         """
         self.results = results
         self.moves: Sequence[Subscription] = ()
-        """The subscriptions to moves. Where there are none, no fact need be made of a move."""
+        """The subscriptions to moves. Without any, moves need no facts."""
         self.counts: Counter[tuple[str, str]] = Counter()
-        """How often something happened of which no fact tells: what, and to which kind. No player's name."""
+        """Counts of what has no facts, for the metrics, by (what, kind of player). Never by a name."""
         self._subscribers: dict[type[Fact], tuple[Subscription, ...]] = dict.fromkeys(ALL, ())
         self._unpublished: deque[tuple[Finished, MoveMade | None]] = deque()
         self._on_fault = on_fault
@@ -97,9 +95,9 @@ class Feed:
     def subscribe(
         self, wake: Callable[[], None], kinds: Iterable[type[Fact]] = ALL, limit: int = LIMIT
     ) -> Subscription:
-        """Return a subscription to facts of these kinds from now on; `limit` of them may wait.
+        """Return a subscription to facts of these kinds from now on; at most `limit` of them wait.
 
-        `wake` is called when something waits and nothing did before. It may take that at once; it MUST NOT
+        `wake` is called when a fact waits and none did before. It may take the facts at once; it must not
         block or call the hub.
         """
         subscription = Subscription(self, wake, limit)
@@ -109,7 +107,7 @@ class Feed:
         return subscription
 
     def publish(self, fact: Fact) -> None:
-        """Queue a fact for all who subscribe to its kind."""
+        """Queue a fact for all subscribers to its kind."""
         subscribers = self._subscribers[type(fact)]
         if subscribers:
             characters = _characters(fact)
@@ -117,14 +115,14 @@ class Feed:
                 subscription.put(fact, characters)
 
     def move(self, fact: MoveMade) -> None:
-        """Publish a move: as `publish` does, in less time."""
+        """Publish a move. Faster than `publish`."""
         for subscription in self.moves:
             subscription.put(fact)
 
     def end(self, finished: Finished, move: MoveMade | None = None) -> None:
-        """Keep the result of a game, and publish it later: the move that ended it too, if one did.
+        """Store the result of a game, and publish it later, after the move that ended it, if one did.
 
-        Both are published once the result is stored and all ends before this one are published.
+        Both are published when the result is stored and all earlier ends are published.
         """
         self.results.keep(finished)
         if any(self._subscribers.values()):
@@ -132,7 +130,7 @@ class Feed:
             self.tell_ends()
 
     def tell_ends(self, *, all_of_them: bool = False) -> None:
-        """Publish the ends of the games whose result is stored by now, or of all that are over."""
+        """Publish the ends of games whose results are stored; with `all_of_them`, of all games that ended."""
         unpublished = self._unpublished
         while unpublished and (all_of_them or not self.results.is_open(unpublished[0][0].game)):
             finished, move = unpublished.popleft()
@@ -152,21 +150,21 @@ class Feed:
         self._on_fault()
 
 
-# The facts of other nodes: where a server is a node of a cluster, `hub.cluster.feed` has them.
+# The facts of other nodes: `hub.cluster.feed` on a node of a cluster.
 
 RemoteFact: TypeAlias = Shown | Missed
 """A fact of another node, or a game of its state."""
 
 
 class RemoteSubscription(Protocol):
-    """What waits for one subscriber: the state of all other nodes, and then their facts."""
+    """One subscription to the state of all other nodes, and then their facts."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the state of all nodes has been taken."""
+        """Whether all of the state of all nodes has been taken."""
 
     def take(self, most: int) -> Sequence[RemoteFact]:
-        """Return what waits, up to about `most`. After `Missed` only another subscription helps."""
+        """Return about `most` facts at most. After `Missed` the subscriber has to subscribe again."""
 
     def close(self) -> None:
         """End the subscription."""
@@ -176,13 +174,13 @@ class RemoteFacts(Protocol):
     """The feed of all other nodes."""
 
     def subscribe(self, wake: Callable[[], None]) -> RemoteSubscription:
-        """Ask all nodes for their state, and then facts.
+        """Subscribe to the state of all other nodes, and then their facts.
 
-        `wake` is called when something waits. It MUST NOT block or raise.
+        `wake` is called when there is something to take. It must not block or raise.
         """
 
 
-# Facts of what the hub has.
+# Facts about seats and series.
 
 
 def came(seat: Seat) -> Came:
@@ -199,7 +197,7 @@ def waits(seat: Seat, now: float) -> Waits:
 
 
 def hindered(seat: Seat) -> Hindered:
-    """Return the fact of what is known about why the player of a seat waits."""
+    """Return the fact about the obstacle of a seat's player."""
     assert isinstance(seat.situation, Waiting)
     assert seat.name is not None
     obstacle = seat.situation.obstacle
@@ -208,13 +206,13 @@ def hindered(seat: Seat) -> Hindered:
 
 
 def started(series: Series) -> GameStarted:
-    """Return the fact that the game which is on has started."""
+    """Return the fact that the current game of a series has started."""
     first, second = series.session.order
     return series.session.started((series.seats[first].number, series.seats[second].number))
 
 
 def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
-    """Return what the players on these seats do. A game comes with one of its two, always the same one."""
+    """Return the state of the players on these seats. A game is in the part with its seat 0."""
     here = [seat for seat in seats if not isinstance(seat.situation, Gone | PlayingElsewhere)]
     situations = [seat.situation for seat in here]
     series = [each.series for each in situations if isinstance(each, Seated) and each.number == 0]

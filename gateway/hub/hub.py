@@ -1,10 +1,8 @@
 """The hub: all players of a server, and everything that happens between them.
 
-Takes commands, and queues what came of them in the mailboxes of the seats. Synchronous: a command has had
-all its effects when `submit` returns. Knows no dialect and no network, and reads no clock: the time comes in
-as `now`. The matchmaker decides who enters and who plays whom. When the hub is done, and only then, it lets
-each mailbox that got something send it, so an answer leaves in the turn of the loop in which its cause came
-in.
+Takes commands, and queues events in the mailboxes of the seats. Synchronous: when `submit` returns, a command
+has had all its effects, and the mailboxes are flushed. Knows no dialect and no network, and reads no clock:
+the time comes in as `now`. The matchmaker decides who enters and who plays whom.
 """
 
 from collections import deque
@@ -78,47 +76,47 @@ from gateway.matchmaking.matchmaker import (
 )
 
 UNDECIDED = 1.0
-"""Seconds before a seat that is due is looked at again while its question is open."""
+"""Seconds after which a deadline of a seat is checked again if the seat's question was open."""
 
 OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
-"""Callback(names of those who were hung up on), while the exception of a mistake is handled."""
+"""Callback(names of the disconnected players), while the exception of a bug is handled."""
 
 
 class HubForPlayers(Protocol):
-    """What connections and house players need of a hub. They change nothing of a seat."""
+    """The part of a hub that connections and house players use."""
 
     @property
     def results(self) -> Results:
-        """Where results are kept, and the evidence of a connection with them."""
+        """The service that stores results and evidence."""
 
     @property
     def feed(self) -> Feed:
-        """The feed, of which an end is due when a connection has told its client."""
+        """The feed. A connection calls its `tell_ends` after it has sent the end of a game."""
 
     @property
     def expect(self) -> Callable[[Outgoing], None]:
-        """Flush a mailbox when the hub is done: it has just got something."""
+        """Flush a mailbox, which has just got an event, when the hub is done."""
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
-        """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
+        """Return a seat for a player that has just connected from `origin`."""
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Carry out or refuse a command that arrived at `now`. One of a seat that is gone is void.
+        """Carry out or refuse a command that arrived at `now`. One of a disconnected seat is ignored.
 
-        Return whether the caller has to wait until `Mailbox.resume` before it submits another command than
+        Return whether the caller has to wait for `Mailbox.resume` before it submits another command than
         `Leave` for this seat.
         """
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Start the clock: a request to move left for the seat's client at `now`."""
+        """Start the clock: a request to move was sent to the seat's client at `now`."""
 
     def alive(self, seat: Seat, now: float) -> None:
         """Record that the seat's client has answered a probe."""
 
 
 def reraise(_: Sequence[str | None]) -> None:
-    """Raise the exception that is being handled: for those who want to know rather than go on."""
-    raise  # noqa: PLE0704  there is one wherever a fault is reported
+    """Raise the exception that is being handled: the default `on_fault`."""
+    raise  # noqa: PLE0704  called only while an exception is handled
 
 
 class Hub:
@@ -132,18 +130,18 @@ class Hub:
         on_fault: OnFault = reraise,
         games: Iterator[GameId] | None = None,
     ) -> None:
-        """`results` is given each game that is over before its players hear of that. By default none is kept.
+        """`results` stores each game that is over, before its players get the end; by default none is stored.
 
-        Games get the ids `games`, those of run 0 unless given.
-        `on_fault` is called for our own mistakes, each of which has cost no more than one game by then.
+        Games get the ids `games`, by default those of run 0. `on_fault` is called for each bug, which has
+        ended one game at most.
         """
         self.results = results or NoResults()
         self.matchmaker = matchmaker
         self.feed = Feed(self.results, partial(on_fault, ()))
         self.cluster: Cluster | None = None
-        """The cluster that this server is a node of, if it is of one."""
+        """The cluster of this node; None for a single server."""
         self.is_closed = False
-        """Whether new players are turned away."""
+        """Whether new players are refused."""
         self._seats: dict[int, Seat] = {}
         self._on_fault = on_fault
         self._runner = SeriesRunner(
@@ -152,47 +150,47 @@ class Hub:
         self._remote = RemotePlayers(self._runner, terms.idle)
         self._numbers = count(1)
         self._entries: Deadlines[Seat] = Deadlines()
-        """When players should have entered."""
+        """When players must have entered."""
         self._denials: Deadlines[Seat] = Deadlines()
-        """When the answer to a name that the player may not bear has waited long enough."""
+        """When names that players may not have are refused."""
         self._timers = [self._runner.pending, self._runner.rejoins, self._runner.absences]
         self._timers += self._entries, self._denials, self._remote.flags
         self._open: deque[Decision | Hosting] = deque()
         """Decisions, and series whose other player never came, to be carried out after all other answers."""
         self._is_deciding = False
         self._unsent: list[Outgoing] = []
-        """The mailboxes that got something and are to be flushed."""
+        """The mailboxes to flush."""
         self._answered: list[Mailbox] = []
-        """The mailboxes that are to resume."""
+        """The mailboxes to resume."""
         self.expect: Callable[[Outgoing], None] = self._unsent.append
-        """Flush a mailbox when the hub is done: it has just got something."""
+        """Flush a mailbox, which has just got an event, when the hub is done."""
 
     def __len__(self) -> int:
-        """Return how many players are here, whatever they do."""
+        """Return the number of connected players."""
         return len(self._seats)
 
     def engage(self, house: House) -> None:
-        """Make the players of `house` available. Without them, a wish for one waits for ever."""
+        """Use `house` for house players. Before that, a wish for one waits for ever."""
         self._runner.house = house
         self.matchmaker.engage(house)
 
     def seats(self) -> tuple[Seat, ...]:
-        """Return the seats of all players who are here."""
+        """Return the seats of all connected players."""
         return tuple(self._seats.values())
 
     def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
-        """Return all that is on, for those who subscribe to the feed. MUST NOT be called by `wake`.
+        """Return the state of all players, or of those on `seats`, for a subscriber of the feed.
 
-        With `seats`, return the part of it that is theirs, so that a subscriber can take many players in many
-        short steps. It takes its facts in each step, before the part; what they say of players and games that
-        it does not know by then is in a part that follows.
+        A subscriber can take the state in parts: in each step it takes its facts, then the next part. Facts
+        about players that it does not know yet can be ignored, since a later part has their state. The `wake`
+        of a subscription must not call this.
         """
         return snapshot(self._seats.values() if seats is None else seats, now)
 
     # Connections: see `HubForPlayers`.
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
-        """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
+        """Return a seat for a player that has just connected from `origin`."""
         seat = Seat(next(self._numbers), mailbox, manners, origin, now)
         if self.is_closed:
             seat.dismiss(Dismissed(Why.STOPPED))
@@ -206,7 +204,7 @@ class Hub:
         """Carry out or refuse a command; return whether the mailbox has to wait for `resume`."""
         situation = seat.situation
         try:
-            if not isinstance(command, Play):  # which nearly all commands are
+            if not isinstance(command, Play):  # nearly all commands are `Play`
                 if not isinstance(situation, Gone):
                     self._carry_out(seat, command, now)
             elif (
@@ -230,7 +228,7 @@ class Hub:
         return True
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Start the clock: a request to move left for the seat's client at `now`."""
+        """Start the clock: a request to move was sent to the seat's client at `now`."""
         situation = seat.situation
         if not isinstance(situation, Seated):
             if isinstance(situation, PlayingElsewhere):
@@ -253,13 +251,13 @@ class Hub:
     # Time.
 
     def next_alarm(self) -> float | None:
-        """Return a time before which `tick` has nothing to do; None if nothing is due at all."""
+        """Return a time before which `tick` has nothing to do; None if there is no deadline."""
         times = [each.next_due() for each in self._timers]
         times += self._runner.next_flag(), self.matchmaker.next_due()
         return min((when for when in times if when is not None), default=None)
 
     def tick(self, now: float) -> list[Seat]:
-        """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
+        """Carry out what is due; return the seats whose time is up, for which `flag` must be called."""
         runner, late = self._runner, list[Seat]()
         self.feed.tell_ends()
         for seat in runner.pending.due(now):
@@ -301,31 +299,32 @@ class Hub:
                 self._part(self._runner.flag(seat, now), now)
 
     def fail(self, seat: Seat, now: float) -> None:
-        """Hang up on a seat and its opponent, for a mistake of ours: the one that is being handled."""
+        """Disconnect a seat and its opponent because of a bug, whose exception is being handled."""
         self._cut_off(seat, now)
         self._flush(now)
 
     # The end.
 
     def pause(self, *, is_paused: bool) -> None:
-        """Stop pairing, or pair again, which takes up to two seconds. Series that are on go on."""
+        """Pause or resume pairing; resuming takes up to two seconds. Current series go on."""
         self._runner.is_paused = is_paused
 
     def drain(self) -> None:
-        """Begin no further game and turn new players away. Games that are on go on."""
+        """Begin no further games, and refuse new players. Current games go on."""
         self.is_closed = self._runner.is_closed = True
         if self.cluster is not None:
             self.cluster.drain()
 
     @property
     def is_draining(self) -> bool:
-        """Whether the games that are on are finished, and no other begins: the server stops."""
+        """Whether the server stops: no further game begins."""
         return self._runner.is_closed
 
     def let_go(self, seat: Seat, now: float) -> bool:
-        """Hang up on a seat unless it plays, or may on another node; return whether that was done.
+        """Disconnect a seat during a drain, unless it plays; return whether it was disconnected.
 
-        A series on another node is over once that one says so: it may have begun the next game.
+        A seat in a series on another node plays until that node ends the series, as it may have begun the
+        next game.
         """
         if isinstance(seat.situation, Gone | PlayingElsewhere) or seat.plays:
             return False
@@ -336,7 +335,7 @@ class Hub:
         return True
 
     def close(self, now: float) -> None:
-        """Hang up on everybody, those who come later too. A game that is on ends without a winner."""
+        """Disconnect all players, and those who connect later. Current games end without a winner."""
         self.is_closed = True
         situations = [seat.situation for seat in self._seats.values()]
         for series in dict.fromkeys(each.series for each in situations if isinstance(each, Seated)):
@@ -346,33 +345,33 @@ class Hub:
             self._hang_up(seat, Dismissed(Why.STOPPED))
         self._flush(now)
 
-    # Other nodes. While `answers` are taken, `can_reach`, `meet`, `wait_anew` and `desert` MAY be called.
+    # Other nodes. A matchmaker may call `can_reach`, `meet`, `wait_anew` and `desert` in its `answers`.
 
     def connect(self, games: RemoteGames, pairing: RemotePairing) -> None:
         """Enable series with players of other nodes."""
         self._runner.games, self._runner.pairing = games, pairing
 
     def can_reach(self, seat: int) -> bool:
-        """Whether the player on a seat can play: nothing says that it has vanished, and nothing is paused."""
+        """Whether a series of a seat can begin: its client is reachable, and pairing is not paused."""
         runner = self._runner
         return not runner.is_paused and seat in self._seats and self._seats[seat].mailbox.is_reachable
 
     def meet(self, match: Hosting | Hosted, now: float) -> None:
-        """Start a series with a player of another node, or let the seat wait in a new turn."""
+        """Start a series with a player of another node; if that fails, the seat waits in a new turn."""
         self._runner.meet(match, now)
 
     def wait_anew(self, turn: Turn, now: float) -> None:
-        """Queue a seat in a new turn: the match that took this one was not started."""
+        """Queue a seat in a new turn, since the match that took this turn was not started."""
         seat = self._runner.waiting(turn)
         if seat is not None and not self._runner.is_closed:
             self._runner.wait_on(seat, now)
 
     def desert(self, match: Hosting) -> None:
-        """End a series without a result, as its other player never came: when all answers are carried out."""
+        """End a series whose other player never came, without a result, after all answers are carried out."""
         self._open.append(match)
 
     def relay(self, seat: Seat, event: Event, now: float) -> None:
-        """Deliver what happened in a seat's series on another node. What follows waits for `settle`."""
+        """Deliver an event of a seat's series on another node. Consequences wait for `settle`."""
         with self._contain(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 parting = self._remote.relay(seat, seat.situation, event, now)
@@ -380,7 +379,7 @@ class Hub:
                     self._depart(parting, now)
 
     def lose(self, seat: Seat, now: float) -> None:
-        """End a series, whose game has no result: the way to the other node is gone."""
+        """End a seat's series with a lost node. Its game has no result."""
         with self._step(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 self._part((self._remote.lose(seat, seat.situation, now),), now)
@@ -388,12 +387,12 @@ class Hub:
                 self._part(self._runner.leave(seat, now, is_lost=True), now)
 
     def end_series(self, seat: Seat, now: float) -> None:
-        """End a series with the game that is on: the node of one player drains."""
+        """End a series after the current game, since the node of one player drains."""
         with self._step(seat, now):
             self._part(self._runner.end_series(seat, now), now)
 
     def settle(self, now: float) -> None:
-        """Carry out what follows from all that came from other nodes, and send what it led to."""
+        """Carry out the consequences of messages of other nodes, and flush mailboxes."""
         self._settle(now)
         self._flush(now)
 
@@ -437,7 +436,7 @@ class Hub:
                 self._leave(seat, Dismissed(Why.FORFEIT), now)
 
     def _stop_waiting_for_move(self, seat: Seat, pending: Pending | None, now: float) -> None:
-        """Begin the next game, or let the seat be paired, if only a pending move held it back."""
+        """Begin the next game or queue the seat, if only a pending move held it back."""
         if not seat.stop_awaiting(pending):
             return
         self._runner.pending.cancel(seat)
@@ -509,14 +508,14 @@ class Hub:
             self._leave(seat, Dismissed(Why.REFUSED, refused.objections), now)
 
     def _deny(self, seat: Seat, now: float) -> None:
-        """Refuse the name that a seat may not bear, now that the answer has waited long enough."""
+        """Refuse the name that a seat may not have, after the pause."""
         denied = self._question(seat)
         assert isinstance(denied, Denied)
         objections = seat.standing() & ~Objection.NOT_ENTERED | denied.objections
         self._refuse(seat, Refused(objections, denied.to), now)
 
     def _question(self, seat: Seat) -> Question | Denied | None:
-        """Return what a seat has asked for, which is answered now, and let its mailbox resume."""
+        """Close a seat's question, which is answered now, and return it; its mailbox will resume."""
         if seat.is_held:
             self._answered.append(seat.mailbox)
         return seat.answered()
@@ -532,7 +531,7 @@ class Hub:
             return
         self._leave_series(seat, now)
         if isinstance(seat.situation, Gone):
-            return  # hit by a mistake
+            return  # disconnected because of a bug
         self._runner.rejoins.cancel(seat)
         if seat.enter(entry.name, entry.place):
             self.feed.publish(came(seat))
@@ -541,7 +540,7 @@ class Hub:
         self._settle(now)
 
     def _leave(self, seat: Seat, dismissed: Dismissed, now: float) -> None:
-        """Hang up on a seat, which ends its series."""
+        """Disconnect a seat, which ends its series."""
         self._leave_series(seat, now)
         self._hang_up(seat, dismissed)
         self._settle(now)
@@ -553,7 +552,7 @@ class Hub:
         self._part([parting for parting in left if parting.seat is not seat], now)
 
     def _part(self, partings: Sequence[Parting], now: float) -> None:
-        """Carry out what becomes of the seats of a series that is over."""
+        """Disconnect, queue or release the seats of a series that is over."""
         for parting in partings:
             with self._contain(parting.seat, now):
                 self._depart(parting, now)
@@ -576,7 +575,7 @@ class Hub:
     # Pairing.
 
     def _settle(self, now: float) -> None:
-        """Carry out what the matchmaker answers. A seat that it makes a mistake about is hung up on."""
+        """Carry out the matchmaker's answers. If it raises, the seat that it worked on is disconnected."""
         is_settled = False
         while not is_settled:
             try:
@@ -586,7 +585,7 @@ class Hub:
             except Exception:
                 is_settled = not self._cut_off_suspect(now)
         if self._is_deciding:
-            return  # whoever has led here goes on with them: there may be hundreds
+            return  # the outer call carries them out, since recursion could be hundreds of calls deep
         self._is_deciding = True
         while self._open:
             try:
@@ -598,7 +597,7 @@ class Hub:
     def _follow(self, answer: Answer, now: float) -> None:
         match answer:
             case Decision():
-                self._open.append(answer)  # may lead to other questions: not before all is answered
+                self._open.append(answer)  # after all other answers, since it may lead to further questions
             case Probe(number):
                 if number in self._seats:
                     self._seats[number].mailbox.probe()
@@ -623,17 +622,16 @@ class Hub:
         if asking is not None and asking.question is not None:
             with self._contain(asking, now):
                 self._decide(asking, answer.against, now)
-        elif not answer.against:  # it has gone meanwhile
+        elif not answer.against:  # it has left meanwhile
             self.matchmaker.leave(answer.seat)
 
-    # Where a mistake of ours ends: it costs one game, and nobody else anything. The game has no winner, and
-    # both players are hung up on, as their state cannot be trusted. Each part of that is done even if another
-    # one fails, and nothing is tried twice. Steps that are about one seat stand in `with self._contain(seat,
-    # now)`; `submit` and `handed`, which run for every move, have a `try` instead, as that is faster.
+    # A bug ends one game, without a winner, and disconnects both players, since their state may be wrong.
+    # Each part of that is done even if another part fails. Steps for one seat are in `with self._contain`
+    # blocks; `submit` and `handed`, which run for every move, have a `try`, which is faster.
 
     @contextmanager
     def _contain(self, seat: Seat, now: float) -> Iterator[None]:
-        """Return a block in which a mistake costs the seat its game and connection, its opponent too."""
+        """If the block raises, disconnect the seat and its opponent, and go on after the block."""
         try:
             yield
         except Exception:
@@ -641,13 +639,13 @@ class Hub:
 
     @contextmanager
     def _step(self, seat: Seat, now: float) -> Iterator[None]:
-        """Return such a block for all that a call of the hub does, after which mailboxes are flushed."""
+        """Contain the block as `_contain` does, then flush mailboxes: for public methods."""
         with self._contain(seat, now):
             yield
         self._flush(now)
 
     def _cut_off(self, seat: Seat | None, now: float) -> bool:
-        """Hang up on a seat and on its opponent; return whether that was anybody.
+        """Disconnect a seat and its opponent; return whether any player was disconnected.
 
         Call it while the exception is handled.
         """
@@ -665,12 +663,12 @@ class Hub:
         return bool(going)
 
     def _cut_off_suspect(self, now: float) -> bool:
-        """Hang up on the seat that the matchmaker's mistake was about, as `_cut_off` does."""
+        """Disconnect the seat that the matchmaker worked on when it raised, as `_cut_off` does."""
         number = self.matchmaker.suspect()
         return self._cut_off(None if number is None else self._seats.get(number), now)
 
     def _hang_up(self, seat: Seat, dismissed: Dismissed) -> None:
-        """Hang up on a seat that is in no series, or was cut off."""
+        """Disconnect a seat that is in no series, or whose series was cut off."""
         if isinstance(seat.situation, PlayingElsewhere):
             self._attempt(seat.situation.game.leave)
         if seat.name is not None:
@@ -701,7 +699,7 @@ class Hub:
 
 
 def _unfitness(command: Enter | Introduce) -> Objection:
-    """Return what stands against the name that a command gives, and against the name of a place."""
+    """Return the objections to the names in a command."""
     if is_too_long(command.name, command.place if isinstance(command, Enter) else LOBBY):
         return Objection.TOO_LONG
     return Objection.NAME_RESERVED if command.name is not None and is_house_name(command.name) else NOTHING

@@ -1,8 +1,7 @@
-"""Players of this node that play on another, and the cluster as the server sees it.
+"""Players of this node in series on other nodes, and the protocol of a cluster.
 
-The other node holds the game and takes the player's commands. A player's time runs where its client is, from
-when the request left until the move arrived, so the way between the nodes costs nobody any. The player hears
-everything in the order in which the other node sends it.
+The other node has the game and carries out commands. The time of a player is measured on its own node, from
+when the request was sent to the client until the move arrived, so that delays between nodes are not charged.
 """
 
 from collections.abc import Mapping
@@ -31,34 +30,34 @@ from gateway.hub.series import Parting, SeriesRunner
 
 
 class Cluster(Protocol):
-    """The cluster that this server is a node of."""
+    """The cluster of this node."""
 
     @property
     def feed(self) -> RemoteFacts:
-        """What happens on the other nodes."""
+        """The facts of the other nodes."""
 
     @property
     def nodes(self) -> int:
-        """How many nodes the registry named when it last answered, this one included."""
+        """The number of nodes in the registry's last answer, including this one."""
 
     def condition(self) -> Mapping[str, object]:
-        """Return how this node is connected, as JSON."""
+        """Return the state of this node's connections, as a JSON object."""
 
     def drain(self) -> None:
-        """Stop the pairing of this node's players; their series elsewhere end with the game that is on."""
+        """Stop the pairing of this node's players; their series on other nodes end after the current game."""
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether another node may have begun a game with a seat, which this one has not heard yet."""
+        """Whether another node may have begun a series with this seat, without an answer so far."""
 
 
 # The players.
 
 
 class RemotePlayers:
-    """All players of this node that play on another. A step that ends a series returns what follows."""
+    """The players of this node in series on other nodes. A step that ends a series returns a `Parting`."""
 
     def __init__(self, runner: SeriesRunner, idle: float) -> None:
-        """`idle`: seconds for a move where the game has no clock."""
+        """`idle` is the time for a move, in seconds, in games without a clock."""
         self.flags: Deadlines[Seat] = Deadlines()
         self._runner = runner
         self._feed = runner.feed
@@ -71,7 +70,7 @@ class RemotePlayers:
         there.request = there.handed = None
         there.thought += used
         if request is not None:
-            # It may be the last move that is known here. Whether it ends the game, the other node says.
+            # Kept in case the node is lost. Only the other node decides whether the move ends the game.
             with suppress(ValueError):
                 board = there.board.drop(-1 if command.column is None else command.column)
                 there.board = there.board if board.over else board
@@ -83,18 +82,18 @@ class RemotePlayers:
         there.game.submit(command, 0, 0.0)
 
     def handed(self, seat: Seat, there: PlayingElsewhere, request: ToMove, now: float) -> None:
-        """Start the player's clock: the request has left for its client."""
+        """Start the player's clock: the request was sent to its client."""
         if there.request == request and there.handed is None:
             there.handed = now
             self.flags.set(seat, now + (self._idle if request.rest is None else request.rest))
 
     def flag(self, there: PlayingElsewhere, now: float) -> None:
-        """Say that the player's time is up, if a move is asked for."""
+        """Report that the player's time is up, if it has an open request to move."""
         if there.request is not None:
             there.game.flag(there.request.number, _used(there, now))
 
     def relay(self, seat: Seat, there: PlayingElsewhere, event: Event, now: float) -> Parting | None:
-        """Deliver what happened in a player's series."""
+        """Deliver an event of a player's series."""
         match event:
             case Started():
                 there.started, there.began = event, now
@@ -122,7 +121,7 @@ class RemotePlayers:
         return None
 
     def lose(self, seat: Seat, there: PlayingElsewhere, now: float) -> Parting:
-        """End the series for a player: its other node is lost, or the way to it."""
+        """End a player's series, as the other node is lost or stops."""
         if there.started is not None:
             finished = _cut_off(there, there.started, now)
             self._feed.results.keep(finished)
@@ -155,12 +154,12 @@ class RemotePlayers:
 
 
 def _used(there: PlayingElsewhere, now: float) -> float:
-    """Return for how many seconds the time for the open request has run."""
+    """Return the seconds since the open request was sent; 0 if it was not sent yet."""
     return 0.0 if there.handed is None else max(0.0, now - there.handed)
 
 
 def _cut_off(there: PlayingElsewhere, started: Started, now: float) -> Finished:
-    """Return a game that has no result, since its other player cannot be reached any more."""
+    """Return a game without a result, since the other node cannot be reached any more."""
     players, thought = [there.player, there.opponent], [there.thought, 0.0]
     if started.you == SECOND:
         players.reverse()

@@ -1,9 +1,8 @@
-"""Seats: the players of a hub, and what each of them is doing.
+"""Seats: the players of a hub, and the situation of each.
 
-A seat has a mailbox and no socket: the hub cannot tell a client on a wire from a player inside this process.
-A seat is in one of five situations, and what belongs to one of them alone is kept in it. Beside that, a move
-of its player may still be under way (`Pending`), and its player may have asked for something that has no
-answer yet (`Question`). Every change of a seat is a method here, and no other module assigns to its fields.
+A seat has a mailbox and no socket, so the hub does not distinguish clients from house players. It is in one
+of five situations; independently of that, it may have a pending move (`Pending`) and an open question
+(`Question`). Only methods of this module change a seat.
 """
 
 from dataclasses import dataclass, field, replace
@@ -25,43 +24,43 @@ from gateway.matchmaking.matchmaker import Entry, Match, Opponent, Turn
 
 
 class Mailbox(Protocol):
-    """Takes the events of one player: the end of a socket, a house player, or the way to another node."""
+    """Takes the events for one player: a connection, a house player, or a player of another node.
+
+    No method may block or call the hub, except as documented.
+    """
 
     @property
     def is_reachable(self) -> bool:
-        """Whether nothing says that the player has vanished. Asked before each series: MUST be cheap."""
+        """Whether there is no sign that the client has vanished. Read before each series; must be cheap."""
 
     def deliver(self, event: Event) -> None:
-        """Queue an event. MUST NOT block, MUST keep order. MUST NOT call the hub, except `expect`."""
+        """Queue an event, in order. May call `hub.expect`."""
 
     def resume(self) -> None:
-        """Submit commands again, after `submit` has returned True. MUST NOT block, MUST NOT call the hub."""
+        """Submit commands again, but not before this returns: `submit` had returned True."""
 
     def probe(self) -> None:
-        """Begin to find out whether the player has vanished.
+        """Begin to find out whether the client has vanished.
 
-        Later the hub's `alive` is called, or `Leave` submitted. MUST NOT block, MUST NOT call the hub.
+        Later call the hub's `alive`, or submit `Leave`.
         """
 
     async def settle(self) -> None:
-        """Return when all that the player had sent before the call has been submitted.
+        """Wait until everything that the client had sent before the call has been submitted.
 
-        The timekeeper waits for it before a flag falls; the hub itself never calls it.
+        The timekeeper calls it before a flag falls, the hub never.
         """
 
 
 class Outgoing(Mailbox, Protocol):
-    """A mailbox that can send at once what it holds."""
+    """A mailbox that can be flushed."""
 
     def flush(self) -> None:
-        """Send what leaves without waiting. MUST NOT block or raise.
-
-        Of the hub's methods it MAY call `handed` alone.
-        """
+        """Send as much as possible without blocking. Must not raise. May call `hub.handed`."""
 
 
 class Nowhere:
-    """The mailbox of a seat that is gone: drops whatever comes."""
+    """The mailbox of a disconnected seat. Drops all events."""
 
     is_reachable = False
 
@@ -78,12 +77,12 @@ class Nowhere:
         """Return at once."""
 
 
-# Series with a player of another node. One of the two nodes holds the series; the hubs of both know of it.
+# Series with a player of another node. It is played on one of the two nodes; the hubs of both know it.
 
 
 @dataclass(frozen=True, slots=True)
 class Hosting:
-    """A series, held here, between a seat that waits and a player of another node. The seat opens."""
+    """A series on this node of a waiting seat, which has the first move, and a player of another node."""
 
     turn: Turn
     node: str
@@ -92,10 +91,10 @@ class Hosting:
     player: Player
     """The other player."""
     origin: str
-    """Where the client of that player comes from."""
+    """The origin of that player's client."""
     rounds: int | None = None
     table: str | None = None
-    """Both as in `Pair`."""
+    """`rounds` and `table` are as in `Pair`."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -105,12 +104,12 @@ class Hosting:
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """A series of a seat that waits, which another node holds and has begun."""
+    """A series of a waiting seat of this node that has begun on another node."""
 
     turn: Turn
     node: str
     player: Player
-    """The opponent, there."""
+    """The opponent."""
     table: str | None = None
     """As in `Pair`."""
 
@@ -121,36 +120,36 @@ class Hosted:
 
 
 class RemoteGame(Protocol):
-    """Sends what a player does to the node that holds its series. MUST NOT block or raise."""
+    """Sends commands of a player to the node of its series. Must not block or raise."""
 
     def submit(self, command: Command, request: int, used: float) -> None:
-        """Send a command. A move answers the open request of that number, for which it took `used` seconds.
+        """Send a command, with the number of the open request to move and the seconds since it was sent.
 
-        The number is 0 where the client was asked for no move.
+        `request` is 0 if none is open.
         """
 
     def flag(self, request: int, used: float) -> None:
-        """Say that the time for the open request is up, which has run for `used` seconds."""
+        """Report that the time for the open request, sent `used` seconds ago, is up."""
 
     def leave(self) -> None:
-        """Say that the player has left. Nothing follows."""
+        """Report that the player has left. No further call follows."""
 
 
 class RemoteGames(Protocol):
-    """Carries series with players of other nodes."""
+    """The series with players of other nodes."""
 
     def open_seat(self, match: Hosting, now: float) -> "Seat":
         """Open a seat in the hub for a player of another node, for one series, and return it."""
 
     def play_elsewhere(self, seat: "Seat", match: Hosted) -> RemoteGame:
-        """Return the way to the series of another node in which the player of `seat` is from now on."""
+        """Return the game on another node in which the player of `seat` is from now on."""
 
 
 class RemotePairing(Protocol):
-    """Agrees with other nodes on series between their players and those of this one."""
+    """Records the series between players of this node and of others."""
 
     def began(self, match: Hosting | Hosted, game: int) -> None:
-        """Record that a game of a series began; for a series of another node, only its first."""
+        """Record that a game of a series began; for a series on another node, only its first."""
 
     def finished(self, match: Hosting | Hosted) -> None:
         """Record that a series is over."""
@@ -161,7 +160,7 @@ class RemotePairing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """Has not asked for an opponent, or not again."""
+    """Has not asked for an opponent, or not again after a series."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +170,9 @@ class Waiting:
     turn: Turn
     since: float
     obstacle: Obstacle | None = None
-    """Why no opponent is here, as far as the matchmaker knows."""
+    """Why there is no opponent, as far as the matchmaker knows."""
     was_hindered: bool = False
-    """Whether there was an obstacle before, in this wait."""
+    """Whether there was an obstacle earlier in this wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,18 +194,18 @@ class Seated:
 
 @dataclass(eq=False, slots=True)
 class PlayingElsewhere:
-    """In a series that another node holds, as far as the player has heard of it."""
+    """In a series on another node; the state is that of the events so far."""
 
     match: Hosted
     game: RemoteGame
     player: Player
     opponent: Player
     rounds: int = 0
-    """How many games have begun."""
+    """The number of games that have begun."""
     started: Started | None = None
-    """The game that is on."""
+    """The current game; None between two games."""
     began: float = 0.0
-    """When the player heard of that."""
+    """When its event arrived."""
     board: Board = field(default_factory=Board)
     thought: float = 0.0
     """Seconds that the player has thought in this game."""
@@ -215,9 +214,9 @@ class PlayingElsewhere:
     request: ToMove | None = None
     """The open request to move."""
     handed: float | None = None
-    """When that left for the client."""
+    """When the request was sent to the client."""
     asked: Enter | None = None
-    """The player's request for the next round, while it has no answer."""
+    """The player's request for the next round, until it is answered."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -227,23 +226,23 @@ class PlayingElsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Hung up on; its commands are void."""
+    """Disconnected. Its commands are ignored."""
 
 
 Situation: TypeAlias = Out | Waiting | Seated | PlayingElsewhere | Gone
 
 
 class Pending(Enum):
-    """Whether a move for a game that is over may still come from the player. It must hit no other game.
+    """A move for a game that is over which may still arrive, and must not count in another game.
 
-    A move that was asked for when the game ended is `AWAITED`, after a while without a game `LATE`. It is
-    pending no more once it has come, or another move is asked for.
+    It is pending if there was an open request to move when the game ended, until the move has arrived or
+    another request is sent. A pending move is dropped when it arrives.
     """
 
     AWAITED = auto()
-    """It may be under way: the player gets no game, and the move is dropped."""
+    """It may be on its way, so the player gets no game yet."""
     LATE = auto()
-    """It was waited for in vain; should it still come, it is dropped."""
+    """It has not arrived in time, so the player can get a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,34 +258,34 @@ class Question:
 
 @dataclass(eq=False, slots=True)
 class Seat:
-    """A player as the hub knows it."""
+    """A player of the hub."""
 
     number: int
-    """What the matchmaker knows the seat by."""
+    """Its number for the matchmaker."""
     mailbox: Mailbox
     manners: Manners
     origin: str = ""
-    """Where the client comes from: what clients have in common that may be one and the same."""
+    """The address or network of the client (`addresses.origin_at`)."""
     came: float = 0.0
-    """When the client came."""
+    """When the client connected."""
     is_remote: bool = False
-    """Whether the player has its own seat on another node, and goes on there after this series."""
+    """Whether the player is connected to another node, and is here for one series."""
     name: str | None = None
     counted: bool = True
     place: Place | None = None
-    """Where it was let in last; None before it has entered."""
+    """The place where it last entered; None before it has entered."""
     is_kept: bool = False
-    """Whether it has its place there still."""
+    """Whether it still has its place there."""
     situation: Situation = Out()
     question: Question | Denied | None = None
-    """What the player has asked for and has no answer to yet."""
+    """The player's request that has no answer yet."""
     is_held: bool = False
     """Whether `submit` has returned True, and the mailbox waits for `resume`."""
     pending: Pending | None = None
     pending_game: GameId = ""
-    """The game of the latest pending move. While its result is open, the client has not heard of its end."""
+    """The game of the latest pending move. While its result is open, the client has not got its end."""
 
-    # What it is.
+    # State.
 
     @property
     def waits(self) -> bool:
@@ -295,29 +294,29 @@ class Seat:
 
     @property
     def is_hindered(self) -> bool:
-        """Whether the player waits, and it is known that no opponent is here."""
+        """Whether the player waits, and a known obstacle keeps it from being paired."""
         return isinstance(self.situation, Waiting) and self.situation.obstacle is not None
 
     @property
     def is_ready(self) -> bool:
-        """Whether the player is in a series, and the next round may begin as far as it is concerned."""
+        """Whether the player is in a series and ready for its next round."""
         situation = self.situation
         return isinstance(situation, Seated) and situation.ready and self.pending is not Pending.AWAITED
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, empty if it has none, and the one that it has asked for and not been answered about."""
+        """Its name, empty if it has none, and the name of its open request to enter, if any."""
         asked = (self.question.entry.name,) if isinstance(self.question, Question) else ()
         return (self.name or "", *asked)
 
     @property
     def is_gone(self) -> bool:
-        """Whether the player was hung up on."""
+        """Whether the player was disconnected."""
         return isinstance(self.situation, Gone)
 
     @property
     def is_asked(self) -> bool:
-        """Whether a move is asked of the player."""
+        """Whether the player has an open request to move."""
         situation = self.situation
         if isinstance(situation, PlayingElsewhere):
             return situation.request is not None
@@ -325,7 +324,7 @@ class Seat:
 
     @property
     def may_think(self) -> bool:
-        """Whether the player may think about a move: one is asked of it, or was when its game ended."""
+        """Whether the client may be thinking: a request to move is open, or was when its game ended."""
         return self.is_asked or self.pending is not None
 
     @property
@@ -335,11 +334,11 @@ class Seat:
 
     @property
     def steps_out(self) -> bool:
-        """Whether the player must ask again for each game."""
+        """Whether the player has to ask for each game."""
         return self.manners.afterwards is Afterwards.STEP_OUT
 
     def standing(self) -> Objection:
-        """Return what the seat's own situation says against anything but a move."""
+        """Return the objection of the seat's situation to any command other than a move."""
         match self.situation:
             case Seated(series, _, ready):
                 if series.is_playing:
@@ -357,20 +356,20 @@ class Seat:
                 assert_never(self.situation)
 
     def opponent(self) -> Opponent:
-        """Return the player as a house player needs it."""
+        """Return the data of the player for a house player."""
         assert self.name is not None
         return Opponent(self.origin, self.name, self.manners.clocked)
 
     def player(self) -> Player:
-        """Return the player as a series knows it, which keeps the name that it began with."""
+        """Return the data of the player for a series, which keeps the current name."""
         assert self.name is not None
         return Player(self.name, self.manners, self.counted, self.is_remote)
 
     def wants_next_round(self, name: str, place: Place) -> bool:
-        """Whether a player who asks to enter as `name` wants the next round of the series that it is in."""
+        """Whether a request to enter as `name` asks for the next round of the player's series."""
         if not isinstance(self.situation, Seated | PlayingElsewhere) or not self.is_kept:
             return False
-        if self.is_remote:  # its own node has looked
+        if self.is_remote:  # its own node has checked
             return True
         own, opponent = self.situation.names
         if name != own:
@@ -383,16 +382,16 @@ class Seat:
             case _:
                 return False
 
-    # What becomes of it.
+    # Changes.
 
     def introduce(self, name: str, *, counted: bool) -> bool:
-        """Set the name for the series to come; return whether it differs from the one before."""
+        """Set the name for further series; return whether it differs from the previous one."""
         is_new = name != self.name
         self.name, self.counted = name, counted
         return is_new
 
     def ask(self, question: Question | Denied) -> None:
-        """Keep a question until the matchmaker has decided, or until a refusal that comes later."""
+        """Store a question, until the matchmaker has decided or the pause of a denial is over."""
         self.question = question
 
     def hold(self) -> None:
@@ -400,17 +399,17 @@ class Seat:
         self.is_held = True
 
     def answered(self) -> Question | Denied | None:
-        """Return the question that has been answered, which is open no more."""
+        """Remove and return the question, which has been answered."""
         question, self.question, self.is_held = self.question, None, False
         return question
 
     def enter(self, name: str, place: Place) -> bool:
-        """Record the seat's place and name; return whether the name is another than before."""
+        """Record the seat's place and name; return whether the name has changed."""
         self.place, self.is_kept = place, True
         return self.introduce(name, counted=self.counted)
 
     def enter_remote(self, player: Player) -> None:
-        """Make this the seat of a player of another node, for one series."""
+        """Enter as a player of another node, for one series."""
         self.is_remote, self.counted = True, player.counted
         self.enter(player.name, LOBBY)
 
@@ -419,7 +418,7 @@ class Seat:
         self.is_kept = False
 
     def wait(self, turn: int, since: float) -> Turn:
-        """Wait for an opponent, in a turn of the number `turn`."""
+        """Wait for an opponent in turn `turn`, since `since`; return the turn."""
         before, new = self.situation, Turn(self.number, turn)
         if isinstance(before, Waiting) and before.since == since:
             self.situation = replace(before, turn=new)
@@ -428,7 +427,7 @@ class Seat:
         return new
 
     def hinder(self, obstacle: Obstacle | None) -> bool:
-        """Wait with another obstacle than before, or none; return False if it is the same."""
+        """Set the obstacle, or None; return False if it has not changed."""
         waiting = self.situation
         if not isinstance(waiting, Waiting) or waiting.obstacle == obstacle:
             return False
@@ -441,7 +440,7 @@ class Seat:
         self.situation = Seated(series, number, ready)
 
     def play_elsewhere(self, game: RemoteGame, match: Hosted) -> None:
-        """Enter a series that another node holds."""
+        """Enter a series on another node."""
         opponent = replace(match.player, is_remote=True)
         self.situation = PlayingElsewhere(match, game, self.player(), opponent)
 
@@ -450,11 +449,11 @@ class Seat:
         self.situation = Out()
 
     def await_move(self, game: GameId) -> None:
-        """Get no game before the move for a game that is over has come, or has been waited for."""
+        """Wait for a move for a game that is over: the seat gets no game until it has arrived, or is late."""
         self.pending, self.pending_game = Pending.AWAITED, game
 
     def stop_awaiting(self, pending: Pending | None) -> bool:
-        """Wait no longer for a pending move; return whether it has kept the player from a game."""
+        """Set another state of the pending move; return whether it held the player back from games."""
         was_kept, self.pending = self.pending is Pending.AWAITED, pending
         return was_kept
 
@@ -463,10 +462,10 @@ class Seat:
         self.mailbox.deliver(event)
 
     def dismiss(self, dismissed: Dismissed) -> None:
-        """Hang up on the player, who hears nothing more after `dismissed`.
+        """Disconnect the player with a last event.
 
-        Mailbox and seat mostly refer to each other. The seat drops its reference, or every connection would
-        leave objects that only the cyclic garbage collector frees, which seldom runs.
+        The seat drops its reference to the mailbox, since the two mostly refer to each other, and only the
+        cyclic garbage collector, which seldom runs, would free them.
         """
         self.situation, self.question = Gone(), None
         mailbox, self.mailbox = self.mailbox, Nowhere()
@@ -475,16 +474,17 @@ class Seat:
 
 @dataclass(eq=False, slots=True)
 class Series:
-    """A series that is on, and the seats of its session by their numbers."""
+    """A series that is being played."""
 
     match: Match | Hosting
     seats: tuple[Seat, Seat]
+    """The seats, by their numbers in the session."""
     session: Session = field(init=False)
-    """Set when the series starts, at once after both seats have joined it."""
+    """Set immediately after both seats have joined the series."""
     leaves_next: Seat | None = None
-    """The seat that leaves the series after the game that is on."""
+    """The seat that leaves the series after the current game."""
     watched: float = inf
-    """When the clock is looked at next; no later than its flag falls."""
+    """When the clock is checked next, which is no later than its flag falls."""
 
     @property
     def numbered(self) -> tuple[tuple[Number, Seat], tuple[Number, Seat]]:

@@ -1,8 +1,7 @@
-"""Series: how waiting players come to them, how they are played, and how they end.
+"""Series: their start, their games, their end, and their deadlines.
 
-Starts the series of a match, begins its games, passes on what happens in them, and keeps the deadlines. A
-step that ends a series returns what becomes of its two seats, for the hub to carry out. A result is kept
-before anybody hears of it.
+Starts the series of a match, begins its games, and delivers the events. A step that ends a series returns a
+`Parting` for each seat, which the hub carries out. A result is stored before the players get the end.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,35 +42,35 @@ from gateway.matchmaking.matchmaker import (
 )
 
 ABSENCE = 1.0
-"""Seconds before a player is tried again that could not be reached when its game was to begin."""
+"""Seconds before an unreachable player is queued again."""
 SPREAD = 1000
-"""Steps within a second over which the players are spread who are looked at again during a pause."""
+"""The number of moments within a second over which players are spread that are queued again after a pause."""
 CROSSING = 0.5
 """Seconds to wait for a pending move before its player gets a new game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """What becomes of a seat after its series. It is out of it already."""
+    """What the hub has to do with a seat that has left its series."""
 
     seat: Seat
     dismissed: Dismissed | None
-    """How it is hung up on; None where it is not."""
+    """The last event, if the seat is disconnected; otherwise None."""
     waits: bool
-    """Whether it waits for the next opponent by itself."""
+    """Whether it waits for the next opponent without asking."""
     asked: Enter | None = None
-    """What it has asked for meanwhile."""
+    """Its open request to enter, if any."""
 
 
 class House(HousePlayers, Protocol):
-    """Where house players come from."""
+    """Opens seats for house players."""
 
     def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
-        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
+        """Open a seat in the hub for the house player `name` against `opponent`, and return it."""
 
 
 class SeriesRunner:
-    """All series that this hub holds, and the seats that wait for one."""
+    """Runs all series of this hub, and queues the seats that wait for one."""
 
     def __init__(
         self,
@@ -82,25 +81,22 @@ class SeriesRunner:
         seats: Mapping[int, Seat],
         contain: Callable[[Seat, float], AbstractContextManager[None]],
     ) -> None:
-        """Give each game the next id of `games`.
-
-        `seats` are those of the hub, `contain` is `Hub._contain`.
-        """
+        """`games` are the ids of games, `seats` those of the hub, `contain` is `Hub._contain`."""
         self.feed = feed
         self.is_closed = False
         """Whether no further game begins."""
         self.is_paused = False
-        """Whether pairing is paused; a series that another node has begun still starts."""
+        """Whether pairing is paused. A series that another node has begun still starts."""
         self.house: House
         self.games: RemoteGames
         self.pairing: RemotePairing
-        """These three are set by `Hub.engage` and `Hub.connect`, before their first use."""
+        """`house`, `games` and `pairing` are set by `Hub.engage` and `Hub.connect` before they are used."""
         self.pending: Deadlines[Seat] = Deadlines()
-        """When a pending move has not come, and is waited for no longer."""
+        """When pending moves are late."""
         self.rejoins: Deadlines[Seat] = Deadlines()
-        """When a seat is kept no longer for a player who has not asked again."""
+        """Until when seats are kept for players that have to ask for the next game."""
         self.absences: Deadlines[Seat] = Deadlines()
-        """When those may be back who could not be reached when their games were to begin."""
+        """When seats whose match was not started are queued again."""
         self._flags: Deadlines[Series] = Deadlines()
         self._terms = terms
         self._matchmaker = matchmaker
@@ -113,7 +109,7 @@ class SeriesRunner:
     # Waiting, and series that begin.
 
     def wait(self, seat: Seat, now: float) -> None:
-        """Put a seat into the matchmaker's queue; one with a pending move only once that has come."""
+        """Queue a seat at the matchmaker; with a pending move only after that has arrived or is late."""
         turn = seat.wait(next(self._turns), now)
         self.absences.cancel(seat)
         if seat.waits:
@@ -121,7 +117,7 @@ class SeriesRunner:
             self._matchmaker.wait(turn, now)
 
     def wait_on(self, seat: Seat, now: float) -> None:
-        """Requeue a seat whose match was not started, once that can lead to a match."""
+        """Queue a seat again whose match was not started, later if it is unreachable or pairing is paused."""
         situation = seat.situation
         if not isinstance(situation, Waiting):
             return
@@ -149,7 +145,7 @@ class SeriesRunner:
             self._matchmaker.finished(match)
 
     def _ready(self, match: Match | Hosting | Hosted, now: float) -> list[Seat] | None:
-        """Return the seats of a match; None if it cannot be played. Then those who still wait wait on."""
+        """Return the seats of a match. If it cannot be played, queue those that still wait; return None."""
         has_begun = isinstance(match, Hosted)  # on another node
         if self.is_closed and not has_begun:
             return None
@@ -157,7 +153,7 @@ class SeriesRunner:
         present = list[Seat]()
         if self.is_paused and not has_begun:
             for seat in seats:
-                if seat.hinder(None):  # now nothing but the pause is in the way
+                if seat.hinder(None):  # the pause is the only obstacle
                     self.feed.publish(hindered(seat))
         else:
             for seat in seats:
@@ -171,14 +167,14 @@ class SeriesRunner:
         return None
 
     def waiting(self, turn: Turn) -> Seat | None:
-        """Return the seat that waits in a turn, if it does still."""
+        """Return the seat that waits in a turn; None if it does not any more."""
         seat = self._seats.get(turn.seat)
         if seat is None or not isinstance(seat.situation, Waiting) or seat.situation.turn != turn:
             return None
         return seat
 
     def _start(self, match: Match | Hosting | Hosted, ready: Sequence[Seat], now: float) -> None:
-        """Start a series between the seats that are ready, or with a player who comes for it."""
+        """Start a series between two seats, or of one with a house player or a player of another node."""
         one = ready[0]
         match match:
             case Pair():
@@ -196,13 +192,13 @@ class SeriesRunner:
             case Hosted():
                 one.play_elsewhere(self.games.play_elsewhere(one, match), match)
                 self.pairing.began(match, 1)
-                self.feed.publish(Left(one.number))  # others see it there from now on
+                self.feed.publish(Left(one.number))  # from now on the other node publishes it
                 return
             case _:
                 assert_never(match)
         series = Series(match, seats)
         for number, seat in series.numbered:
-            seat.join(series, number)  # from here on a mistake costs both
+            seat.join(series, number)  # from here on a bug disconnects both
         table = None if isinstance(match, HousePair) else match.table
         players = seats[0].player(), seats[1].player()
         series.session = Session(players, self._terms, next(self._numbers), table, rounds=match.rounds)
@@ -221,10 +217,10 @@ class SeriesRunner:
         else:
             self._matchmaker.finished(match)
 
-    # Series that are on.
+    # Current series.
 
     def go_on(self, series: Series, now: float) -> None:
-        """Begin the next round, if both are ready for it and rounds still begin."""
+        """Begin the next round if both players are ready and the server does not drain."""
         one, two = series.seats
         if one.is_ready and two.is_ready and not self.is_closed:
             notes = series.session.begin(next(self._ids), now)
@@ -254,7 +250,7 @@ class SeriesRunner:
     def leave(self, seat: Seat, now: float, *, is_lost: bool = False) -> Sequence[Parting]:
         """Remove a seat from its series, if it is in one.
 
-        `is_lost` says that this is no fault of the player's: the game has no result.
+        With `is_lost`, when a node or the connection between two is lost, the game has no result.
         """
         if not isinstance(seat.situation, Seated):
             return ()
@@ -263,14 +259,14 @@ class SeriesRunner:
         return self._follow(series, outcome, now)
 
     def end_series(self, seat: Seat, now: float) -> Sequence[Parting]:
-        """Remove a seat from its series, at once or when the game that is on ends."""
+        """Remove a seat from its series, after the current game if there is one."""
         if isinstance(seat.situation, Seated) and seat.situation.series.is_playing:
             seat.situation.series.leaves_next = seat
             return ()
         return self.leave(seat, now)
 
     def stop(self, series: Series, now: float) -> None:
-        """Cut off a series, and deliver nothing. What becomes of its seats is left to the caller."""
+        """Cut off a series without delivering events. The caller handles its seats."""
         finished = series.session.stop(now)
         self.forget_flag(series)
         if finished is not None:
@@ -279,21 +275,21 @@ class SeriesRunner:
     # Time.
 
     def watch(self, series: Series, deadline: float) -> None:
-        """Look at a clock when its flag falls, or before that.
+        """Check the clock of a series at `deadline`.
 
-        Every move brings another deadline, and hardly a flag ever falls. So a series stands in the queue with
-        the earliest deadline that it had, and is asked for its present one when that has come. A move costs
-        no more than a comparison with `Series.watched`.
+        Every move sets another deadline, but flags hardly ever fall. So a series is queued with the earliest
+        deadline that it had, and its current one is looked up only when that has come. A move costs no more
+        than a comparison with `Series.watched`.
         """
         series.watched = deadline
         self._flags.set(series, deadline)
 
     def due_flags(self, now: float) -> Iterator[Series]:
-        """Yield the series in which the time of a seat may be up, for `late`; the earliest first."""
+        """Yield the series whose clocks `late` has to check now, the earliest first."""
         return self._flags.due(now)
 
     def late(self, series: Series) -> Sequence[Seat]:
-        """Return the seat whose time is up in a series that was due; where none is, look again in time."""
+        """Return the seat whose time is up in a series that was due. If it is not, watch the series again."""
         looked_for, series.watched = series.watched, inf
         deadline, number = series.session.deadline, series.session.to_move
         if deadline is None or number is None:
@@ -311,30 +307,30 @@ class SeriesRunner:
         return self._follow(series, series.session.flag(seat.situation.number, now), now)
 
     def forget_flag(self, series: Series) -> None:
-        """Watch the clock of a series no more."""
+        """Stop watching the clock of a series."""
         series.watched = inf
         self._flags.cancel(series)
 
     def next_flag(self) -> float | None:
-        """Return a time before which no flag falls; None where no clock runs."""
+        """Return a time before which no flag falls; None if no clock runs."""
         return self._flags.next_due()
 
     def await_move(self, seat: Seat, game: GameId, now: float) -> None:
-        """Give a seat no game for a moment: its move for a game that is over may be under way."""
+        """Wait up to `CROSSING` seconds for a seat's move for its last game, before it gets another game."""
         seat.await_move(game)
         self.pending.set(seat, now + CROSSING)
 
     def still_awaits(self, seat: Seat, now: float) -> bool:
-        """Whether to wait on for a pending move, since the seat's client has not heard of the end yet."""
+        """Whether to wait longer for a pending move, since the client has not got the end of its game yet."""
         if not self.feed.results.is_open(seat.pending_game):
             return False
         self.pending.set(seat, now + CROSSING)
         return True
 
-    # What follows.
+    # Outcomes.
 
     def _follow(self, series: Series, outcome: Outcome, now: float) -> Sequence[Parting]:
-        """Deliver what happened in a session, and do what follows from it."""
+        """Deliver the events of an outcome; if a game ended, begin the next one or end the series."""
         _deliver(series, outcome.notes)
         ending = outcome.ending
         if ending is None:
@@ -384,7 +380,7 @@ def _deliver(series: Series, notes: Sequence[Note]) -> None:
 
 
 def _dismissal(series: Series, number: int, broken: Broken | None) -> Dismissed | None:
-    """Return how a seat is hung up on with the end of its series; None where it is not."""
+    """Return the last event for a seat that is disconnected after its series; None if it is not."""
     manners = series.seats[number].manners
     if manners.house:
         return Dismissed(Why.SERIES_OVER)

@@ -1,9 +1,9 @@
-"""Elo, from pairs of games: of two players by themselves, and of several from one likelihood.
+"""Elo from pairs of games: the difference of two players, and the ratings of several.
 
-The two games of a pair share an opening, with colours swapped, so they depend on each other and are counted
-as one. A pair has one of five results, from 0 points to 2 for the first-named player. Counts of these, in
-this order, are its `cells`. Elo is logistic, normalized Elo as Michel Van den Bergh defines it, in the units
-in which a game's standard deviation is one: `Comments on normalized Elo`.
+The two games of a pair share an opening, with sides swapped, so they are not independent and are counted as
+one. A pair has one of five results, 0 to 2 points for the first player in steps of a half; `cells` are the
+counts of these five. Elo is logistic; normalized Elo is that of Michel Van den Bergh, "Comments on normalized
+Elo".
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,31 +13,31 @@ from random import Random
 from typing import TypeAlias
 
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""What a pair with each of the five results scores."""
+"""The score of a pair with each of the five results."""
 NORMALIZED = 800 / log(10)
-"""How many points of normalized Elo make one standard deviation of a game."""
+"""Points of normalized Elo per standard deviation of a game."""
 SPARE = 0.5
-"""Drawn games that are added where somebody scored all or nothing, so that Elo stays finite."""
+"""Drawn games added if a player scored all or nothing, so that its Elo is finite."""
 UNSEEN = 1.0
-"""Where all pairs of two players went alike, so many more with any result are there to be drawn."""
+"""Pairs added to the bootstrap, spread over all results, if all pairs of two players had the same result."""
 _Z95 = 1.959963984540054
 
 Crosstable: TypeAlias = Mapping[tuple[int, int], Sequence[float]]
-"""The cells of each two players, by their numbers. Two players are in it once, in either order."""
+"""The cells of each two players that met, by their numbers. Each two are in it once, in either order."""
 
 
 def elo(score: float) -> float:
-    """Return the difference in Elo at which a player scores so, more than 0 and less than 1."""
+    """Return the difference in Elo for a mean score, which is more than 0 and less than 1."""
     return 400 * log10(score / (1 - score))
 
 
 def expected(difference: float) -> float:
-    """Return what a player scores who is better by so much Elo."""
+    """Return the expected score of a player that is better by `difference` Elo."""
     return float(1 / (1 + 10 ** (-difference / 400)))
 
 
 def bounded(score: float, games: float) -> float:
-    """Return the score after so many games, kept from 0 and 1 by half a drawn game."""
+    """Return a mean score after `games` games, kept away from 0 and 1 by half a drawn game."""
     least = SPARE / 2 / (games + SPARE)
     return min(max(score, least), 1 - least)
 
@@ -47,20 +47,21 @@ def bounded(score: float, games: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """What pairs say about the first of two players; intervals are of 95 %."""
+    """An estimate for the first of two players. Intervals are of 95 %."""
 
     elo: float
     interval: tuple[float, float]
     """In Elo."""
     normalized: float
-    """Its normalized Elo; plus or minus `inf` where no two pairs differ and the score is not even."""
+    """Its normalized Elo; plus or minus `inf` if all pairs had the same result and the score is not even."""
     normalized_error: float
+    """Half the width of the interval of `normalized`."""
     superiority: float
-    """The likelihood that it is the better one."""
+    """The likelihood that it is the better player."""
 
 
 def strength(cells: Sequence[float]) -> Strength:
-    """Return what pairs say, at least one of them."""
+    """Estimate the difference of two players from their pairs, at least one."""
     pairs = sum(cells)
     score = sum(count * each for count, each in zip(cells, SCORES, strict=True)) / pairs
     variance = sum(count * (each - score) ** 2 for count, each in zip(cells, SCORES, strict=True)) / pairs
@@ -82,7 +83,7 @@ def strength(cells: Sequence[float]) -> Strength:
 
 
 def _quantile(free: float) -> float:
-    """Return Student's t for 95 % and so many degrees of freedom: of few pairs, nobody knows the variance."""
+    """Return Student's t for 95 % with `free` degrees of freedom, since the variance is only estimated."""
     if free <= 1:
         return 12.706
     z, inverse = _Z95, 1 / free
@@ -93,40 +94,40 @@ def _quantile(free: float) -> float:
     )
 
 
-# Several players: the likelihood of Bradley and Terry, in which a draw is half a win. At its maximum every
-# player scored just what its Elo says it should, against all its opponents together. The numbers say nothing
-# of who met whom more often. The mean of all players is 0.
+# Several players: the maximum of the Bradley-Terry likelihood, with a draw as half a win. At the maximum each
+# player's score is the one expected from the Elo of all its opponents, however often it met each of them. The
+# mean of all players is 0.
 
 _PER_ELO = log(10) / 400
 _CLOSE = 1e-6
 _ROUNDS = 100
 _LEAP = 400.0
-"""Elo that an estimate may change by at once."""
+"""The largest change of an Elo in one step of Newton's method."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What is known of one of several players."""
+    """The rating of one of several players."""
 
     elo: float
     interval: tuple[float, float]
     """Of 95 %."""
     superiority: Sequence[float]
-    """The likelihood that it is better than each of the players."""
+    """The likelihood that it is better than each of the players, by number."""
 
 
 def ratings(players: int, table: Crosstable, samples: int, lot: Random) -> list[Rating]:
-    """Return what is known of each player, from so many samples of a bootstrap, at least one.
+    """Return the rating of each player, with intervals from a bootstrap with `samples` samples, at least one.
 
-    For a sample the pairs of each two players are drawn again with replacement, which keeps the two games of
-    a pair together.
+    In each sample the pairs of each two players are drawn with replacement. The two games of a pair stay
+    together.
     """
     elos = fitted(players, table)
     drawn = []
     for _ in range(samples):
         sample = {}
         for pairing, cells in table.items():
-            # Pairs that all went alike would give an interval without width.
+            # With a single result the interval would have no width.
             alike = sum(map(bool, cells)) == 1
             weights = [count + UNSEEN / len(cells) for count in cells] if alike else cells
             pairs = round(sum(cells))
@@ -149,14 +150,14 @@ def _beats(one: float, two: float) -> float:
 
 
 def fitted(players: int, table: Crosstable, start: Sequence[float] | None = None) -> list[float]:
-    """Return the Elo of each player; those who met nobody have that of `start`, or 0."""
+    """Return the Elo of each player; that of one without games is its value in `start`, or 0."""
     results = []
     for (one, two), cells in table.items():
         if pairs := sum(cells):
             points = 2 * sum(count * score for count, score in zip(cells, SCORES, strict=True))
             spare = (
                 SPARE if points in (0, 2 * pairs) else 0.0
-            )  # with all or nothing there would be no such Elo
+            )  # with all or nothing the Elo would be infinite
             results.append((one, two, 2 * pairs + spare, points + spare / 2))
     elos = list(start or [0.0] * players)
     for _ in range(_ROUNDS):
@@ -171,9 +172,9 @@ def fitted(players: int, table: Crosstable, start: Sequence[float] | None = None
 
 
 def _newton(elos: Sequence[float], results: Sequence[tuple[int, int, float, float]]) -> list[float]:
-    """Return by how much each Elo is to change: one step of Newton's method.
+    """Return the change of each Elo in one step of Newton's method.
 
-    Each result names two players, their games and the points of the first.
+    A result is two players, the number of their games, and the points of the first.
     """
     size = len(elos)
     rows = [[0.0] * (size + 1) for _ in range(size)]  # the matrix, and beside it the right-hand side
@@ -187,9 +188,9 @@ def _newton(elos: Sequence[float], results: Sequence[tuple[int, int, float, floa
             rows[player][player] += weight
             rows[player][opponent] -= weight
             rows[player][size] += lack
-    for player in range(size):  # differences are known, and no level: each Elo is held, hardly, where it is
+    for player in range(size):  # only differences are determined; a small term keeps the matrix regular
         rows[player][player] += 1e-9
-    # Elimination by Gauss. The matrix is symmetric and positive definite, so no pivot has to be looked for.
+    # Gaussian elimination. The matrix is symmetric and positive definite, so no pivoting is needed.
     for pivot, above in enumerate(rows):
         for row in rows[pivot + 1 :]:
             if factor := row[pivot] / above[pivot]:

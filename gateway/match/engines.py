@@ -1,4 +1,4 @@
-"""A table at which two engines play, in a process of theirs (`worker`) and without a server."""
+"""A table with two engines, which play in one process (`worker`), without a server."""
 
 import json
 from collections.abc import Sequence
@@ -8,20 +8,21 @@ import trio
 
 from gateway.engines.catalogue import runs_user_code
 from gateway.game.board import CELLS
-from gateway.match.match import PATIENCE, Match, Table
+from gateway.match.match import PATIENCE, Match, MatchTable
 from gateway.runtime import children
 from gateway.runtime.processes import running
 from gateway.store.records import REASONS, GameRecord, Participant
 
 SPARE = 20.0
-"""Seconds that a game may take beside its moves: while an opening is drawn."""
+"""Seconds that a game may take in addition to its moves, to draw an opening."""
 ENGINE = "engine"
-"""The kind of a player here."""
+"""The `kind` of an engine in records."""
 PROCESS = running("gateway.match.worker")
+"""The command that starts the worker."""
 
 
 class Died(Exception):
-    """The process has ended, and had more to do."""
+    """The process has ended before its work was done."""
 
 
 class Late(Exception):
@@ -29,7 +30,7 @@ class Late(Exception):
 
 
 class EngineProcess:
-    """The process in which two engines play, from here: lines of JSON to it and from it."""
+    """The parent's end of the process in which two engines play. Sends and receives lines of JSON."""
 
     def __init__(self, started: trio.Process) -> None:
         assert started.stdin is not None
@@ -45,7 +46,7 @@ class EngineProcess:
             raise Died(children.how_it_ended(await self._process.wait())) from None
 
     async def answer(self, seconds: float) -> Any:
-        """Return what the next line says. Raises Died, Late."""
+        """Return the value in the next line, waiting up to `seconds`. Raises Died, Late."""
         while b"\n" not in self._rest:
             data = None
             with trio.move_on_after(seconds):
@@ -59,11 +60,11 @@ class EngineProcess:
         return json.loads(line)
 
 
-class EngineTable(Table):
-    """Two engines, in a process of theirs."""
+class EngineTable(MatchTable):
+    """A table with two engines."""
 
     def __init__(self, match: Match, pairing: int, words: Sequence[str] = tuple(PROCESS)) -> None:
-        """`words` start the process."""
+        """`words` is the command that starts the process."""
         super().__init__(match, pairing)
         self._words = words
         self._engines = [text for _, text in self._players]
@@ -80,13 +81,13 @@ class EngineTable(Table):
                     process = EngineProcess(started)
                     if await self._load(process):
                         await self._play(process)
-            except Died as death:  # and nobody knows by whose fault
+            except Died as death:  # either engine may be the cause, so count it for both
                 why = f"the process of both engines {death}: {self._last_words()}"
                 for side in (0, 1):
                     self.fail(side, why, self._log)
 
     async def _load(self, process: EngineProcess) -> bool:
-        """Let the process have its engines; return whether it has."""
+        """Load the engines in the process; return False if one of them cannot be loaded."""
         plan = self._match.plan
         limits = {"think": plan.think, "idle": plan.idle, "strict": plan.strict}
         await process.send({"engines": self._engines, **limits})
@@ -103,10 +104,9 @@ class EngineTable(Table):
         return True
 
     async def _play(self, process: EngineProcess) -> None:
-        """Play until there are no more games, or the process is of no more use. Raises Died."""
+        """Play until there are no more games, or the process cannot go on. Raises Died."""
         plan = self._match.plan
-        # Before a move of the user's code the process says how the game stands; other moves go by without a
-        # line.
+        # The process sends a line before each move of an engine with the user's code, otherwise none.
         moves = 2 if any(map(runs_user_code, self._engines)) else CELLS
         while (number := self.next_game()) is not None:
             lot = f"{plan.seed} {self.pairing} {number // 2}"
@@ -136,7 +136,7 @@ class EngineTable(Table):
                 return
 
     def _opening(self, pair: int) -> str | None:
-        """Return the opening of a pair of games; None where it is still to be drawn by lot."""
+        """Return the opening of a pair of games; None if the worker has to draw a random one."""
         openings, halves = self._match.plan.openings, self._match.tally.meetings[self.pairing].halves
         if openings:
             return openings[pair % len(openings)]
@@ -146,7 +146,7 @@ class EngineTable(Table):
         return None if other is None else other.record.moves[: other.opening]
 
     def _take_in(self, number: int, game: dict[str, Any], why: str) -> None:
-        """Count a game, unless its loser failed before its first move. `why` is what the loser did wrong."""
+        """Count a game, or a failure if the loser made no move. `why` is the loser's fault, if any."""
         if not self.is_wanted(number):
             return
         one, two = (Participant(name, ENGINE) for name, _ in self._players)

@@ -1,8 +1,8 @@
-"""The file of a match: what was asked for, then a line of JSON for each game, written as soon as it is over.
+"""The file of a match: its settings, then a line of JSON for each game, written as soon as the game is over.
 
-Whatever happens to the process, the file has each game that was counted, once, and the match can go on from
-it; what `sync` was called for stays through a power cut, too. A line that was cut off in the middle, as by a
-full disk, is no game: it is cut away. While a match writes to the file no other one can.
+A match that was stopped, even killed, can go on from its file. After `sync` the games also survive a power
+failure. The file is locked while a match writes to it. An incomplete last line, as after a full disk, is
+removed.
 """
 
 import json
@@ -29,34 +29,35 @@ class Played:
     pairing: int
     number: int
     opening: int
-    """How many of its moves were given; 0 for the empty board."""
+    """The number of moves in its opening; 0 for the empty board."""
     record: GameRecord
-    """Its players bear the names that they have in the match."""
+    """The record, with the names that the players have in the match."""
     late: tuple[int, int] = (0, 0)
-    """How many moves of the first and of the second mover took longer than ``--think`` allows."""
+    """The number of moves that took longer than ``--think`` allows, of the first and the second mover."""
 
     @property
     def points(self) -> float:
-        """What the first-named player of the pairing got, who moves first in games with an even number."""
+        """The points of the first player of the pairing, who moves first in games with an even number."""
         if self.record.winner is None:
             return 0.5
         return float(self.record.winner == self.number % 2)
 
 
 class Journal:
-    """The open file."""
+    """The open file of a match."""
 
     def __init__(self, path: Path, settings: dict[str, Any], number: int) -> None:
         self.path = path
         self.settings = settings
-        """What was asked for."""
+        """The settings in its first line, as returned by `Plan.settings`."""
         self._number = number
+        """The file descriptor."""
         self._is_ahead = False
-        """Whether more is written than the disk is known to have."""
+        """Whether something was written since the last sync."""
 
     @classmethod
     def new(cls, path: Path, settings: dict[str, Any]) -> Self:
-        """Begin a file. Raises OSError, FileExistsError where there is one."""
+        """Create a file. Raises OSError; FileExistsError if it exists."""
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
         try:
             _lock(number, path)
@@ -64,14 +65,14 @@ class Journal:
             os.fsync(number)
             sync_folder(path.parent)
         except BaseException:
-            path.unlink()  # it is of no match, and would keep the next one from its place
+            path.unlink()  # or the next attempt would raise FileExistsError
             os.close(number)
             raise
         return cls(path, settings, number)
 
     @classmethod
     def old(cls, path: Path) -> Self:
-        """Open a file to go on. Raises OSError, and ValueError where it is of no match."""
+        """Open a file to continue its match. Raises OSError; ValueError if it is not the file of a match."""
         number = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         try:
             _lock(number, path)
@@ -79,7 +80,7 @@ class Journal:
                 settings = _object(lines.readline(), path, 1)
             if settings.pop(_MARK, None) != _VERSION:
                 raise ValueError(f"{path} is not the file of a match")
-            _cut(number)  # only now: nothing is cut from a file of anybody else's
+            _cut(number)  # only after the check that it is the file of a match
         except BaseException:
             os.close(number)
             raise
@@ -95,10 +96,10 @@ class Journal:
             os.close(self._number)
 
     def append(self, entry: Played | Withdrawal) -> None:
-        """Write a game. Raises OSError; then the file may have a part of it, which is cut away later.
+        """Write a game. Raises OSError; the file may then have an incomplete line, which `old` removes.
 
-        A withdrawal is not written: a player that was dropped plays again when the match goes on, as what
-        was wrong with it may have been mended.
+        A withdrawal is not written: a player that was dropped plays again when the match goes on, since its
+        user may have corrected it.
         """
         if isinstance(entry, Withdrawal):
             return
@@ -113,7 +114,7 @@ class Journal:
         write_all(self._number, f"{json_text(line)}\n".encode())
 
     def sync(self) -> None:
-        """Wait, for milliseconds, until what was written is on the disk. Raises OSError."""
+        """Wait until everything is on disk, which takes milliseconds. Raises OSError."""
         if self._is_ahead:
             self._is_ahead = False
             os.fdatasync(self._number)
@@ -139,7 +140,7 @@ def _lock(number: int, path: Path) -> None:
 
 
 def _cut(number: int) -> None:
-    """Cut away what follows the last end of a line."""
+    """Remove an incomplete last line."""
     size = end = os.fstat(number).st_size
     while end and os.pread(number, 1, end - 1) != b"\n":
         end -= 1

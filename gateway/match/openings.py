@@ -1,8 +1,6 @@
-"""Positions from which two engines start, each of them once with either colour.
+"""Openings: positions from which two engines start, in a pair of games with swapped sides.
 
-In Pascal Pons' notation: the columns played, counted from 1, in one word. Balanced is a position that best
-play draws, where the solver is installed, and else one in which a short search finds nobody ahead by much. In
-neither can anybody win at once.
+A file has them in Pascal Pons' notation: the columns played, counted from 1, as one word.
 """
 
 from collections.abc import Iterable
@@ -15,18 +13,18 @@ from gateway.engines.search import Search
 from gateway.game.board import COLUMNS, Board, board_at
 
 MOST = 30
-"""Discs of an opening at most: a game is to follow."""
+"""The most discs of an opening."""
 _EVEN = 12
-"""The value of a search up to which nobody is ahead by much."""
+"""The largest value of a search, for either side, that counts as balanced."""
 _THINK = 0.03
-"""Seconds for the search of one position."""
+"""Seconds to search one position."""
 _TRIES = 200
 
 
 def read(lines: Iterable[str]) -> list[str]:
-    """Return the openings of a file: the first word of each line, those left out that begin with #.
+    """Return the openings of a file: the first word of each line that is neither empty nor a comment (#).
 
-    As digits of columns from 0, as a record has its moves. Raises ValueError, which names the line.
+    They are converted to columns from 0, as in records. Raises ValueError, which names the line.
     """
     positions = []
     for number, line in enumerate(lines, 1):
@@ -45,9 +43,11 @@ def read(lines: Iterable[str]) -> list[str]:
 
 
 def balanced(discs: int, lot: Random) -> str:
-    """Return the columns, from 0, of a balanced position with so many discs, from 0 to `MOST`, drawn by lot.
+    """Return a random balanced position with `discs` discs, 0 to `MOST`, as columns from 0.
 
-    Where none is found in many tries, the last position in which nobody wins at once.
+    With the solver installed, a position is balanced if perfect play draws it, otherwise if a short search
+    finds it about even; neither side may have a winning move. If none is found in many tries, the position
+    is the last one without a winning move.
     """
     has_book = perfect.has_book()
     position = ""
@@ -62,7 +62,7 @@ def balanced(discs: int, lot: Random) -> str:
 
 
 def _by_lot(discs: int, lot: Random) -> Board | None:
-    """Return a position by lot; None if somebody has won, or wins at once."""
+    """Return a random position; None if it is won, or either side has a winning move."""
     board = Board()
     for _ in range(discs):
         board = board.drop(lot.choice([each for each in range(COLUMNS) if board.has_room(each)]))

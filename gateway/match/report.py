@@ -1,6 +1,6 @@
-"""How a match stands, as lines for people and as an object for programs.
+"""Reports about a match: lines for people and an object for programs.
 
-Knows what was counted and what it says. Does not know where the text goes.
+Knows the tally and its statistics. Does not know where the text is shown.
 """
 
 from collections.abc import Mapping
@@ -9,44 +9,42 @@ from math import isfinite
 from random import Random
 from typing import Any
 
-from gateway.game.events import Reason
 from gateway.game.text import aligned, printable
 from gateway.match.elo import Rating, ratings, strength
 from gateway.match.sprt import Sprt
-from gateway.match.tally import Player, Score, Tally
-from gateway.store.records import WORDS
+from gateway.match.tally import MatchTally, Player, Score
+from gateway.store.records import FAULTS, WORDS
 
 SAMPLES = 1000
-"""Samples of the bootstrap at the end."""
+"""Samples of the bootstrap in the last report."""
 _FEW = 4
-"""Players for whom there are as many samples as were asked for."""
+"""The number of players up to which all samples are used."""
 _STRENGTH = ("Elo", "95 %", "better")
 _COUNTS = (
     *("games", "points", "won", "drawn", "lost", "first", "second", "s/move", "late"),
-    *("time", "illegal", "left"),
+    *(WORDS[each] for each in FAULTS),
 )
-_FAULTS = (Reason.TIME, Reason.ILLEGAL, Reason.LEFT)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a match stands."""
+    """The state of a match."""
 
-    tally: Tally
+    tally: MatchTally
     test: Sprt | None
     games: int
-    """All that the match has."""
+    """The number of games of the match."""
     left: int
-    """Games still to be played."""
+    """The number of games still to be played."""
     played: int
-    """Games of this run of the command."""
+    """The number of games played by this run of the command."""
     seconds: float
-    """That it has run."""
+    """The duration of this run."""
     failed: Mapping[int, str] = field(default_factory=dict)
-    """The players, by number, whose games say nothing of their strength, and why."""
+    """The players, by number, whose games do not show their strength, and why."""
 
     def lines(self, samples: int = SAMPLES) -> list[str]:
-        """Return how it stands: of two players their difference first, and no other Elo."""
+        """Return the report with the table of players. With two players, their Elo difference comes first."""
         players, is_duel = self.tally.players, len(self.tally.players) == 2
         rated = [None, None] if is_duel else self._ratings(samples)
 
@@ -69,7 +67,7 @@ class Report:
         return [*first, *aligned(rows, left=(1,)).splitlines(), "", *short]
 
     def summary(self) -> list[str]:
-        """Return how it stands in few lines, without the table."""
+        """Return the report without the table."""
         tally, firsts = self.tally, self.tally.firsts
         rate, rest = self._rate(), ""
         if self.left and rate:
@@ -91,7 +89,7 @@ class Report:
         ]
 
     def details(self) -> list[str]:
-        """Return what each pairing of several players says, and who scored what moving first, in lines."""
+        """Return a line for each pairing of several players, and the table of points by first mover."""
         names = [printable(each.name) for each in self.tally.players]
         lines = []
         if len(names) > 2:
@@ -103,7 +101,7 @@ class Report:
         return [*lines, *aligned(rows, left=(0,)).splitlines()]
 
     def as_object(self) -> dict[str, Any]:
-        """Return all of it as what JSON can say."""
+        """Return the report as a JSON object."""
         tally = self.tally
         rated = self._ratings(SAMPLES)
         figures: dict[str, Any] = _rounded(
@@ -124,14 +122,14 @@ class Report:
         return figures
 
     def _rate(self) -> float:
-        """Return how many games a second were played."""
+        """Return the games per second of this run."""
         return self.played / self.seconds if self.seconds > 0 else 0.0
 
     def _ratings(self, samples: int) -> list[Rating | None]:
-        """Return the players' ratings, without the games of those who failed; None for who has no others.
+        """Return the players' ratings, without games of players that failed; None for one without games.
 
-        That of two players is their difference. Of many players it comes from fewer samples, because each
-        takes longer.
+        Ratings of two players come from their difference. With many players fewer samples are used, because
+        each takes longer.
         """
         table = {
             pairing: meeting.cells
@@ -152,7 +150,7 @@ class Report:
         return [rating if player in met else None for player, rating in enumerate(rated)]
 
     def _difference(self, number: int) -> str:
-        """Return what the games of a pairing say of the difference between the two, in a line."""
+        """Return a line with the difference in strength of the two players of a pairing."""
         pairing, meeting = self.tally.pairings[number], self.tally.meetings[number]
         names = " against ".join(printable(self.tally.players[each].name) for each in pairing)
         if not self.failed.keys().isdisjoint(pairing):
@@ -165,7 +163,7 @@ class Report:
             f"{lead.normalized:+.1f} ± {lead.normalized_error:.1f}" if isfinite(lead.normalized) else "-"
         )
         better = f" (95 %: {low:+.1f} to {high:+.1f}), better with {100 * _likely(lead.superiority):.1f} %"
-        if low == high:  # pairs that went alike, be they one or a hundred, say neither
+        if low == high:  # all pairs had the same result, which gives no interval
             better = ""
         text = (
             f"{names}: Elo {lead.elo:+.1f}{better}; normalized {normalized};"
@@ -174,7 +172,7 @@ class Report:
         return f"{text}; {meeting.repeats}" if meeting.repeats else text
 
     def _verdict(self, test: Sprt) -> str:
-        """Return what the test says, in a line."""
+        """Return a line with the result of the test."""
         meeting = self.tally.meetings[0]
         named = f"SPRT {test.model} elo0={test.elo0:g} elo1={test.elo1:g}"
         if self.failed:
@@ -208,7 +206,7 @@ class Report:
             "moving_first": _score(player.by_colour[0]),
             "seconds_per_move": _seconds(player),
             "late_moves": player.late,
-            "lost_by": {WORDS[each]: player.faults[each] for each in _FAULTS},
+            "lost_by": {WORDS[each]: player.faults[each] for each in FAULTS},
         }
 
     def _pairing(self, number: int) -> dict[str, Any]:
@@ -229,18 +227,18 @@ class Report:
 
 
 def _counts(player: Player) -> tuple[str, ...]:
-    """Return the cells of a player's row that do not depend on the other players."""
+    """Return the cells of a player's row after those of its rating."""
     total = player.total
     return (
         *(str(total.games), f"{total.points:g}", str(total.won), str(total.drawn), str(total.lost)),
         *(_share(score.points, score.games) for score in player.by_colour),
         *(f"{_seconds(player):.4f}", str(player.late)),
-        *(str(player.faults[each]) for each in _FAULTS),
+        *(str(player.faults[each]) for each in FAULTS),
     )
 
 
 def _likely(share: float) -> float:
-    """Return a likelihood, kept from 0 and 1: no number of games makes one certain."""
+    """Return a likelihood between 0.001 and 0.999, since no number of games makes one certain."""
     return min(max(share, 0.001), 0.999)
 
 
@@ -261,7 +259,7 @@ def _score(score: Score) -> dict[str, float]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return the same with four decimals at most, and 0 for what is as good as that, such as -1e-15."""
+    """Return a value with all numbers in it rounded to four decimals, and 0.0 in place of -0.0."""
     match value:
         case float():
             return round(value, 4) + 0.0

@@ -1,11 +1,9 @@
-"""The sequential probability ratio test: does a player gain `elo1` rather than `elo0`?
+"""The sequential probability ratio test (SPRT) of two hypotheses about a player: `elo0` against `elo1`.
 
-Of a generalized likelihood ratio: each hypothesis has the distribution of results that fits best what was
-seen, among all that have its Elo. So nothing has to be known of draws, or of how the games of a pair depend
-on each other. The mathematics is Michel Van den Bergh's: `Comparing the approximations for the generalized
-log likelihood ratio of a multinomial distribution` and `Comments on normalized Elo`.
-
-Pure: counts in, a ratio out.
+Pure. Uses the generalized likelihood ratio: each hypothesis gets the distribution of results that fits the
+counts best among all with its Elo, so that no model of draws or of pairs of games is needed. The mathematics
+is by Michel Van den Bergh, "Comparing the approximations for the generalized log likelihood ratio of a
+multinomial distribution" and "Comments on normalized Elo".
 """
 
 from collections.abc import Sequence
@@ -16,19 +14,19 @@ from math import log, sqrt
 from gateway.match.elo import NORMALIZED, SCORES, expected
 
 EMPTY = 1e-3
-"""What stands for a cell in which nothing was counted: no result is impossible."""
+"""The count that replaces 0 in a cell, since no result is impossible."""
 MOST = 1000
-"""Elo of a hypothesis; beyond that a score is so near to 0 or 1 that there is nothing to be computed."""
+"""The largest Elo of a hypothesis. Beyond it the score is too near to 0 or 1 to compute with."""
 _CLOSE = 1e-10
 _ROUNDS = 10
 _SETTLED = 1e-4
 
 LOGISTIC, NORMAL = MODELS = ("logistic", "normalized")
-"""In which Elo the hypotheses are."""
+"""The two kinds of Elo in which hypotheses can be given."""
 
 
-class Decision(Enum):
-    """What the test says."""
+class Verdict(Enum):
+    """The outcome of the test so far."""
 
     GOES_ON = "not decided"
     H0 = "H0 accepted"
@@ -37,14 +35,14 @@ class Decision(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """A test. Raises ValueError where its figures make none."""
+    """A test. Raises ValueError for invalid parameters."""
 
     elo0: float = 0.0
     elo1: float = 10.0
     alpha: float = 0.05
-    """The share of players with `elo0` that it takes for better ones, at most."""
+    """The largest probability to accept `elo1` for a player with `elo0`."""
     beta: float = 0.05
-    """The share of players with `elo1` that it misses, at most."""
+    """The largest probability to accept `elo0` for a player with `elo1`."""
     model: str = LOGISTIC
 
     def __post_init__(self) -> None:
@@ -57,13 +55,13 @@ class Sprt:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The ratios at which it is decided, for `elo0` and for `elo1`."""
+        """The log-likelihood ratios at which `elo0` and `elo1` are accepted."""
         return log(self.beta / (1 - self.alpha)), log((1 - self.beta) / self.alpha)
 
     def ratio(self, cells: Sequence[float]) -> float:
-        """Return the logarithm of the likelihood ratio of `elo1` over `elo0`.
+        """Return the log-likelihood ratio of `elo1` over `elo0`.
 
-        `cells` are counts of the results of pairs, five of them, or of games: lost, drawn, won.
+        `cells` are the counts of the five results of pairs, or of lost, drawn and won games.
         """
         counts = [count or EMPTY for count in cells]
         total = sum(counts)
@@ -72,15 +70,15 @@ class Sprt:
         one, two = (self._fitted(each, shares, steps) for each in (self.elo0, self.elo1))
         return total * sum(share * log(q / p) for share, p, q in zip(shares, one, two, strict=True))
 
-    def decision(self, ratio: float) -> Decision:
-        """Return what a ratio decides."""
+    def decision(self, ratio: float) -> Verdict:
+        """Return the outcome for a log-likelihood ratio."""
         low, high = self.bounds
         if ratio >= high:
-            return Decision.H1
-        return Decision.H0 if ratio <= low else Decision.GOES_ON
+            return Verdict.H1
+        return Verdict.H0 if ratio <= low else Verdict.GOES_ON
 
     def _fitted(self, difference: float, shares: Sequence[float], steps: Sequence[float]) -> list[float]:
-        """Return the distribution of this Elo that fits the shares best."""
+        """Return the distribution with this Elo that fits the shares best."""
         if self.model == LOGISTIC:
             mean = expected(difference)
             return _tilted(shares, [step - mean for step in steps])
@@ -89,9 +87,9 @@ class Sprt:
 
 
 def _normalized(shares: Sequence[float], steps: Sequence[float], target: float) -> list[float]:
-    """Return the best fit in which the mean is `target` standard deviations above 1/2.
+    """Return the distribution that fits best among those with a mean `target` standard deviations above 1/2.
 
-    That is no linear condition. It is replaced by its tangent where the fit is, over and over.
+    That condition is not linear, so it is linearized at the current fit, repeatedly.
     """
     fit = [1 / len(steps)] * len(steps)
     for _ in range(_ROUNDS):
@@ -107,10 +105,10 @@ def _normalized(shares: Sequence[float], steps: Sequence[float], target: float) 
 
 
 def _tilted(shares: Sequence[float], slopes: Sequence[float]) -> list[float]:
-    """Return the distribution nearest to `shares` in which `slopes` have the mean 0.
+    """Return the distribution nearest to `shares` under which `slopes` have the mean 0.
 
-    It is p / (1 + t a) for each share p and slope a, with the t that makes the mean 0. The mean falls as t
-    grows; Newton's method finds its root, and halves the interval where that leads out of it.
+    It is p / (1 + t a) for each share p and slope a, with t such that the mean is 0. The mean decreases in t;
+    Newton's method finds the root, with bisection when a step leaves the interval.
     """
     pairs = list(zip(shares, slopes, strict=True))
     low, high = -1 / max(slopes), -1 / min(slopes)

@@ -1,7 +1,6 @@
-"""What is counted in a match.
+"""The counts of a match: scores, faults, and pairs of games.
 
-Knows records of games, and players by the names that they have in the match. Of each game it keeps the hash
-of its moves, to know which were the same, and no more.
+Knows records of games. Of each game it keeps only a hash of its moves, to recognize repeated games.
 """
 
 from collections import Counter
@@ -13,12 +12,12 @@ from gateway.game.events import Reason
 from gateway.match.journal import Played
 
 ENOUGH = 10
-"""Pairs after which it is known whether most repeat each other."""
+"""The number of pairs from which on `Meeting.repeats` is checked."""
 
 
 @dataclass(slots=True)
 class Score:
-    """The games of one player, or of one against another."""
+    """The results of one player, in all games or against one other player."""
 
     won: int = 0
     drawn: int = 0
@@ -26,16 +25,16 @@ class Score:
 
     @property
     def games(self) -> int:
-        """All of them."""
+        """The number of games."""
         return self.won + self.drawn + self.lost
 
     @property
     def points(self) -> float:
-        """1 for each game won, half of one for each drawn."""
+        """1 for each won game, 0.5 for each drawn one."""
         return self.won + self.drawn / 2
 
     def add(self, points: float) -> None:
-        """Count a game."""
+        """Count a game with these points: 0, 0.5 or 1."""
         self.won += points == 1
         self.drawn += points == 0.5
         self.lost += points == 0
@@ -43,70 +42,70 @@ class Score:
 
 @dataclass(slots=True)
 class Player:
-    """What is counted of one player."""
+    """The counts of one player."""
 
     name: str
     by_colour: tuple[Score, Score] = field(default_factory=lambda: (Score(), Score()))
-    """Its games, moving first and moving second."""
+    """Its scores as first mover and as second mover."""
     moves: int = 0
     thought: int = 0
     """Milliseconds."""
     late: int = 0
     """Moves that took longer than ``--think`` allows."""
     faults: Counter[Reason] = field(default_factory=Counter)
-    """Games that it lost in another way than on the board."""
+    """The number of games that it lost for each reason other than four in a row."""
     left: list[int] = field(default_factory=lambda: [0, 0])
-    """Of these, those that it left, as where it crashed: moving first, and moving second."""
+    """The number of games that it left, for example by crashing, as first mover and as second mover."""
 
     @property
     def total(self) -> Score:
-        """All its games."""
+        """Its score in all games."""
         first, second = self.by_colour
         return Score(first.won + second.won, first.drawn + second.drawn, first.lost + second.lost)
 
     @property
     def leaves_most(self) -> bool:
-        """Whether it left half of its games or more, which says nothing of its strength.
+        """Whether it left half of its games or more, which then do not show its strength.
 
-        Either colour weighs the same: of a pair one game may be over, and not the other.
+        Both sides have the same weight, since it may have played more games on one of them.
         """
         shares = [left / games for left, games in self._left_by_colour() if games]
         return any(self.left) and 2 * sum(shares) >= len(shares)
 
     @property
     def goes_on_leaving(self) -> bool:
-        """Whether it did so by three standard deviations more, with one of the colours or with both."""
+        """Whether it left half of its games and three standard deviations more, on one side or on both."""
         counts = [*self._left_by_colour(), (sum(self.left), self.total.games)]
         return self.leaves_most and any(
             games and 2 * left - games >= 3 * sqrt(games) for left, games in counts
         )
 
     def _left_by_colour(self) -> list[tuple[int, int]]:
-        """Return games left and games played, moving first and moving second."""
+        """Return the games left and the games played, as first mover and as second mover."""
         return [(left, score.games) for left, score in zip(self.left, self.by_colour, strict=True)]
 
 
 @dataclass(slots=True)
 class Meeting:
-    """What is counted of two players against each other."""
+    """The counts of two players against each other."""
 
     cells: list[int] = field(default_factory=lambda: [0] * 5)
-    """Pairs, by the points of the first-named."""
+    """The number of pairs with each result, by the points of the first player."""
     halves: dict[int, Played] = field(default_factory=dict)
-    """The games of pairs of which the other game is not over, by the number of the pair."""
+    """Games whose pair is not complete, by the number of the pair."""
     pairs: set[int] = field(default_factory=set)
     """The hashes of the pairs."""
 
     @property
     def repeats(self) -> str:
-        """Why these pairs prove nothing, as they are no independent ones; empty where that is not so."""
+        """A text if most pairs repeat each other, so that they are not independent; otherwise empty."""
         played, different = sum(self.cells), len(self.pairs)
         if played < ENOUGH or 2 * different >= played:
             return ""
         return f"most pairs of games repeat each other: of {played} only {different} differ"
 
     def add(self, played: Played) -> None:
-        """Count a pair, once both its games are over."""
+        """Add a game; count its pair if both games are over."""
         other = self.halves.pop(played.number // 2, None)
         if other is None:
             self.halves[played.number // 2] = played
@@ -116,27 +115,27 @@ class Meeting:
             self.pairs.add(hash(frozenset(moves)))
 
 
-class Tally:
-    """All that is counted."""
+class MatchTally:
+    """All counts of a match."""
 
     def __init__(self, players: Sequence[str], pairings: Sequence[tuple[int, int]]) -> None:
         self.players = [Player(name) for name in players]
         self.pairings = pairings
         self.meetings = [Meeting() for _ in pairings]
         self.firsts = Score()
-        """All games, as the first movers scored."""
+        """The score of all first movers."""
         self.cross: dict[tuple[int, int], Score] = {}
-        """What a player scored that moved first against another."""
+        """The score of each first mover against each second mover."""
         self._games: set[int] = set()
 
     @property
     def games(self) -> int:
-        """How many games were played."""
+        """The number of games played."""
         return self.firsts.games
 
     @property
     def different(self) -> int:
-        """How many of these were different: in players, colours or moves."""
+        """The number of different games, by players, sides and moves."""
         return len(self._games)
 
     def add(self, played: Played) -> None:

@@ -1,11 +1,9 @@
-"""The process that plays two engines against each other: lines of JSON in, lines of JSON out.
+"""The program that plays two engines against each other: lines of JSON in, lines of JSON out.
 
-The first line in names the engines and says how long they may think; it is answered by a line for each
-engine, null or why it cannot be had. Each further line says which of the two moves first, and from which
-moves the game starts, or how many discs are to be drawn; it is answered by the game. Who fails loses it.
-
-An engine may do what it likes to its process. So before a move of the user's code a line says how the game
-stands, as lost by who is to move: that is its result if the process ends there, or hangs.
+The first line has the engines and time limits; the answer is a line for each engine, null or why it cannot be
+loaded. Each further line asks for a game; the answer is the game. An engine that fails loses it. An engine
+may crash or block the process, so before each move of the user's code a line has the game as lost by the side
+to move: this is the result if the process ends or hangs.
 """
 
 import json
@@ -28,25 +26,25 @@ from gateway.game.text import printable
 from gateway.match.openings import balanced
 
 MARGIN = 0.1
-"""Seconds beyond those that it may think after which a move is late: the machine may be busy."""
+"""Seconds that a move may take beyond ``--think`` before it is late, since the machine may be busy."""
 PART = 0.9
-"""An engine is told to think for so much of the time at most that any player may take."""
+"""The largest part of ``--idle`` that an engine is told to think for."""
 SHOWN = 300
-"""Characters at most of why an engine failed."""
+"""The longest text, in characters, about why an engine failed."""
 
 
 class _TooLate(BaseException):
-    """An engine thinks for longer than any player may."""
+    """Raised by SIGALRM: an engine has exceeded its time."""
 
 
 class _Over(BaseException):
-    """Nobody waits for a game any more."""
+    """Raised by SIGTERM: no further game is wanted."""
 
 
 def main() -> None:
-    """Play until nobody asks for a game any more. What an engine prints goes to stderr.
+    """Play until stdin ends or SIGTERM arrives. What an engine prints goes to stderr.
 
-    SIGTERM ends a thought, too, so that an engine that is a program of its own is ended with this process.
+    SIGTERM also interrupts a move, so that an engine that is an external program is ended, too.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
@@ -55,13 +53,13 @@ def main() -> None:
     except _Over:
         pass
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # engines end in peace
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # do not interrupt the engines' cleanup
 
 
 def _play() -> None:
     signal.signal(signal.SIGALRM, _stop)
     asked, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # what engines start inherits these, and neither pipe
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # children of engines must not inherit the pipes
     os.dup2(2, 1)
 
     def tell(what: object) -> None:
@@ -95,7 +93,7 @@ def _stop(_: int, __: FrameType | None) -> None:
 
 
 class Duel:
-    """Two engines, who play game after game."""
+    """Plays games between two engines."""
 
     def __init__(
         self,
@@ -107,11 +105,11 @@ class Duel:
         announced: Sequence[bool] = (False, False),
         tell: Callable[[object], None] = print,
     ) -> None:
-        """All times are seconds for a move: `budgets` are what each engine is told.
+        """All times are seconds for one move; `budgets` are passed to the engines.
 
-        Who takes longer than `idle` loses the game. Who takes longer than `think` is late, which loses the
-        game if that is `strict`. Before a move of an engine that is `announced`, `tell` is told how the game
-        stands.
+        An engine that takes longer than `idle` loses the game. A move that takes longer than `think` is late,
+        and loses the game with `strict`. Before a move of an engine that is `announced`, `tell` gets the game
+        so far.
         """
         self._engines = engines
         self._budgets = [min(budget, PART * idle) for budget in budgets]
@@ -119,14 +117,14 @@ class Duel:
         self._late = math.inf if think is None else think + MARGIN
         self._strict = strict
         self._longest, self._limit = idle, f"{idle:g} s"
-        """After which time an engine is stopped, and what it then has not kept to."""
+        """The time after which an engine is stopped, and the name of that limit."""
         if strict and self._late < idle:
             self._longest, self._limit = self._late, f"the {think:g} s of --think"
         self._announced = announced
         self._tell = tell
 
     def play(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Return the game: its times, moves, winner, reason, and why an engine failed."""
+        """Play a game; return its times, moves, winner, reason, and why an engine failed."""
         opening = asked["opening"]
         if opening is None:
             opening = balanced(asked["discs"], Random(asked["lot"]))
@@ -165,7 +163,7 @@ class Duel:
         return stands(fault)
 
     def _column(self, number: int, board: Board) -> tuple[int, tuple[str, str] | None]:
-        """Return a column; or else how the game is lost, and why."""
+        """Return the engine's column and None; if it fails, 0 and the reason of the loss with a text."""
         try:
             signal.setitimer(signal.ITIMER_REAL, self._longest)
             try:
@@ -181,7 +179,7 @@ class Duel:
             return 0, ("time", str(error))
         except EngineError as error:
             return 0, ("left", f"the engine failed: {error}")
-        except (Exception, SystemExit) as error:  # anybody may have written it
+        except (Exception, SystemExit) as error:  # the user's code may raise anything
             sys.stderr.write("".join(format_exception(error)))
             return 0, ("left", f"the engine failed: {in_words(error)}")
 

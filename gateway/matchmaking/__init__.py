@@ -1,5 +1,5 @@
-"""Pairing: the protocol `Matchmaker`, and lobby, tables and house players, which are the standard one.
+"""Pairing: the protocol `Matchmaker`, and the standard matchmaker with lobby, tables and house players.
 
-May import `gateway.game`. Pure, like it. Others use `matchmaking.matchmaker` and `matchmaking.standard`; the
-nodes of a cluster, which pair in one lobby, also its parts.
+May import `gateway.game`. Pure, like it. Other packages use `matchmaker` and `standard`; `gateway.cluster`
+also uses parts of the lobby.
 """

@@ -1,11 +1,7 @@
-"""The lobby: seekers that wait for any opponent or for a certain one, and how they are paired.
+"""The lobby: seekers that wait for any opponent or for a certain one, and the rules that pair them.
 
-Knows names, wishes, how often two have met, since when a seeker has been waiting, and how long its games
-take. Does not know seats, games or dialects. Pairing is by name: *a player is its name*, so all rules about
-who may meet whom are questions about two names, and seekers of one name are a queue.
-
-Nothing looks through all seekers. Seekers that would meet anyone leave the pool as soon as two of them may
-meet, so they are few. Of the seekers that wish for the same one, the first are looked at.
+Knows names, wishes, the number of games of two names, and times. Does not know seats, games or dialects. All
+rules are about names: seekers with the same name are a queue. No step looks at all seekers.
 """
 
 import random
@@ -18,31 +14,31 @@ from gateway.game.deadlines import Deadlines
 from gateway.matchmaking.pool import Hold, Pool, Seeker
 
 MEETINGS_LIMIT = 100_000
-"""Ordered pairs of names whose games are remembered, and names whose pace is."""
+"""The most ordered pairs of names whose games are remembered, and names whose pace is remembered."""
 LONGEST_KEY = 32
-"""Characters of the longest name that is remembered as it is."""
+"""The longest name, in characters, that is remembered without a digest."""
 CHOICE = 100
-"""Partners at most among which the one met least is looked for. The others get their turn later."""
+"""The most partners among which the one that met the seeker least is chosen."""
 LONGEST_HOLD = 1.0
-"""Seconds for which a seeker is held back at most, whatever its games take."""
+"""The longest time, in seconds, for which a seeker is held back."""
 MUCH_LESS = 0.7
-"""A seeker is held back for one who has met it less than so many times as often. Nearer to 1 the lobby idles
-for longer; below, of those who are about equally fast some meet more than twice as often as others."""
+"""A seeker is held back from a partner for another one that it met less than this share as often. Nearer to 1
+the lobby idles for longer; much lower, some of equally fast players meet twice as often as others or more."""
 ABOUT = 1.25
-"""A seeker is held back for so many times as long as its own games usually take, at most: the game of the one
-that it is held back for may take a little longer than that."""
+"""A seeker is held back for at most this many times the usual time of its own games, since the game of the
+player that it is held back for may take a little longer."""
 LATEST = 1 / 4
-"""The weight of the latest time in what is usual."""
+"""The weight of the latest time in the usual time."""
 
 Key: TypeAlias = str
-"""What stands for a name, on every server: itself, or a digest that is longer than any name that is kept."""
+"""The key of a name, the same on every server: the name, or a digest that is longer than any such name."""
 
 
 class Meetings:
-    """How often two names have met, over the life of the server.
+    """The number of games of two names, over the life of the server.
 
-    If there are more than `limit` pairs, the one that met longest ago is forgotten first. A long name is
-    remembered by a digest, which bounds the memory for a name.
+    Of more than `limit` pairs, the one that met longest ago is forgotten. Long names are remembered by a
+    digest, which limits the memory for a name.
     """
 
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
@@ -50,14 +46,14 @@ class Meetings:
         self._counts: OrderedDict[tuple[Key, Key], int] = OrderedDict()
 
     def add(self, first: str, second: str) -> None:
-        """Count a game that `first` opens."""
+        """Count a game with `first` as first mover."""
         pair = (key(first), key(second))
         self._counts[pair] = self._counts.pop(pair, 0) + 1
         if len(self._counts) > self._limit:
             self._counts.popitem(last=False)
 
     def learn(self, first: Key, second: Key, times: int) -> None:
-        """Add games, longer ago than all that is known: so the latest are to come first."""
+        """Add games that are older than all known ones. Add the latest of several first."""
         pair = first, second
         if pair in self._counts:
             self._counts[pair] += times
@@ -66,26 +62,26 @@ class Meetings:
             self._counts.move_to_end(pair, last=False)
 
     def latest(self) -> list[tuple[Key, Key]]:
-        """Return the pairs that have met, first movers first; the latest come first."""
+        """Return the pairs (first mover, second mover) that have met, the latest first."""
         return [*reversed(self._counts)]
 
     def ordered(self, first: str, second: str) -> int:
-        """Return in how many games of the two `first` had the first move."""
+        """Return the number of games of the two with `first` as first mover."""
         return self._counts.get((key(first), key(second)), 0)
 
     def known(self, first: Key, second: Key) -> int:
-        """Return the same for what stands for two names."""
+        """Return the same for the keys of two names."""
         return self._counts.get((first, second), 0)
 
     def between(self, one: str, two: str) -> int:
-        """Return how many games the two have had."""
+        """Return the number of games of the two."""
         return self.ordered(one, two) + self.ordered(two, one)
 
 
 class Pace:
-    """How long it usually takes each name from a pairing until it waits again: its series, and its way back.
+    """The usual time of each name from a pairing until it waits again.
 
-    If there are more than `limit` names, the one that came back longest ago is forgotten first.
+    Of more than `limit` names, the one that waited again longest ago is forgotten.
     """
 
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
@@ -93,14 +89,14 @@ class Pace:
         self._usual: OrderedDict[Key, float] = OrderedDict()
 
     def add(self, name: str, seconds: float) -> None:
-        """Record how long it took a name this time."""
+        """Record the latest time of a name."""
         usual = self._usual.pop(key(name), seconds)
         self._usual[key(name)] = usual + (seconds - usual) * LATEST
         if len(self._usual) > self._limit:
             self._usual.popitem(last=False)
 
     def usual(self, name: str) -> float | None:
-        """Return how long it takes a name; None for one that has not come back yet."""
+        """Return the usual time of a name, in seconds; None if it has not waited again yet."""
         return self._usual.get(key(name))
 
 
@@ -115,25 +111,28 @@ class Lobby:
         self._longest_hold = longest_hold
         self._waiting = Pool()
         self._playing = Pool()
-        """The others who are here, and those of `_gone`."""
+        """The seekers that do not wait, and those in `_gone`."""
         self._gone: dict[str, Seeker] = {}
-        """Who left after a pairing, by name, while they may be back: some players leave after each series."""
+        """Seekers that left after a pairing and may be back, as some do after each series, by name."""
         self._returns: Deadlines[str] = Deadlines()
-        """When they are expected no more."""
+        """When they are forgotten."""
         self._leavers: list[str] = []
-        """Those of them for whom that is not known yet."""
+        """The names in `_gone` that have no deadline in `_returns` yet."""
         self._busy: Counter[tuple[str, str]] = Counter()
+        """The number of current series of two names."""
         self._unsettled: deque[Seeker] = deque()
+        """Seekers for which partners are still to be looked for."""
         self._freed: deque[tuple[str, str]] = deque()
+        """Pairs of names whose series is over, so that they may meet again."""
         self._held: dict[Seeker, float] = {}
-        """Until when."""
+        """The seekers that are held back, and until when."""
         self.apart: dict[tuple[str, str], float] = {}
-        """Two homes, in order, whose seekers cannot meet, and until when."""
+        """Pairs of nodes, in alphabetical order, whose seekers cannot meet, and until when."""
         self.considered: Seeker | None = None
-        """The seeker that a partner is looked for; a mistake that is made there is about this one."""
+        """The seeker for which a partner is being looked for. An exception is attributed to it."""
 
     def admit(self, seeker: Seeker, now: float) -> None:
-        """Add a seeker that waits from `now` on, new in the lobby or back from a game."""
+        """Add a seeker that waits from `now` on. It is new, or has played before."""
         before = self._gone.pop(seeker.name, seeker) if seeker.paired is None else seeker
         if before.paired is not None:
             self._pace.add(seeker.name, now - before.paired)
@@ -145,7 +144,7 @@ class Lobby:
         self._unsettled.append(seeker)
 
     def take_back(self, seeker: Seeker) -> None:
-        """Put a seeker whose pair was not started back in its place."""
+        """Queue a seeker whose pair was not started, ahead of those of its kind."""
         if seeker.waiting:
             return
         self._playing.discard(seeker)
@@ -186,7 +185,7 @@ class Lobby:
             self._freed.append((one, two))
 
     def pair(self, now: float) -> Iterator[tuple[Seeker, Seeker]]:
-        """Yield the pairs that are to play now, the first mover first, and let them wait no longer."""
+        """Yield the pairs that play now, the first mover first. They do not wait any more."""
         for seeker in [seeker for seeker, until in self._held.items() if until <= now]:
             del self._held[seeker]
             self._unsettled.append(seeker)
@@ -198,16 +197,16 @@ class Lobby:
             yield self._unseated(*pair, now)
         self._unsettled.clear()
         while self._freed:
-            # Only these two names can have become a pair, and a pair that is started makes them busy again.
+            # Only these two names can have become a new pair, and if it starts they are busy again.
             names = self._freed.popleft()
             while pair := next(self._matched(self._waiting.bearers(*names), now), None):
                 yield self._unseated(*pair, now)
         self.considered = None
 
     def pair_with_house(self, seeker: Seeker, name: str, now: float) -> bool | None:
-        """Pair a seeker that waits with a player called `name` of another node.
+        """Pair a waiting seeker with a house player called `name`.
 
-        Return whether the seeker moves first; None where the two have had their games.
+        Return whether the seeker moves first; None if the two have had all their games.
         """
         if self._is_capped(seeker, seeker.name, name):
             return None
@@ -216,11 +215,11 @@ class Lobby:
         return opens
 
     def has_namesake(self, seeker: Seeker) -> bool:
-        """Whether another seeker waits that would meet this one, were it not of the same name."""
+        """Whether another seeker waits that does not meet this one only because of the same name."""
         return self._waiting.has_namesake(seeker)
 
     def next_retry(self) -> float | None:
-        """Return when to try again for those who are held back."""
+        """Return when the next seeker is not held back any more; None if none is."""
         return min(self._held.values(), default=None)
 
     def _matched(self, seekers: Iterable[Seeker], now: float) -> Iterator[tuple[Seeker, Seeker]]:
@@ -231,7 +230,7 @@ class Lobby:
                 yield seeker, match
 
     def _least_met(self, seekers: Iterable[Seeker], now: float) -> tuple[Seeker, Seeker] | None:
-        """Return the pair with one of `seekers` that met least, of these the longest waiting."""
+        """Return the pair with one of `seekers` that met least; of several, the one that waits longest."""
         return min(
             self._matched(seekers, now),
             key=lambda pair: (
@@ -273,7 +272,7 @@ class Lobby:
         return best
 
     def _suiting(self, seeker: Seeker, pool: Pool) -> Iterator[Seeker]:
-        """Yield partners for `seeker` in a pool, the first few of whom it may meet."""
+        """Yield the first `CHOICE` partners of `seeker` in a pool that it may meet."""
         choice = CHOICE
         for partner in pool.partners(seeker):
             if self._may_meet(seeker, partner):
@@ -283,33 +282,33 @@ class Lobby:
                     return
 
     def _may_meet(self, one: Seeker, two: Seeker) -> bool:
-        """Whether nothing stands against two who suit each other by name and wish."""
+        """Whether two seekers that match by name and wish may meet: no current series, and games left."""
         if one.name != two.name and _pair(one.name, two.name) in self._busy:
             return False
         return two.asked or not self._is_capped(one, one.name, two.name)
 
     def _is_capped(self, seeker: Seeker, one: str, two: str) -> bool:
-        """Whether the two have had their games, where `seeker` has not asked for another."""
+        """Whether the two have had all their games, and `seeker` has not asked for one."""
         if not self._cap or seeker.asked:
             return False
         return min(self.meetings.ordered(one, two), self.meetings.ordered(two, one)) >= self._cap
 
     def _held_until(self, one: Seeker, two: Seeker, now: float) -> float:
-        """Return until when two wait for others; a time that is over, if they may meet."""
+        """Return until when two seekers are held back from each other; `now` or earlier if they may meet."""
         apart: float = self.apart.get(_pair(one.home, two.home), now) if self.apart else now
         met = self.meetings.between(one.name, two.name)
         if apart > now or not met:
             return apart
         holds = self._hold(one, now), self._hold(two, now)
         if any(hold.least is not None and hold.least < MUCH_LESS * met for hold in holds):
-            return min(hold.until for hold in holds)  # neither is held for longer than its own games take
+            return min(hold.until for hold in holds)  # neither is held back for longer than its own limit
         return now
 
     def _hold(self, seeker: Seeker, now: float) -> Hold:
-        """Return how long a seeker is held back, and for whom, which is decided once in each wait."""
+        """Return how long a seeker is held back, and for which partner. It is computed once in each wait."""
         if seeker.hold is None:
             least = None
-            own = self._pace.usual(seeker.name) or 0.0  # a newcomer is not held
+            own = self._pace.usual(seeker.name) or 0.0  # a new seeker is not held back
             longest = min(self._longest_hold, ABOUT * own)
             for partner in self._suiting(seeker, self._playing) if longest else ():
                 if self._is_soon_free(partner, now, longest, own):
@@ -321,16 +320,16 @@ class Lobby:
         return seeker.hold
 
     def _is_soon_free(self, seeker: Seeker, now: float, within: float, otherwise: float) -> bool:
-        """Whether one who plays, usually for as long as `otherwise` if that is not known, soon waits again.
+        """Whether a seeker that plays will wait again within `within` seconds, or is no more than that late.
 
-        One who should have done so `within` seconds ago is slow this time, or has gone for good.
+        `otherwise` is its usual time if that is not known.
         """
         assert seeker.paired is not None
         usual = self._pace.usual(seeker.name)
         return abs(seeker.paired + (otherwise if usual is None else usual) - now) <= within
 
     def _forget(self, name: str) -> None:
-        """Expect a seeker who has gone no more, if there is one of the name."""
+        """Forget the seeker of this name that has left, if there is one."""
         seeker = self._gone.pop(name, None)
         if seeker is not None:
             self._playing.discard(seeker)
@@ -339,18 +338,18 @@ class Lobby:
         return (one, two) if self._opens(one.name, two.name) else (two, one)
 
     def _opens(self, one: str, two: str) -> bool:
-        """Whether `one` moves first against `two`: who did so less often, or else the lot's choice."""
+        """Whether `one` moves first against `two`: it did so less often, or at random if equally often."""
         ahead = self.meetings.ordered(one, two) - self.meetings.ordered(two, one)
         return ahead < 0 or (ahead == 0 and self._lot.random() < 0.5)
 
 
 def _pair(one: str, two: str) -> tuple[str, str]:
-    """Return two names in the same order whichever comes first."""
+    """Return two names in alphabetical order."""
     return (one, two) if one < two else (two, one)
 
 
 def key(name: str) -> Key:
-    """Return what stands for a name where it is remembered for long."""
+    """Return the key of a name."""
     if len(name) <= LONGEST_KEY:
         return name
     return "#" + blake2b(name.encode("utf-8", "surrogatepass"), digest_size=LONGEST_KEY // 2).hexdigest()

@@ -1,15 +1,13 @@
-"""What pairs players: the question and answer between the hub and a matchmaker.
+"""The interface of matchmakers: what the hub reports to one, and what it answers.
 
-A matchmaker decides who may enter, who plays whom, who opens and how many games. It knows a seat by its
-number, which is never used again. It is called for what happens, and asked for `answers` whenever something
-has happened, and at the latest at `next_due`.
-
-An answer may come later than its question. Until a player who asks to enter has its answer, nothing else of
-that player is carried out. A pair may be out of date when it comes: a seat may have left, or it may wait
-anew. So a pair names turns, each of which stands for one wait of one seat. A pair is started only if both
-turns are still open and both players can be reached; otherwise it is `finished`, and each seat that still
-waits gets a new turn. A matchmaker may forget a turn once it has named it.
+A matchmaker decides who may enter, who plays whom, who has the first move, and how many games. It knows seats
+by number only. The hub asks for its `answers` after each report, and at `next_due`.
 """
+
+# An answer may come later than its question; until then no other command of that player is carried out.
+# A pair may be out of date when it comes, so it names turns: each is one wait of one seat, and its number is
+# never used again. A pair is started if both seats still wait in these turns and can be reached. If not, the
+# hub calls `finished` for it, and each seat that still waits gets a new turn.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,15 +25,15 @@ class Turn(NamedTuple):
 
     seat: int
     number: int
-    """No two turns have the same number."""
+    """The number of the turn, unique in the hub."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """A player whom a house player is to play."""
+    """The opponent of a house player."""
 
     origin: str
-    """Where the player's client comes from."""
+    """The origin of the player's client."""
     name: str
     clocked: bool
     """Whether the player's games are played on a clock."""
@@ -43,7 +41,7 @@ class Opponent:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A player who asks to enter."""
+    """A player's request to enter."""
 
     seat: int
     name: str
@@ -52,16 +50,16 @@ class Entry:
     """Whether the player's games count in statistics."""
     manners: Manners
     origin: str
-    """Where the client comes from: what clients have in common that may be one and the same."""
+    """The address or network of the client (`addresses.origin_at`)."""
     against: Objection
-    """What the hub objects to; the player is refused if there is anything."""
+    """The hub's own objections. With any, the player is refused."""
     home: str = ""
-    """Which node of a cluster the seat is on."""
+    """The node of the seat; empty without a cluster."""
     proven: bool = False
-    """Whether the client has brought the token of its name."""
+    """Whether the client has sent the token of its name."""
 
     def may_replace(self, other: "Entry") -> bool:
-        """Whether the client may be that of another entry of its name: it has the token or the address."""
+        """Whether this may be the client of `other`, which has the same name, by its token or address."""
         return self.proven or (self.origin == other.origin != "" and not other.proven)
 
 
@@ -71,27 +69,27 @@ class Decision:
 
     seat: int
     against: Objection
-    """Everything that stands against it, the hub's own objections included. Nothing: the player enters."""
+    """All objections, including the hub's own. Without any the player enters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A seat whose client may have vanished: the hub says that it is `alive`, or lets it leave."""
+    """A seat whose client may have vanished. The hub calls `alive` for it, or `leave`."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two seats that are to play a series."""
+    """A match of two seats."""
 
     first: Turn
-    """The seat that opens."""
+    """The seat with the first move."""
     second: Turn
     rounds: int | None = None
-    """How many games; None for the longer wish of the two players (`Manners.rounds`)."""
+    """The number of games; None for the larger one of the players' manners (`Manners.rounds`)."""
     table: str | None = None
-    """The name of the table, for those who keep results; None for the lobby."""
+    """The name of the table, for results; None for the lobby."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -101,13 +99,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class HousePair:
-    """A seat that is to play a series against a house player."""
+    """A match of a seat with a house player."""
 
     turn: Turn
     house: str
     """The name of the house player."""
     opens: bool
-    """Whether the seat opens, and not the house player."""
+    """Whether the seat has the first move, and not the house player."""
     rounds: int | None = None
     """As in `Pair`."""
 
@@ -119,9 +117,9 @@ class HousePair:
 
 @dataclass(frozen=True, slots=True)
 class Hindered:
-    """Why no player who is here can be paired with a seat that waits; None: one can, as far as is known.
+    """Why a waiting seat cannot be paired now; None if there is no known obstacle any more.
 
-    It holds until another one follows for this wait. The same may be said again.
+    Valid until the next one for this wait, which may be the same.
     """
 
     turn: Turn
@@ -133,88 +131,88 @@ Answer: TypeAlias = Decision | Probe | Match | Hindered
 
 
 class HousePlayers(Protocol):
-    """What a matchmaker may ask about house players."""
+    """The part of `House` that matchmakers use."""
 
     def has(self, name: str, opponent: Opponent) -> bool:
-        """Whether the player called `name` can play `opponent`, and would have the time to think."""
+        """Whether the house player `name` is available for `opponent`, with enough time to think."""
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return a house player for an opponent who has no other, a different one each time."""
+        """Return a house player for a player of the lobby without an opponent, another one each time."""
 
 
 class Matchmaker:
-    """Decides who plays whom. Calls nothing and never blocks. A subclass needs the first four methods."""
+    """Decides who plays whom. Never blocks. A subclass has to define the first four methods."""
 
     def enter(self, entry: Entry) -> None:
-        """Answer with a `Decision`, sooner or later. From then on a seat that was let in has its place."""
+        """Decide about a request to enter; `answers` yields a `Decision` for it, at once or later.
+
+        A player that enters has a place from then on.
+        """
         raise NotImplementedError
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Find an opponent for a seat that has entered. It has waited `since` then: not always since now."""
+        """Find an opponent for a seat that has entered and waits since `since`."""
         raise NotImplementedError
 
     def leave(self, seat: int) -> None:
-        """Forget a seat: it has no place any more, or is gone."""
+        """Forget a seat, which has left its place or the server."""
         raise NotImplementedError
 
     def answers(self, now: float) -> Iterable[Answer]:
         """Return the answers there are now. Each is carried out before the next is taken."""
         raise NotImplementedError
 
-    # What not every matchmaker has to know. By default it is ignored.
+    # Optional methods, which do nothing by default.
 
     def engage(self, house: HousePlayers) -> None:
-        """Use house players from now on. Until then there are none."""
+        """Use house players from now on."""
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Set the name of a seat that has entered, for the series to come."""
+        """Set the name of a seat that has entered, for further series."""
 
     def alive(self, seat: int) -> None:
         """Record that the client of a seat has answered a `Probe`."""
 
     def began(self, match: Match, game: int) -> None:
-        """Record that a game of a series began: number 1 is the first. The opening swaps with every game."""
+        """Record that a game of a series began; the first is 1. The first move swaps with every game."""
 
     def finished(self, match: Match) -> None:
-        """Record that a series is over, or that its match was not started. It may be called twice."""
+        """Record that a series is over, or that its match was not started. May be called twice."""
 
     def suspect(self) -> int | None:
-        """Return, once, the seat that `answers` was about when it raised an exception, if there was one."""
+        """Return, once, the seat that `answers` worked on when it raised; None if it is not known."""
         return None
 
     def next_due(self) -> float | None:
-        """Return when there may be answers though nothing happens before; None if there will be none."""
+        """Return the time of the next answers if nothing else happens; None if there will be none."""
         return None
 
-    # One that pairs for several servers takes over from an earlier one while players wait and games are on.
+    # Methods for the matchmaker of a cluster, which may take over from another node's.
 
     def readmit(self, entry: Entry, sat: tuple[Position, int]) -> None:
-        """Give a place to a player whom an earlier matchmaker has let in, whatever is against it here.
+        """Admit a player that another matchmaker has admitted, without regard to objections.
 
-        `sat`: its position at its table, and after how many games. A `Decision` may follow, and is not used.
-        By default the player enters like any other.
+        `sat` is its position at its table, and the number of games there. A `Decision` for it is ignored. By
+        default the player enters like any other.
         """
         self.enter(entry)
 
     def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
-        """Record a series that is on under these names: at the table of `seat`, or in the lobby.
+        """Record a current series: at the table of `seat`, or in the lobby if that is None.
 
-        An earlier matchmaker may have paired it, and what `match` names may mean nothing here. The name of
-        the first mover of the first game comes first.
+        `names` has the first mover of the first game first. Another matchmaker may have made the match, so
+        its turns may be unknown.
         """
 
     def learn(self, first: str, second: str, games: int) -> None:
-        """Add games from before this matchmaker: `first` had the first move against `second` in so many.
-
-        A long name is a digest, as `lobby.key` makes it.
-        """
+        """Add earlier games, with `first` as first mover. Both names are keys, as `lobby.key` returns."""
 
     def seated(self, seat: int) -> Sequence[tuple[int, Position, int]]:
-        """Return who sits at the table of a seat, at which position and after how many games."""
+        """Return the seats at the table of a seat, with their positions and the number of games there."""
         return ()
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Avoid pairs between the homes `one` and `other` until `until`; None: pair them again.
+        """Avoid pairs between the nodes `one` and `other` until `until`; None ends that.
 
-        Their nodes do not reach each other, so these matches would come to nothing.
+        The two nodes cannot reach each other, so such matches would fail.
         """

@@ -1,7 +1,4 @@
-"""What the standard matchmaker keeps of a player whom it has let in.
-
-Knows the player's place and its latest wait. Does not know who else is there.
-"""
+"""The standard matchmaker's record of a player that has entered: its place and its latest wait."""
 
 from dataclasses import dataclass
 
@@ -15,7 +12,7 @@ from gateway.matchmaking.tables import Table
 
 @dataclass(eq=False, slots=True)
 class Member:
-    """A player who was let in: into the lobby, or to a table."""
+    """A player in the lobby or at a table."""
 
     entry: Entry
     name: str
@@ -23,23 +20,23 @@ class Member:
     seeker: Seeker | None = None
     table: Table[int] | None = None
     turn: Turn | None = None
-    """The wait that no match has been found for."""
+    """The turn in which it waits; None if it does not wait, or is matched."""
     since: float | None = None
     """When the latest wait began."""
     obstacle: Obstacle | None = None
-    """What the latest look found to keep it waiting in this wait."""
+    """The obstacle that the latest check in this wait found."""
     answered: Obstacle | None = None
-    """What was answered last about it."""
+    """The obstacle in the last answer."""
     is_answered: bool = False
-    """Whether anything was, in this wait."""
+    """Whether there was an answer about obstacles in this wait."""
 
     @property
     def stands_by(self) -> bool:
-        """Whether the player takes any opponent that the server finds, for as long as it stays."""
+        """Whether the player is ready for any opponent, without asking, while it is connected."""
         return self.entry.manners.afterwards is Afterwards.STAND_BY
 
     def forget_obstacle(self) -> None:
-        """Forget why it waits."""
+        """Forget the obstacle of this wait."""
         self.obstacle = self.answered = None
         self.is_answered = False
 
@@ -47,13 +44,13 @@ class Member:
         return Opponent(self.entry.origin, self.name, self.entry.manners.clocked)
 
     def is_at(self, place: Place) -> bool:
-        """Whether the player has its place there."""
+        """Whether the player is at this place: at the table, or in the lobby."""
         if isinstance(place, AtTable):
             return self.table is not None and self.table.key == place.key
         return self.seeker is not None
 
 
 def house_wish(entry: Entry) -> Wish | None:
-    """Return the wish of a player for a house player, if it is one."""
+    """Return a player's wish, if it is for a house player; otherwise None."""
     wish = entry.place.wish if isinstance(entry.place, InLobby) else None
     return wish if wish is not None and wish.is_for_house else None

@@ -1,7 +1,7 @@
-"""Why players wait: one wishes for somebody who is not here, has only namesakes, or is alone at its table.
+"""Obstacles: a waiting player wishes for an absent player, has only namesakes, or is alone at its table.
 
-Each player that waits is looked at every few seconds, a few players at a time, and the names that are here
-are found by what they look like. So a look costs the same however many are here.
+Each waiting player is checked every few seconds, a few players at a time. Names are indexed by what they look
+like, so a check takes the same time however many players there are.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Set
@@ -15,31 +15,31 @@ from gateway.matchmaking.lobby import Lobby
 from gateway.matchmaking.members import Member, house_wish
 
 PERIOD = 2.5
-"""Seconds between two looks at a player. An obstacle counts once two looks in a row have found it."""
+"""Seconds between two checks of a player. An obstacle is answered if two checks in a row have found it."""
 AT_ONCE = 10
-"""Players at most that are looked at in one step."""
+"""The most players that are checked in one step."""
 
 Looks: TypeAlias = Callable[[str], Set[str]]
-"""Returns texts for a name, of which two names that look alike have one in common."""
+"""Returns a set of texts for a name. Names that look alike have one of these in common."""
 
 
 def folded_only(name: str) -> Set[str]:
-    """Return what spellings of a name in other case and width have in common."""
+    """Return the folded name: `Looks` that only ignore case and width."""
     return {folded(name)}
 
 
 class Names:
-    """The names of those who are here, by what they look like."""
+    """The names of all players, indexed by what they look like."""
 
     def __init__(self, looks: Looks) -> None:
         self._looks = looks
         self._spelled: dict[str, dict[str, int]] = {}
-        """How many have each name that is here, by what it is in lower case."""
+        """The number of players with each name, by casefolded name."""
         self._alike: dict[str, dict[str, None]] = {}
-        """The names that are here, the first to come first, by each of their looks."""
+        """The names in order of arrival, by each of their looks."""
 
     def add(self, name: str) -> None:
-        """Count one more player of a name."""
+        """Add a player with this name."""
         bearers = self._spelled.setdefault(name.casefold(), {})
         bearers[name] = bearers.get(name, 0) + 1
         if bearers[name] == 1:
@@ -47,7 +47,7 @@ class Names:
                 self._alike.setdefault(look, {})[name] = None
 
     def discard(self, name: str) -> None:
-        """Count one player less of a name that was added."""
+        """Remove a player with this name."""
         folded = name.casefold()
         bearers = self._spelled[folded]
         bearers[name] -= 1
@@ -62,14 +62,14 @@ class Names:
                 del self._alike[look]
 
     def grant(self, wish: Wish, besides: str) -> bool:
-        """Whether somebody is here whom a wish asks for, and whose name is not `besides`."""
+        """Whether a wish is for one of the names, other than `besides`."""
         bearers = self._spelled.get(wish.name.casefold(), {})
         if wish.any_case:
             return any(name != besides for name in islice(bearers, 2))
         return wish.name in bearers and wish.name != besides
 
     def like(self, name: str, besides: str) -> str | None:
-        """Return a name other than `besides` that is here and looks like `name`; None if there is none."""
+        """Return one of the names, other than `besides`, that looks like `name`; None if there is none."""
         groups: list[Iterable[str]] = [self._spelled.get(name.casefold(), ())]
         groups += [self._alike.get(look, ()) for look in self._looks(name)]
         found = (each for group in groups for each in islice(group, 2))
@@ -77,7 +77,7 @@ class Names:
 
 
 class Obstacles:
-    """Finds out what keeps players waiting."""
+    """Finds the obstacles of waiting players."""
 
     def __init__(self, lobby: Lobby, looks: Looks) -> None:
         self.names = Names(looks)
@@ -85,12 +85,12 @@ class Obstacles:
         self._looks_due: Deadlines[Member] = Deadlines()
 
     def watch(self, player: Member, since: float) -> None:
-        """Look at a player from now on, which has begun to wait then."""
+        """Check a player, which waits since `since`, from now on."""
         player.forget_obstacle()
         self._looks_due.set(player, since + PERIOD)
 
     def forget(self, player: Member) -> None:
-        """Look at a player no more."""
+        """Stop checking a player."""
         self._looks_due.cancel(player)
 
     def next_due(self) -> float | None:
@@ -98,25 +98,25 @@ class Obstacles:
         return self._looks_due.next_due()
 
     def due(self, now: float) -> Iterator[Member]:
-        """Yield players to `look` at, and look at them again later."""
+        """Yield the players to check now, and schedule their next checks."""
         for player in islice(self._looks_due.due(now), AT_ONCE):
             self._looks_due.set(player, now + PERIOD)
-            if player.turn is not None:  # otherwise it was found an opponent, and may have to wait on
+            if player.turn is not None:  # if not, it is matched, and waits on only if the match fails
                 yield player
 
     def look(self, player: Member) -> bool:
-        """Find out what keeps a player waiting; return whether there is something to answer."""
+        """Check a player; return whether there is something to answer."""
         before, player.obstacle = player.obstacle, self._found(player)
         if player.is_answered and player.obstacle == player.answered:
             return False
         is_new = player.obstacle is not None and player.answered is None
-        if is_new and player.obstacle != before:  # whoever is missing may be back in a moment
+        if is_new and player.obstacle != before:  # the missing player may be back in a moment
             return False
         player.answered, player.is_answered = player.obstacle, True
         return True
 
     def _found(self, player: Member) -> Obstacle | None:
-        """Return what keeps a player waiting now."""
+        """Return the current obstacle of a player; None if there is none."""
         if player.table is not None and not player.table.is_full:
             return Obstacle(Cause.ALONE, player.table.name)
         seeker, found = player.seeker, None

@@ -1,9 +1,8 @@
-"""Seekers of the lobby, filed so that those who may suit each other are found quickly.
+"""The seekers of the lobby, indexed so that partners are found quickly.
 
-Seekers of one kind have the same name, wish and standing: a seeker that may meet one of them may meet any.
-They make a queue, and only its head is looked at. Queues are filed by everything that a seeker can look for:
-the name that their seekers wish for, their own name, or both. So the cost of finding partners grows with the
-number of queues that suit and not with the number of seekers. Does not know who has met or who plays.
+Interchangeable seekers, of the same `Kind`, are a queue, of which only the head is looked at. Queues are
+indexed by name and wish. So the cost of finding partners grows with the number of matching queues, and not
+with the number of seekers. Does not know who has met or who plays.
 """
 
 from collections import OrderedDict
@@ -15,12 +14,12 @@ from typing import NamedTuple, TypeAlias
 from gateway.game.commands import Wish
 
 Wanted: TypeAlias = str
-"""What a wish asks for: a name after ``=``, a casefolded name after ``~``, one of a player of the server's
-own, which no player here has, after ``@``. A text, because its hash is cached."""
+"""The name in a wish: after ``=``, casefolded after ``~``, or after ``@`` that of a house player, which no
+seeker has. A string, because its hash is cached."""
 
 
 class Kind(NamedTuple):
-    """What interchangeable seekers have in common."""
+    """The properties by which seekers are paired: seekers of one kind are interchangeable."""
 
     name: str
     wanted: Wanted | None
@@ -29,43 +28,43 @@ class Kind(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """How long a seeker that waits is held back from those whom it has met too often."""
+    """How long a waiting seeker is held back from partners that it has met often."""
 
     until: float
     least: int | None
-    """How often it has met the player it met least among those who are soon free; None if there is none."""
+    """The least number of games with a partner that will be free soon; None if there is no such partner."""
 
 
 @dataclass(eq=False, slots=True)
 class Seeker:
-    """Somebody in the lobby, waiting or playing."""
+    """A player of the lobby, waiting or playing."""
 
     name: str
     wish: Wish | None = None
     asked: bool = True
-    """Whether the seeker asked for this game, rather than standing by for any."""
+    """Whether the player has asked for this game. If not, it stands by for any."""
     counted: bool = True
-    """Whether its games count; two uncounted players may meet though their names are the same."""
+    """Whether its games count. Two uncounted players may meet even with the same name."""
     since: float = 0.0
     """When it began to wait."""
     waiting: bool = False
     seat: int = 0
     """The number of its seat."""
     home: str = ""
-    """Which node of a cluster it is on. Among equals two of one node meet."""
+    """Its node of a cluster. Among equal partners those of the same node are preferred."""
     paired: float | None = None
-    """When it was paired, if it has not waited again since."""
+    """When it was paired; None if it has waited again since."""
     hold: Hold | None = None
-    """None before it could have met somebody, in this wait, whom it has met before."""
+    """Computed when it could meet a known partner in this wait; None before."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
-    """All that can be wanted by which the seeker is found."""
+    """The values of `Wanted` that match this seeker."""
 
     def __post_init__(self) -> None:
         self.rename(self.name, counted=self.counted)
 
     def rename(self, name: str, *, counted: bool) -> None:
-        """Rename the seeker. MUST NOT be called while it is in a pool."""
+        """Rename the seeker. It must not be in a pool."""
         self.name, self.counted = name, counted
         wanted = None if self.wish is None else _wanted(self.wish)
         self.kind = Kind(name, wanted, self.asked, counted)
@@ -84,18 +83,18 @@ class _Queue:
 
 
 _Shelf: TypeAlias = tuple[Wanted | None, Wanted | None]
-"""What the seekers are, or anything; what they want, or nothing."""
+"""A key of the index: an answer of the seekers, None for all seekers; what they want, None for no wish."""
 
 
 class Pool:
-    """Seekers in order of arrival."""
+    """Queues of seekers, in order of arrival."""
 
     def __init__(self) -> None:
         self._queues: dict[Kind, _Queue] = {}
         self._shelves: dict[_Shelf, dict[_Queue, None]] = {}
 
     def add(self, seeker: Seeker, *, ahead: bool = False) -> None:
-        """Add a seeker behind all others, or ahead of those of its kind."""
+        """Add a seeker after all others, or with `ahead` before those of its kind."""
         queue = self._queues.get(seeker.kind)
         if queue is None:
             queue = self._queues[seeker.kind] = _Queue(seeker.kind)
@@ -106,7 +105,7 @@ class Pool:
             queue.seekers.move_to_end(seeker, last=False)
 
     def discard(self, seeker: Seeker) -> None:
-        """Remove a seeker, if it is here."""
+        """Remove a seeker, if it is in the pool."""
         queue = self._queues.get(seeker.kind)
         if queue is None:
             return
@@ -119,10 +118,10 @@ class Pool:
                     del self._shelves[shelf]
 
     def partners(self, seeker: Seeker) -> Iterator[Seeker]:
-        """Yield whom `seeker` wishes for, if they wish for it or for nobody; these come first.
+        """Yield the partners of `seeker`, one of each kind: each matches the wish of the other.
 
-        Of several of a kind it is the first come. One of the seeker's own name is its partner only where the
-        games of neither count.
+        Those without a wish come first. Seekers with the same name are partners only if the games of neither
+        count.
         """
         for wanted in (None, *seeker.answers):
             for queue in self._shelves.get((seeker.kind.wanted, wanted), ()):
@@ -132,7 +131,7 @@ class Pool:
                     yield from islice((other for other in queue.seekers if other is not seeker), 1)
 
     def has_namesake(self, seeker: Seeker) -> bool:
-        """Whether another seeker is here that would meet this one, were it not of the same name."""
+        """Whether another seeker does not meet this one only because of the same name."""
         own, folded = seeker.answers
         queues = [queue for want in (None, own, folded) for queue in self._shelves.get((own, want), ())]
         return any(
@@ -141,9 +140,9 @@ class Pool:
         )
 
     def bearers(self, name: str, partner: str) -> list[Seeker]:
-        """Return who is called `name`, and may wish for one called `partner`; the longest here first.
+        """Return the seekers called `name` whose wish, if any, is for `partner`, the longest waiting first.
 
-        Of several of a kind it is the first come.
+        There is one of each kind.
         """
         answer, _ = _answers(name)
         wanted = (None, *_answers(partner))
@@ -152,7 +151,7 @@ class Pool:
 
 
 def _shelves(seeker: Seeker) -> tuple[_Shelf, ...]:
-    """Return where seekers of this one's kind are looked for."""
+    """Return the keys under which the seeker's kind is indexed."""
     wanted, (exact, folded) = seeker.kind.wanted, seeker.answers
     return (None, wanted), (exact, wanted), (folded, wanted)
 

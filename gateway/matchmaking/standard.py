@@ -1,7 +1,7 @@
-"""The lobby, the tables and the house players: how this server pairs by itself.
+"""The standard matchmaker: the lobby, tables and house players.
 
-Knows who has been let in where, and who waits. Does not know games, or whether a player can be reached: the
-hub starts a pair or lets its seats wait on. Its answers come at once, when it is asked for them.
+Knows who has entered where, and who waits. Does not know games, nor whether a player can be reached: the hub
+starts a pair, or its seats wait on.
 """
 
 import random
@@ -34,7 +34,7 @@ from gateway.matchmaking.tables import Position, Table, Tables
 
 
 class LobbyAndTables(Matchmaker):
-    """The matchmaker of a server that has no other."""
+    """The standard matchmaker."""
 
     def __init__(
         self,
@@ -43,10 +43,10 @@ class LobbyAndTables(Matchmaker):
         house_after: float = 5.0,
         looks: Looks = folded_only,
     ) -> None:
-        """`games_per_pair`: how often each of two who both stand by opens a game; 0 for no limit.
+        """`lot` draws first movers. `house_after` are the seconds in the lobby before a house player comes.
 
-        `house_after`: seconds that a player waits in the lobby before a house player comes.
-        `looks`: by what a name is found that looks like another.
+        `games_per_pair` limits the games of two players that both stand by: each has the first move as often
+        as this; 0 is no limit. `looks` finds names that look alike.
         """
         self._games_per_pair = games_per_pair
         self._house_after = house_after
@@ -56,33 +56,34 @@ class LobbyAndTables(Matchmaker):
         self._tables: Tables[int] = Tables()
         self._players: dict[int, Member] = {}
         self._unique: dict[str, set[int]] = {}
-        """The seats that keep a name from others; several only where this took over from several servers."""
+        """The seats with a unique name, by name; several only after a takeover from several nodes."""
         self._claims: dict[int, tuple[Entry, set[int]]] = {}
-        """Who asks to enter where others may only seem to be, and the seats of these, by its own seat."""
+        """Requests to enter that wait for probes, with the seats that are probed, by the asking seat."""
         self._freed: deque[int] = deque()
-        """Those of them to decide about again, as one of the others has left."""
+        """The asking seats to decide about again, since a probed seat has left."""
         self._series: dict[Match, tuple[tuple[str, str], Table[int] | None]] = {}
-        """The names and the table of each series that is on."""
+        """The names and the table of each current series."""
         self._decisions: deque[Decision | Probe] = deque()
         self._calling: deque[Member] = deque()
-        """Players who wish for a house player."""
+        """Players that wish for a house player."""
         self._lonely: Deadlines[Member] = Deadlines()
+        """When players of the lobby get a house player."""
         self._stirred: dict[Table[int], None] = {}
-        """Tables where somebody has begun to wait."""
+        """Tables at which a player has begun to wait."""
         self._considered: Member | None = None
-        """The player for whom a house player is looked for, or what keeps it waiting."""
+        """The player that `answers` works on. An exception is attributed to it."""
 
-    # What happens.
+    # Calls of the hub.
 
     def engage(self, house: HousePlayers) -> None:
-        """Use house players from now on; without, a wish for one of them is not granted."""
+        """Use house players from now on. Before that, a wish for one waits for ever."""
         self._house = house
 
     def enter(self, entry: Entry) -> None:
-        """Decide whether a player may enter, and give it a place then.
+        """Decide about a request to enter, and give the player a place.
 
-        That is at once, unless those who stand in its way may be its own earlier connections. Then these are
-        probed first.
+        If the seats in the way may be the player's own earlier connections, they are probed before the
+        decision.
         """
         against = self._objections(entry)
         holders = self._replaceable(entry, against)
@@ -93,13 +94,13 @@ class LobbyAndTables(Matchmaker):
             self._decide(entry, against)
 
     def alive(self, seat: int) -> None:
-        """Decide about those who would take the place of a seat, whose client is there."""
+        """Decide about the requests that waited for the probe of this seat."""
         for claimant in self._claimants(seat):
             entry, _ = self._claims.pop(claimant)
             self._decide(entry, self._objections(entry))
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Set the name of a player; where it waits in the lobby the name holds at once."""
+        """Set the name of a player. In the lobby it is used at once if the player waits."""
         player = self._players[seat]
         self._obstacles.names.add(name)
         self._obstacles.names.discard(player.name)
@@ -108,7 +109,7 @@ class LobbyAndTables(Matchmaker):
             self._lobby.rename(player.seeker, name, counted=counted)
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Queue a player, or queue it where it was if its series was not started."""
+        """Queue a player; in its former place if its match was not started."""
         player = self._players[turn.seat]
         waits_on, player.turn, player.since = player.since == since, turn, since
         if not waits_on:
@@ -150,19 +151,19 @@ class LobbyAndTables(Matchmaker):
             self._lobby.meetings.add(*((first, second) if game % 2 else (second, first)))
 
     def finished(self, match: Match) -> None:
-        """Record that a series is over, so its two names may meet again."""
+        """Record that a series is over, so that its two names may meet again."""
         if match in self._series:
             names, _ = self._series.pop(match)
             self._lobby.played(*names)
 
-    # What another matchmaker has done before this one took over.
+    # Taking over from another matchmaker.
 
     def readmit(self, entry: Entry, sat: tuple[Position, int]) -> None:
-        """Give a place to a player whom another matchmaker has let in, whatever is against it here."""
+        """Admit a player that another matchmaker has admitted, without regard to objections."""
         self._let_in(entry, sat)
 
     def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
-        """Record a series that is on: at the table of `seat`, or in the lobby."""
+        """Record a current series: at the table of `seat`, or in the lobby if that is None."""
         player = None if seat is None else self._players.get(seat)
         table = None if player is None else player.table
         if self._series.get(match) != (names, table):
@@ -170,28 +171,28 @@ class LobbyAndTables(Matchmaker):
             self._note(match, names, table)
 
     def learn(self, first: str, second: str, games: int) -> None:
-        """Add games from before, in which `first` had the first move."""
+        """Add earlier games, with `first` as first mover."""
         self._lobby.meetings.learn(first, second, games)
 
     def seated(self, seat: int) -> list[tuple[int, Position, int]]:
-        """Return who sits at the table of a seat, at which position and after how many games."""
+        """Return the seats at the table of a seat, with their positions and the number of games there."""
         player = self._players.get(seat)
         return player.table.seated() if player is not None and player.table is not None else []
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Avoid pairs between two homes in the lobby until `until`; None: pair them again."""
+        """Avoid pairs between two nodes in the lobby until `until`; None ends that."""
         homes = (one, other) if one < other else (other, one)
         if until is None:
             self._lobby.apart.pop(homes, None)
         else:
             self._lobby.apart[homes] = until
 
-    # What it answers.
+    # Answers.
 
     def answers(self, now: float) -> Iterator[Answer]:
-        """Yield decisions and probes, house players, pairs, and then why others still wait.
+        """Yield decisions and probes, pairs with house players, other pairs, and then obstacles.
 
-        Two names of a match do not meet elsewhere from when it is named until it is `finished`.
+        The two names of a match are not paired again before it is `finished`.
         """
         while self._freed:
             claim = self._claims.pop(self._freed.popleft(), None)
@@ -214,14 +215,14 @@ class LobbyAndTables(Matchmaker):
         self._considered = None
 
     def suspect(self) -> int | None:
-        """Return the seat that an opponent was looked for when `answers` failed."""
+        """Return the seat that `answers` worked on when it raised."""
         seeker, self._lobby.considered = self._lobby.considered, None
         player, self._considered = self._considered, None
         found = player.entry.seat if player is not None else seeker.seat if seeker is not None else None
         return found if found in self._players else None
 
     def next_due(self) -> float | None:
-        """Return when somebody is held back no more, a house player comes, or a player is looked at again."""
+        """Return when a seeker is not held back any more, a house player is due, or a player is checked."""
         times = self._lobby.next_retry(), self._lonely.next_due(), self._obstacles.next_due()
         return min((when for when in times if when is not None), default=None)
 
@@ -240,7 +241,7 @@ class LobbyAndTables(Matchmaker):
         return against
 
     def _replaceable(self, entry: Entry, against: Objection) -> set[int]:
-        """Return who keeps a player out, if these may all be its own earlier connections."""
+        """Return the seats in the way, if all of them may be the player's own earlier connections."""
         holders = set[int]()
         if against & ~(Objection.NAME_TAKEN | Objection.TABLE_FULL):
             return holders
@@ -273,7 +274,7 @@ class LobbyAndTables(Matchmaker):
         return not self._house.has(wish.name.casefold(), opponent)
 
     def _let_in(self, entry: Entry, sat: tuple[Position, int] | None = None) -> None:
-        """Give a player its place. A seat at a table is kept for a player with the same name."""
+        """Admit a player. One that asks for its table again, with the same name, keeps its seat."""
         before = self._players.get(entry.seat)
         if before is not None and before.table and before.is_at(entry.place) and before.name == entry.name:
             before.entry = entry
@@ -328,7 +329,7 @@ class LobbyAndTables(Matchmaker):
             self._lonely.set(player, since + self._house_after)
 
     def _house_pairs(self, now: float) -> Iterator[HousePair]:
-        """Yield house players for those who wish for one, or have been without an opponent for long."""
+        """Yield pairs for players that wish for a house player, or have waited for `house_after` seconds."""
         while self._calling:
             player = self._considered = self._calling.popleft()
             wish = house_wish(player.entry)
@@ -344,7 +345,7 @@ class LobbyAndTables(Matchmaker):
         self._considered = None
 
     def _house_pair(self, player: Member, name: str, now: float) -> Iterator[HousePair]:
-        """Yield a house player, unless the player has gone or the two have had their games."""
+        """Yield the pair with a house player, if the player still waits and the two have games left."""
         if player.seeker is None or player.turn is None:
             return
         opens = self._lobby.pair_with_house(player.seeker, name, now)
@@ -367,11 +368,11 @@ class LobbyAndTables(Matchmaker):
         return all(player.turn is not None for player in players)
 
     def _taken(self, seat: int) -> Turn:
-        """Return the turn of a player, which is over."""
+        """Return the turn of a player, and mark it as used."""
         player = self._players[seat]
         turn, player.turn = player.turn, None
         assert turn is not None
-        player.forget_obstacle()  # should it wait on
+        player.forget_obstacle()  # in case it waits on
         return turn
 
     def _note(self, match: Match, names: tuple[str, str], table: Table[int] | None) -> None:

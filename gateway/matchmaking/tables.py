@@ -1,11 +1,8 @@
-"""Tables: two seats under a name, for players who agreed on it.
+"""Tables: two seats under a name, for players that agreed on it.
 
-Knows who sits where and who opens the next game. Does not know when a player is ready, or whether it is
-still there.
-
-The player at position 0 opens the first game of two players, and the opening swaps with every game
-that they play on. A newcomer takes the position that the one who left had in their last game, and the two
-count from the start. Whoever keeps a player's position and the number of games can seat it as it sat.
+Knows the positions of players and who has the next first move. Does not know whether players are ready or
+connected. The player at position 0 has the first move in the first game of two players, and the first move
+swaps with every game.
 """
 
 from typing import Generic, Literal, TypeAlias, TypeVar
@@ -21,7 +18,7 @@ class Table(Generic[S]):
     def __init__(self, key: str, name: str | None = None) -> None:
         self.key = key
         self.name = key if name is None else name
-        """The table's name as the first to sit down wrote it."""
+        """The table's name, as spelled by the first player there."""
         self._seats: list[S | None] = [None, None]
         self._games = 0
 
@@ -32,13 +29,14 @@ class Table(Generic[S]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the table is empty."""
+        """Whether both seats are free."""
         return self._seats == [None, None]
 
     def sit(self, player: S) -> None:
-        """Seat a newcomer on the free seat; ValueError where there is none.
+        """Seat a player on the free seat. Raises ValueError if there is none.
 
-        The position of the player that opened the last game is 0 afterwards.
+        The one with the first move in the last game, or the newcomer in its place, gets position 0. The games
+        are counted from 0 again.
         """
         self._seats[self._seats.index(None)] = player
         if self._games and self._games % 2 == 0:
@@ -46,9 +44,9 @@ class Table(Generic[S]):
         self._games = 0
 
     def resume(self, player: S, position: Position, games: int) -> None:
-        """Seat `player` where it sat after `games` games; on the other seat if that one is taken.
+        """Seat `player` at its position after `games` games; on the other seat if that one is taken.
 
-        The two need not have heard of the same number of games: one may not know the last one yet.
+        The numbers of games of the two players may differ by one, since one node may not know the last game.
         """
         is_same = self.is_empty or abs(games - self._games) <= 1
         self._seats[position if self._seats[position] is None else 1 - position] = player
@@ -59,12 +57,12 @@ class Table(Generic[S]):
         self._seats[self._seats.index(player)] = None
 
     def seated(self) -> list[tuple[S, Position, int]]:
-        """Return the players who sit here, with their positions and the number of their games."""
+        """Return the players at the table, with their positions and the number of games."""
         both = zip(self._seats, POSITIONS, strict=True)
         return [(player, position, self._games) for player, position in both if player is not None]
 
     def pair(self) -> tuple[S, S] | None:
-        """Return the two players, who opens the next game first; None while a seat is free."""
+        """Return the two players, the one with the next first move first; None while a seat is free."""
         one, two = self._seats
         if one is None or two is None:
             return None
@@ -75,12 +73,12 @@ class Table(Generic[S]):
         self._games += 1
 
     def has_opened(self, times: int) -> bool:
-        """Whether each of the two has opened a game `times` times since they sat down."""
+        """Whether each of the two has had the first move `times` times."""
         return self._games >= 2 * times
 
 
 class Tables(Generic[S]):
-    """All tables. There are several of one name only where this took over from several servers."""
+    """All tables. Several have the same name only after a takeover from several nodes."""
 
     def __init__(self) -> None:
         self._named: dict[str, list[Table[S]]] = {}
@@ -90,15 +88,15 @@ class Tables(Generic[S]):
         return [table for tables in self._named.values() for table in tables]
 
     def are_full(self, key: str) -> bool:
-        """Whether there is a table of the name, and no seat free."""
+        """Whether there are tables with this name, and all are full."""
         return key in self._named and all(table.is_full for table in self._named[key])
 
     def seated(self, key: str) -> list[S]:
-        """Return who sits at the tables of the name."""
+        """Return the players at the tables with this name."""
         return [player for table in self._named.get(key, ()) for player, _, _ in table.seated()]
 
     def free(self, key: str, name: str) -> Table[S]:
-        """Return a table with a free seat."""
+        """Return a table with a free seat, made if there is none."""
         tables = self._named.setdefault(key, [])
         table = next((table for table in tables if not table.is_full), None)
         if table is None:
@@ -107,9 +105,9 @@ class Tables(Generic[S]):
         return table
 
     def clear(self, key: str) -> tuple[S, Table[S]] | None:
-        """Remove a table that a player's leaving made empty. Two who sit alone are seated together.
+        """Remove empty tables with this name. If two players sit alone, move one to the other's table.
 
-        Return the one of these that has moved, and the table where it sits now.
+        Return the player that was moved, and its new table; None if none was.
         """
         tables = [table for table in self._named.pop(key) if not table.is_empty]
         moved = None

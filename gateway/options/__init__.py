@@ -1,4 +1,4 @@
-"""The options of the commands, and where they come from: command line, environment, a file, their defaults.
+"""The options of all commands, and their sources: command line, environment, file, defaults.
 
-Knows names, types and help texts. Imports nothing that serves, so that ``--help`` waits for nothing.
+Knows names, types and help texts. Imports no part of the server, so that ``--help`` is fast.
 """

@@ -1,9 +1,8 @@
-"""The options about being one node of several that have one lobby.
+"""The options of a node of a cluster.
 
-Knows how the registry's URL is written, what may stand where, and what a node is called and where others
-reach it. Does not know the registry, nor any other node, and imports nothing of theirs: a server that is
-alone reads these options, too. The rule it keeps: a password is on no command line, and in nothing that is
-shown; whoever connects gets it beside the URL, which has neither user nor password.
+Knows the form of the registry's URL, of node names and of addresses. Does not know the registry or other
+nodes, since a single server reads these options, too. A password is never on the command line or shown: it is
+separated from the URL.
 """
 
 import re
@@ -20,11 +19,11 @@ from gateway.runtime.files import read_file
 from gateway.runtime.listening import address_towards
 
 PREFIX = "c4gateway"
-"""What the keys of a cluster begin with where nothing is said."""
+"""The default prefix of a cluster's keys in the registry."""
 LONGEST_NODE = 32
-"""Characters of a node's name."""
+"""The longest name of a node, in characters."""
 PACKAGE = "coredis"
-"""What talks to the registry."""
+"""The package for access to the registry."""
 _REGISTRY_PORT = 6379
 _HERE = "127.0.0.1"
 
@@ -34,18 +33,18 @@ _NODE = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_NODE}}}")
 _PREFIX = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _SCHEMES = ("redis", "rediss", "unix")
 _FILES = {"ssl_ca_certs", "ssl_certfile", "ssl_keyfile"}
-"""What a URL may name for TLS."""
+"""Parameters of a URL that name files for TLS."""
 _CHECKED = {"ssl_check_hostname": "true", "ssl_cert_reqs": "required"}
-"""What is asked of the other side of TLS, in any case."""
+"""Parameters that verify the registry's certificate. They are always set."""
 FORMS = "redis://HOST:PORT/0, rediss://HOST:PORT/0 for TLS, or unix:///PATH"
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """What a node needs to join its cluster."""
+    """The options with which a node joins its cluster."""
 
     url: str
-    """The registry's, without a user and a password: it may be shown. What is asked of TLS is in it."""
+    """The registry's URL, without user and password, so that it can be shown; with parameters for TLS."""
     username: str | None
     password: str | None = field(repr=False)
     prefix: str
@@ -56,14 +55,14 @@ class ClusterOptions:
 def resolved(
     cluster: str, password_file: str | None, prefix: str, node: str, address: Address | None
 ) -> ClusterOptions:
-    """Return what a node needs to join the cluster at a registry's URL.
+    """Return the options of a node for the registry at the URL `cluster`.
 
-    For a thread: it may ask the system for the address of a host. Raises OSError, with one line.
+    Runs in a thread, since it may resolve a host name. Raises OSError, with one line.
     """
     url = urlsplit(cluster)
     for name, file in parse_qsl(url.query):
         if name in _FILES:
-            read_file(file, f"--cluster: {name}", _LONGEST_FILE)  # `ssl` does not say which one is missing
+            read_file(file, f"--cluster: {name}", _LONGEST_FILE)  # errors of `ssl` do not name the file
     password = None if url.password is None else unquote(url.password)
     if password_file is not None:
         password = _password(password_file)
@@ -78,7 +77,7 @@ def resolved(
 
 
 def registry_url(text: str) -> str:
-    """Return a registry's URL as it is given. Raises ValueError, which shows nothing of it."""
+    """Return a registry's URL unchanged. Raises ValueError, whose text has no part of the URL."""
     try:
         fault = _fault(urlsplit(text))
     except ValueError:
@@ -89,12 +88,12 @@ def registry_url(text: str) -> str:
 
 
 def host_name() -> str:
-    """Return the host's name, made to fit for a node."""
+    """Return the host's name, changed to a valid name of a node."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", socket.gethostname())[:LONGEST_NODE] or "node"
 
 
 def _fault(url: SplitResult) -> str | None:
-    """Return what is wrong with a registry's URL; None if nothing is. Raises ValueError, too."""
+    """Return what is wrong with a registry's URL; None if it is valid. May also raise ValueError."""
     query = dict(parse_qsl(url.query, keep_blank_values=True, strict_parsing=bool(url.query)))
     if url.scheme not in _SCHEMES:
         return "another scheme"
@@ -113,7 +112,7 @@ def _fault(url: SplitResult) -> str | None:
 
 
 def _shown(url: SplitResult) -> str:
-    """Return a URL without user and password, and with what is asked of TLS."""
+    """Return a URL without user and password, and with parameters for TLS."""
     if url.scheme == "unix":
         return f"unix://{url.path}{'?' if url.query else ''}{url.query}"
     query = dict(parse_qsl(url.query)) | (_CHECKED if url.scheme == "rediss" else {})
@@ -122,7 +121,7 @@ def _shown(url: SplitResult) -> str:
 
 
 def _host_towards(url: SplitResult) -> str:
-    """Return the address with which this machine reaches the registry. Raises OSError."""
+    """Return this machine's address on the way to the registry. Raises OSError."""
     if url.scheme == "unix":
         return _HERE
     try:
@@ -132,7 +131,7 @@ def _host_towards(url: SplitResult) -> str:
 
 
 def _password(file: str) -> str:
-    """Return the password in a file, without the end of its line. Raises OSError."""
+    """Return the password in a file of one line. Raises OSError."""
     data = read_file(file, "--cluster-password-file", _LONGEST_PASSWORD)
     try:
         lines = data.decode().splitlines()
@@ -144,21 +143,21 @@ def _password(file: str) -> str:
 
 
 def node_name(text: str) -> str:
-    """Return the name of a node. Raises ValueError."""
+    """Return the name of a node unchanged. Raises ValueError if it is not valid."""
     if not _NODE.fullmatch(text):
         raise ValueError(f"{text!r} is not 1 to {LONGEST_NODE} letters, digits, dots, dashes and underscores")
     return text
 
 
 def key_prefix(text: str) -> str:
-    """Return what the keys of a cluster begin with. Raises ValueError."""
+    """Return the prefix of a cluster's keys unchanged. Raises ValueError if it is not valid."""
     if not _PREFIX.fullmatch(text):
         raise ValueError(f"{text!r} is not 1 to 64 letters, digits, dots, colons, dashes and underscores")
     return text
 
 
 def node_address(text: str) -> Address:
-    """Return where other nodes reach one; without a port that is any free one. Raises ValueError."""
+    """Parse the address at which other nodes reach this one; the default port is any. Raises ValueError."""
     address = address_in(text, port=0)
     if _is_any(address.host):
         raise ValueError(f"nobody reaches {address.host}: give an address of this machine's own")
@@ -166,7 +165,7 @@ def node_address(text: str) -> Address:
 
 
 def _is_any(host: str) -> bool:
-    """Return whether that is where one listens to be reached at all addresses, as the system reads it."""
+    """Whether the system takes a host for the unspecified address, such as 0.0.0.0."""
     try:
         addresses = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):

@@ -1,4 +1,4 @@
-"""A dialect, as options and help texts present it."""
+"""The description of a dialect for options and help texts."""
 
 from dataclasses import dataclass
 
@@ -10,19 +10,19 @@ class NoOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """A dialect, as options and help texts present it."""
+    """The description of a dialect for options and help texts."""
 
     name: str
     """Its name in logs, in start lines and for c4bot."""
     title: str
-    """Its name in a sentence about the server, with what carries it."""
+    """Its name in a sentence about the server, with its transport."""
     bots: str
-    """The help for the option that opens a port for its bots."""
+    """The help text of the option that opens a port for its bots."""
     option: str
-    """That option without its dashes; c4bot takes it as a name of the dialect, too."""
+    """The name of that option, without dashes; c4bot accepts it as a name of the dialect, too."""
     port: int
-    """The port where none is given."""
+    """The default port."""
     rules: frozenset[str] = frozenset()
-    """The rules of play that concern its players, as their options are called, such as ``clock``."""
+    """The names of options for rules of play that apply to its players, such as ``clock``."""
     options: type = NoOptions
     """Its own options, as a dataclass of `gateway.options.table`."""

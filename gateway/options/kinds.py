@@ -1,4 +1,4 @@
-"""What the value of an option may be: how it is read, what stands for it in help texts, and its range."""
+"""The kinds of values of options: how they are parsed, their placeholder in help texts, and their range."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,27 +14,27 @@ class Kind(Generic[T]):
     """A kind of value."""
 
     read: Callable[[str], T]
-    """Returns the value that a text stands for. Raises ValueError."""
+    """Parses a text. Raises ValueError."""
     unit: str = ""
-    """What stands for the value in help texts, such as ``SECONDS``; if empty, the option's name does."""
+    """The placeholder in help texts, such as ``SECONDS``; if empty, the name of the option."""
     choices: tuple[str, ...] = ()
-    """All values that there are, where these are words."""
+    """All valid words; empty for other kinds."""
     fault_if_typed: Callable[[T], str | None] | None = None
-    """Returns what is wrong with a value on the command line, which the list of processes shows."""
+    """Returns why a value must not be on the command line, where the list of processes shows it, or None."""
 
 
 def one_of(*choices: str) -> Kind[str]:
-    """Return the kind of some words."""
+    """Return the kind for one of these words."""
     return Kind(str, choices=choices)
 
 
 def count(least: int = 0, most: int = 10**9, unit: str = "N") -> Kind[int]:
-    """Return the kind of whole numbers within these bounds."""
+    """Return the kind for whole numbers from `least` to `most`."""
     return Kind(_within(int, "a whole number", least, most), unit)
 
 
 def seconds(least: float = 0.1, most: float = 1e6, unit: str = "SECONDS") -> Kind[float]:
-    """Return the kind of numbers within these bounds."""
+    """Return the kind for numbers from `least` to `most`."""
     return Kind(_within(float, "a number", least, most), unit)
 
 

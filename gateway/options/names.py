@@ -1,6 +1,6 @@
-"""The names of commands, files and variables, and defaults that others than the server need to know.
+"""The names of commands, files and variables, and defaults that commands share with the server.
 
-Apart from the table of the server's options, so that a command does not load all of these.
+They are not in the table of the server's options, so that commands need not load that.
 """
 
 import os
@@ -8,29 +8,29 @@ import os
 from gateway.options.urls import is_postgresql
 
 DATABASE = "c4gateway.db"
-"""Where results are kept, unless something else is asked for."""
+"""The default path of the database."""
 PLAYERS_FILE = "c4gateway.players"
-"""Where the protected names are, beside the database, unless something else is given."""
+"""The default name of the file of protected names, in the folder of the database."""
 TOKEN_FILE = "c4gateway.token"
-"""Where the admin token is, beside the database."""
+"""The name of the file with the admin token, in the folder of the database."""
 AUDIT = "c4gateway.audit"
-"""Where changes are logged, unless something else is given."""
+"""The default path of the audit log."""
 PER_ADDRESS = 512
-"""Connections that may be open from one address."""
+"""The default limit of open connections from one address."""
 CONNECTS = 200
-"""Connections a second that one address may open."""
+"""The default limit of connections per second from one address."""
 ALL_ORIGINS = "*"
-"""Stands for all websites among those that may read the API. It opens no websocket."""
+"""The origin that lets all websites read the API. It does not permit websockets."""
 WORKER = "C4_WORKER"
-"""What the environment of one of several workers has, and that of other servers has not."""
+"""The environment variable that only workers of a supervisor have."""
 ALONE = "alone"
-"""Its value where the workers are a cluster of their own."""
+"""Its value if the workers are a cluster of their own."""
 COMMANDS = ("standings", "grades", "games", "show", "export", "import", "backup", "recount", "void", "rename")
-"""Commands on what was kept; the first argument names one of them."""
+"""Commands on stored results."""
 ANALYSIS = "analyse"
 """The command on a position."""
 PLAYERS = ("player", "ban", "unban")
-"""Commands on who may play."""
+"""Commands on names and bans."""
 OPERATOR = ("who", "kick", "announce", "pause", "resume", "drain", "clear")
 """Commands that a running server carries out."""
 SHOWING = "config"
@@ -40,13 +40,13 @@ MATCH = "match"
 CHECK = "check"
 """The command that checks bots."""
 HEALTH = "health"
-"""The command that asks a running server how it is."""
+"""The command that checks the health of a running server."""
 EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, *OPERATOR, MATCH, CHECK, SHOWING, HEALTH)
-"""All of them. No option comes before such a word, and no other word stands there."""
+"""All commands. A command is always the first argument."""
 
 
 def beside(where: str | None, name: str) -> str:
-    """Return the path of a file beside a database; in the working directory where that is no file."""
+    """Return the path of a file in the folder of a database; just `name` if the database is no file."""
     if where is None or is_postgresql(where):
         return name
     return os.path.join(os.path.dirname(where), name)

@@ -1,4 +1,4 @@
-"""The options of the server: the table of them, and what follows where two of them meet."""
+"""The table of the server's options, and the rules between them."""
 
 import os
 import re
@@ -38,18 +38,18 @@ from gateway.store import VERSION
 T = TypeVar("T")
 
 HOST = "127.0.0.1"
-"""Where to listen where nothing else is said."""
+"""The default address to listen on."""
 WEB_PORT = 8000
-"""The port of the page where none is given."""
+"""The default port of the page."""
 PAGE = "page"
-"""What its port is called."""
+"""The name of the page's port."""
 LEVELS = ("debug", "info", "warning", "error")
-"""Least levels of what is logged."""
+"""The levels of the log."""
 MOST_WORKERS = 256
-"""Servers that one supervisor runs."""
+"""The most workers of one supervisor."""
 
 _ANY_PORT = "env"
-"""What stands for the port that the environment names, as hosting services do it."""
+"""The value of ``--port`` for the port in the environment variable PORT, which hosting services set."""
 _NO_DATABASE = "none"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 
@@ -110,7 +110,7 @@ Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level)
 """
 
 
-# Kinds of values. What reads one raises ValueError.
+# Kinds of values. Their readers raise ValueError.
 
 
 def _metrics_address(text: str) -> Address:
@@ -121,7 +121,7 @@ def _metrics_address(text: str) -> Address:
 
 
 def _house_players(text: str) -> list[str]:
-    """Return the names of players of the server's own, each of which can play here."""
+    """Parse names of house players, whose engines have to be installed."""
     names = [name.strip().casefold() for name in text.split(",")]
     for name in names:
         if name not in HOUSE_PLAYERS:
@@ -141,7 +141,7 @@ def _network(text: str) -> Network:
 
 
 def _origin(text: str) -> str:
-    """Return a website as browsers name it."""
+    """Parse the origin of a website, in the form that browsers send."""
     origin = text.lower()
     if origin != ALL_ORIGINS and not _ORIGIN.fullmatch(origin):
         raise ValueError(
@@ -155,7 +155,7 @@ def _database_or_none(text: str) -> str | None:
 
 
 def _one_port(text: str) -> int:
-    """Return a port, or the one that the environment names."""
+    """Parse a port, or take the one of the environment."""
     if text != _ANY_PORT:
         return PORT.read(text)
     named = os.environ.get("PORT")
@@ -175,14 +175,14 @@ _HOUSE = ", ".join(sorted(HOUSE_PLAYERS))
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)  # a repr would show the admin token
 class ServerOptions:
-    """The options of a server: those in the table, and what each dialect has of its own."""
+    """The options of a server: those of the table, and those of each dialect."""
 
     ports: dict[str, int | None] = field(default_factory=dict)
-    """The port of each dialect by its name, None where it has none of its own."""
+    """The port of each dialect, by its name; None if it has no port of its own."""
     dialects: dict[str, object] = field(default_factory=dict)
-    """The dialects' own options, by their names."""
+    """The options of each dialect, by its name."""
     sockets: Sockets = field(default_factory=dict)
-    """Those that another program handed over."""
+    """The sockets that were handed over by another program."""
 
     port: int | None = option(
         "one port for all dialects and the page; other ports open only if their options are given;"
@@ -407,15 +407,15 @@ class ServerOptions:
 
 
 def all_options(dialects: Sequence[Description]) -> list[Option]:
-    """Return all options of a server that can speak `dialects`, theirs among its own."""
+    """Return all options of a server with `dialects`, including those of the dialects."""
     options = list[Option]()
     for each in options_of(ServerOptions):
-        if each.name == "port":  # before the one port, those of the dialects
+        if each.name == "port":  # the ports of the dialects come before it
             for one in dialects:
                 options.append(Option(name=one.option, help=one.bots, kind=PORT, heading=each.heading))
         players = listed([one.name for one in dialects if each.name in one.rules], "or")
         options.append(replace(each, help=each.help.replace("{players}", players)))
-        if each.name == "seed":  # behind the rules of all players, those of one dialect's alone
+        if each.name == "seed":  # the options of single dialects come after it
             options += [
                 replace(own, heading=each.heading) for one in dialects for own in options_of(one.options)
             ]
@@ -423,21 +423,21 @@ def all_options(dialects: Sequence[Description]) -> list[Option]:
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> ServerOptions:
-    """Return the options of a server that can speak `dialects`.
+    """Return the options of a server with `dialects`.
 
-    Exits with status 2, after a line on stderr, where the options are wrong.
+    Exits with status 2, after a line on stderr, if the options are not valid.
     """
     return _parsed(arguments, dialects)[0]
 
 
 def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Iterator[str]:
-    """Return the options as `parse` does, as text: one line for each, with where it comes from."""
+    """Return the options that `parse` returns as lines of text, each with its source."""
     options, sources_of = _parsed(arguments, dialects)
     return sources.shown(all_options(dialects), values(options, dialects), sources_of)
 
 
 def values(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, object]:
-    """Return all options by their names in the table."""
+    """Return the values of all options, by their names in the table."""
     known = {each.name: getattr(options, each.name) for each in options_of(ServerOptions)}
     for each in dialects:
         known[each.option] = options.ports[each.name]
@@ -447,9 +447,9 @@ def values(options: ServerOptions, dialects: Sequence[Description]) -> dict[str,
 
 
 def cluster_options(options: ServerOptions) -> ClusterOptions | None:
-    """Return what a node needs to join its cluster; None for a server that is alone.
+    """Return the options with which a node joins its cluster; None without a cluster.
 
-    For a thread: it may ask the system for the address of a host. Raises OSError, with one line.
+    Runs in a thread, since it may resolve a host name. Raises OSError, with one line.
     """
     if options.cluster is None:
         return None
@@ -463,7 +463,7 @@ def cluster_options(options: ServerOptions) -> ClusterOptions | None:
 
 
 def shared_rules(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, float]:
-    """Return the options that have to be the same for all nodes of a cluster, by name; a flag is 0 or 1."""
+    """Return the options that must be the same on all nodes of a cluster, by name. A flag is 0 or 1."""
     known = values(options, dialects)
     return {
         each.key: float(cast("float", known[each.name])) for each in all_options(dialects) if each.is_shared
@@ -471,19 +471,19 @@ def shared_rules(options: ServerOptions, dialects: Sequence[Description]) -> dic
 
 
 def page_port(options: ServerOptions) -> int | None:
-    """Return the port of the page's own; None if it has none, or sockets that were handed over."""
+    """Return the page's own port; None if it has none, or has sockets that were handed over."""
     if options.no_web or PAGE in options.sockets or (options.web is None and options.port is not None):
         return None
     return WEB_PORT if options.web is None else options.web
 
 
 def port_with_page(options: ServerOptions) -> int:
-    """Return the port at which a server with a page has it, its own or the one port."""
+    """Return the port that serves the page: its own, or that of ``--port``."""
     return page_port(options) or options.port or WEB_PORT
 
 
 def ports_of(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, int]:
-    """Return the ports to open, by their options, but for those whose sockets were handed over."""
+    """Return the ports to open, by their options, without those whose sockets were handed over."""
     ports = {"port": options.port, "web": page_port(options)}
     ports |= {each.option: options.ports[each.name] for each in dialects if each.name not in options.sockets}
     return {name: number for name, number in ports.items() if number is not None}
@@ -492,7 +492,7 @@ def ports_of(options: ServerOptions, dialects: Sequence[Description]) -> dict[st
 def _parsed(
     arguments: Sequence[str], dialects: Sequence[Description]
 ) -> tuple[ServerOptions, Mapping[str, str]]:
-    """Return the options, and where each comes from by its name."""
+    """Return the options, and the source of each, by its name."""
     parser = Parser(
         "c4gateway",
         _DESCRIPTION.format(titles=listed([each.title for each in dialects], "and")),
@@ -524,16 +524,16 @@ def _made(kind: type[T], known: Mapping[str, object]) -> T:
 
 
 def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Sequence[Description]) -> None:
-    """Fill in what depends on other options. Raises ValueError where some contradict each other.
+    """Set options that depend on others. Raises ValueError if some contradict each other.
 
-    `source` says where each option comes from, by its name in the table.
+    `source` is the source of each option, by its name in the table.
     """
     options.host = options.host or [HOST]  # a file may have an empty list
     _complete_ports(options, dialects)
     _complete_workers(options, source)
     _complete_cluster(options, source)
     if options.no_web:
-        for name in ("admin_token", "qr"):  # in a file or the environment they may be there for other servers
+        for name in ("admin_token", "qr"):  # a file or the environment may have them for other servers
             if source[name] == COMMAND_LINE:
                 raise ValueError(f"--{name.replace('_', '-')} is of no use with --no-web")
         options.admin_token, options.qr = None, False
@@ -543,7 +543,7 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
         raise ValueError("the admin token is not 1 or more ASCII characters without blanks")
     ports = [port for port in ports_of(options, dialects).values() if port]
     if options.share_ports and len({*ports}) < len(ports):
-        # The system would not refuse it: clients would find one or the other.
+        # The system would not refuse it, and spread the clients over both.
         raise ValueError("two options name the same port, which cannot be shared with another server then")
     for name, is_given in (("tls-key", options.tls_key is not None), ("tls-only", options.tls_only)):
         if is_given and options.tls_cert is None:
@@ -553,7 +553,7 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
 
 
 def _complete_ports(options: ServerOptions, dialects: Sequence[Description]) -> None:
-    """Use sockets that were handed over; where no port is asked for, let each dialect have its usual one."""
+    """Use sockets that were handed over. If no port is given, give each dialect its default one."""
     options.sockets = handed_over([*(each.name for each in dialects), PAGE])
     asked = {each.name: (each.option, options.ports[each.name]) for each in dialects}
     asked[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)
@@ -570,7 +570,7 @@ def _complete_ports(options: ServerOptions, dialects: Sequence[Description]) -> 
 
 
 def _complete_workers(options: ServerOptions, source: Mapping[str, str]) -> None:
-    """Fill in what workers have in common."""
+    """Set the options that workers need."""
     if options.share_ports and not hasattr(socket, "SO_REUSEPORT"):
         raise ValueError("--share-ports: this system cannot do it")
     if options.workers == 1:
@@ -589,7 +589,7 @@ def _complete_workers(options: ServerOptions, source: Mapping[str, str]) -> None
 
 
 def _complete_cluster(options: ServerOptions, source: Mapping[str, str]) -> None:
-    """Fill in what a node needs. Where no database is named it has none: one of SQLite's cannot be shared."""
+    """Set the options that a node needs. By default it has no database, since SQLite cannot be shared."""
     if options.cluster is None:
         alone = ["cluster_password_file", "cluster_prefix"]
         alone += ["node", "node_address"] if options.workers == 1 else []
@@ -613,18 +613,3 @@ def _complete_cluster(options: ServerOptions, source: Mapping[str, str]) -> None
             " give --db postgresql://..., or --db none to keep no results"
         )
     options.node = options.node or host_name()
-
-
-def as_markdown(dialects: Sequence[Description]) -> Iterator[str]:
-    """Yield the table of docs/options.md."""
-    yield "| option | default | |"
-    yield "|---|---|---|"
-    for each in all_options(dialects):
-        usual = each.default_words if each.default_in_documents is None else each.default_in_documents
-        usual = usual or next((str(one.port) for one in dialects if one.option == each.name), "")
-        more = each.documents
-        if more:
-            more = f" ({more})" if more.startswith("[") else f"; {more}"
-        unit = each.kind.unit or each.key.rpartition("-")[2].upper()
-        written = f"--{each.key}" if each.is_flag else f"--{each.key} {unit}".replace("|", "\\|")
-        yield f"| `{written}` | {usual} | {each.help}{more} |"

@@ -1,7 +1,8 @@
-"""Where options come from: the command line, else the environment, else a file, else their defaults.
+"""The sources of options: the command line, else the environment, else a file, else their defaults.
 
-``--log-level`` is ``C4GATEWAY_LOG_LEVEL`` in the environment, and ``log-level`` in a file. A source gives an
-option as a whole: hosts on the command line replace those of the file. Does not know what an option is for.
+``--log-level`` is ``C4GATEWAY_LOG_LEVEL`` in the environment, and ``log-level`` in a file. An option with
+several values has one source: hosts on the command line replace those of the file. Does not know what an
+option is for.
 """
 
 import argparse
@@ -24,13 +25,13 @@ COMMAND_LINE = "command line"
 
 _LONGEST_FILE = 1024 * 1024
 _ON = ("true", "1", "yes", "on")
-"""How a flag is given in the environment and in a file."""
+"""The values that set a flag in the environment or a file."""
 _OFF = ("false", "0", "no", "off")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The options in force by the names of their fields, and where each comes from."""
+    """The values of options and the source of each, by the names of their fields."""
 
     values: Mapping[str, object]
     sources: Mapping[str, str]
@@ -39,9 +40,9 @@ class Settings:
 def from_sources(
     parser: Parser, options: Sequence[Option], arguments: Sequence[str], environment: Mapping[str, str]
 ) -> Settings:
-    """Return the options in force. `parser` has been told of all of them.
+    """Return the options in force. All of them have to be in `parser`.
 
-    Exits with status 2, after a line on stderr, where an option or its source is wrong.
+    Exits with status 2, after a line on stderr, if an option or its source is not valid.
     """
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
@@ -59,8 +60,8 @@ def from_sources(
         file = {} if path is None else _file(by_key, str(path), named_by)
         line = {name: (value, COMMAND_LINE) for name, value in typed.items()}
         for source, stronger in ((file, variables | line), (variables, line), (line, {})):
-            # A source may contradict itself in what a stronger one withdraws: C4GATEWAY_NO_WEB=false leaves
-            # of a file with web and no-web the first in force.
+            # A source may contradict itself in options that a stronger one replaces: with
+            # C4GATEWAY_NO_WEB=false, `web` of a file with `web` and `no-web` is in force.
             in_force = {name: setting for name, setting in source.items() if name not in stronger}
             _override(values, sources, in_force, options)
     except ValueError as error:
@@ -69,7 +70,7 @@ def from_sources(
 
 
 def asks_for(flag: str, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether the environment, or else the file, turns a flag on, whatever else there is wrong."""
+    """Whether the environment, or else the file, sets a flag. Other errors in these are ignored."""
     if (asked := environment.get(variable(flag))) is not None:
         return asked.casefold() in _ON
     source = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -84,13 +85,13 @@ def asks_for(flag: str, arguments: Sequence[str], environment: Mapping[str, str]
 def shown(
     options: Iterable[Option], values: Mapping[str, object], sources: Mapping[str, str]
 ) -> Iterator[str]:
-    """Return the options in force as lines of such a file; a comment says where each comes from."""
+    """Yield the options as lines of a configuration file, each with its source as a comment."""
     for each in options:
         yield f"{_line(each, values[each.name]):39} # {visible(sources[each.name])}"
 
 
 def _unknown(words: Sequence[str]) -> str:
-    """Return what is wrong with words that are no options, or the name of a command behind some."""
+    """Return the error text for words that are not options; one may be a command after options."""
     if words[0] in EVERY:
         return f"a command comes before its options: c4gateway {words[0]} ..."
     return f"unrecognized arguments: {' '.join(words)}"
@@ -104,20 +105,20 @@ def _line(option: Option, value: object) -> str:
 
 
 def _masked(value: object) -> object:
-    """Return a value without the passwords of the URLs in it."""
+    """Return a value with the passwords of URLs masked."""
     if isinstance(value, list):
         return [_masked(each) for each in value]
     return masked(value) if isinstance(value, str) else value
 
 
 _Source = dict[str, tuple[object, str]]
-"""What one source says: values and where they stand, by the names of fields."""
+"""The options of one source: values with their place, by the names of fields."""
 
 
 def _override(
     values: dict[str, object], sources: dict[str, str], settings: _Source, options: Sequence[Option]
 ) -> None:
-    """Let a source override weaker ones. Raises ValueError where it contradicts itself."""
+    """Replace values by those of a stronger source. Raises ValueError if it contradicts itself."""
     by_name = {each.name: each for each in options}
     for name, (value, source) in settings.items():
         values[name], sources[name] = value, source
@@ -154,8 +155,8 @@ def _file(by_key: Mapping[str, Option], path: str, named_by: str) -> _Source:
 
 
 def _toml(path: str, named_by: str) -> dict[str, Any]:
-    """Return what a file has."""
-    import tomllib  # noqa: PLC0415  most starts read no file
+    """Parse a TOML file."""
+    import tomllib  # noqa: PLC0415  rarely needed
 
     try:
         return tomllib.loads(read_file(path, named_by, _LONGEST_FILE).decode())
@@ -175,14 +176,14 @@ def _require_known(name: str, known: Iterable[str], where: str) -> None:
 
 
 def _read(option: Option, raw: object, where: str) -> object:
-    """Return the value that an option gets from a text, or from a value of TOML's."""
+    """Parse the value of an option, given as a text or as a value of TOML."""
     try:
         if option.is_flag:
             return _is_on(raw)
         texts = [_text(each) for each in raw] if isinstance(raw, list) else [_text(raw)]
         if option.repeats:
             return [option.value(text) for text in texts]
-        return option.value(",".join(texts))  # a list is for an option that takes its text apart
+        return option.value(",".join(texts))  # for options whose text is a list with commas
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
 

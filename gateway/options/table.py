@@ -1,8 +1,8 @@
 """Options as a table of typed fields.
 
-The options of a command are a dataclass: each field made by `option`, `argument`, `several` or `flag` has
-all that is known of one. The command line is read here, the environment and the file of ``--config`` in
-`sources`; help texts and the table in docs/options.md come from the same fields.
+The options of a command are a dataclass, with a field by `option`, `argument`, `several` or `flag` for each.
+The command line is parsed here, the environment and the file of ``--config`` in `sources`. Help texts and the
+table in docs/options.md come from the same fields.
 """
 
 import argparse
@@ -21,32 +21,32 @@ P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
 PREFIX = "C4GATEWAY_"
-"""What the environment's variables with options begin with."""
+"""The prefix of environment variables for options."""
 _ABSENT = object()
-"""Stands in what argparse returns for a positional option that is not there."""
+"""The value that argparse returns for a positional option that is not given."""
 _COMMAND = "command"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """All that is known of one option, but for its type, which its field has."""
+    """The properties of one option, without its type, which is that of its field."""
 
     name: str = ""
-    """The name of its field; with dashes for underscores that of the option."""
+    """The name of its field. The option has dashes in place of underscores."""
     help: str
-    """What it is for: with ``{players}`` in it for the dialects that have such a rule."""
+    """The help text. ``{players}`` in it is replaced by the dialects that have this rule."""
     kind: Kind[Any] = TEXT
     default: object = None
     make_default: Callable[[], object] | None = None
-    """Returns the default where it is a list, or takes work that not every command line needs."""
+    """Returns the default, if that is a list or takes time to compute."""
     default_text: str | None = None
-    """The default as people read it, empty where nothing is to be said of it; None for its value."""
+    """The default in help texts; empty to omit it, None for the value itself."""
     default_in_documents: str | None = None
-    """The same for docs/options.md, where that differs."""
+    """The default in docs/options.md, if that differs."""
     documents: str = ""
-    """What docs/options.md adds to the help text, in Markdown."""
+    """Text that docs/options.md adds to the help text, in Markdown."""
     heading: str | None = None
-    """The heading of the help text under which it stands; None for that of the option before."""
+    """The heading in the help text; None for that of the option before."""
     is_flag: bool = False
     repeats: bool = False
     """Whether it may be given several times; its value is a list."""
@@ -62,7 +62,7 @@ class Option:
     exclusive_group: str = ""
     """The name of a group of options of which one at most may be given."""
     withdraws: str = ""
-    """The name of another option, which this one withdraws where it comes later or by a stronger source."""
+    """The name of another option, which has no effect if this one comes later or from a stronger source."""
     aliases: tuple[str, ...] = ()
     """Further names, with their dashes."""
     is_in_environment: bool = False
@@ -70,7 +70,7 @@ class Option:
 
     @property
     def key(self) -> str:
-        """The name without dashes in front, as a file has it."""
+        """The name without leading dashes, as in a file."""
         return self.name.replace("_", "-")
 
     @property
@@ -85,18 +85,18 @@ class Option:
 
     @property
     def default_words(self) -> str:
-        """The default as people read it; empty where nothing is to be said of it."""
+        """The default in help texts; empty to omit it."""
         if self.default_text is not None:
             return self.default_text
         return "" if self.is_flag or self.default is None else str(self.default)
 
     @property
     def help_text(self) -> str:
-        """What it is for, with its default."""
+        """The help text, with the default."""
         return f"{self.help} ({self.default_words})" if self.default_words else self.help
 
     def value(self, text: str) -> object:
-        """Return the value that a text stands for. Raises ValueError."""
+        """Parse a text. Raises ValueError."""
         value = self.kind.read(text)
         if self.kind.choices and value not in self.kind.choices:
             raise ValueError(f"{text!r} is none of {', '.join(self.kind.choices)}")
@@ -112,26 +112,26 @@ def option(help: str, kind: Kind[T], **more: Any) -> T | None: ...
 def option(help: str, kind: Kind[Any], default: Any = None, **more: Any) -> Any:
     """Return a field for an option; `more` are further fields of `Option`.
 
-    To the type checker it is the option's value, which without a default may be None.
+    For the type checker it returns the option's value, which may be None without a default.
     """
     return _field(help, kind, default=default, **more)
 
 
 def argument(help: str, kind: Kind[T], **more: Any) -> T:
-    """Return a field for an option that has no name on the command line, and has to be there."""
+    """Return a field for a required positional option."""
     value: T = _field(help, kind, is_positional=True, is_required=True, **more)
     return value
 
 
 def several(help: str, kind: Kind[T], default: Sequence[T] | None = (), **more: Any) -> list[T]:
-    """Return a field for an option that has several values; the default may be None."""
+    """Return a field for an option with several values; the default may be None."""
     make_default: Any = None if default is None else partial(list, default)
     values: list[T] = _field(help, kind, **{"make_default": make_default, "repeats": True, **more})
     return values
 
 
 def flag(help: str, **more: Any) -> bool:
-    """Return a field that is true where the option is given."""
+    """Return a field for a flag, which is true if the option is given."""
     value: bool = _field(help, TEXT, **{"default": False, "is_flag": True, **more})
     return value
 
@@ -155,18 +155,18 @@ def options_of(table: type) -> list[Option]:
 
 
 def variable(key: str) -> str:
-    """Return the environment's name for an option, which is called `key` without the dashes in front."""
+    """Return the environment variable of the option ``--key``."""
     return PREFIX + key.upper().replace("-", "_")
 
 
 class Parser(argparse.ArgumentParser):
-    """Reads a command line. What is wrong with it is one line on stderr, and exit status 2."""
+    """Parses a command line. An error is one line on stderr and exit status 2."""
 
     as_json = False
     """Whether that line is a JSON object."""
 
     def __init__(self, prog: str, description: str = "", epilog: str = "", **known: Any) -> None:
-        """Texts of several lines are shown as they are, others are wrapped. `known` is argparse's own."""
+        """Texts with several lines are shown unchanged, others are wrapped. `known` is passed to argparse."""
         is_laid_out = "\n" in description + epilog
         super().__init__(
             prog,
@@ -182,7 +182,7 @@ class Parser(argparse.ArgumentParser):
         line = masked(" ".join(message.splitlines()))
         line = f"{line} (see {self.prog} --help)"
         if self.as_json:
-            from gateway.runtime.json_stderr import complain  # noqa: PLC0415  hardly ever needed
+            from gateway.runtime.json_stderr import complain  # noqa: PLC0415  rarely needed
 
             complain(line, as_json=True)
             self.exit(2)
@@ -190,7 +190,7 @@ class Parser(argparse.ArgumentParser):
 
     def add(self, options: Iterable[Option]) -> None:
         """Add options, each under its heading."""
-        groups: dict[str, Any] = {"": self}  # argparse has no public name for the type of a group
+        groups: dict[str, Any] = {"": self}  # the type of a group is private in argparse
         for each in options:
             heading = each.heading or ""
             if heading not in groups:
@@ -204,9 +204,9 @@ class Parser(argparse.ArgumentParser):
             group.add_argument(*names, **_as_argument(each))
 
     def settle(self, table: type[T], typed: Mapping[str, object]) -> T:
-        """Return the options of a command: those that are typed, else those read from the environment.
+        """Return the options of a command: those `typed` on the command line, else those of the environment.
 
-        Exits with status 2 where one is wrong.
+        Exits with status 2 if one is not valid.
         """
         options = options_of(table)
         self.refuse_typed(options, typed)
@@ -221,7 +221,7 @@ class Parser(argparse.ArgumentParser):
         return table(**values)
 
     def refuse_typed(self, options: Iterable[Option], typed: Mapping[str, object]) -> None:
-        """Exit with status 2 where an option may not be on the command line, as one with a password."""
+        """Exit with status 2 if an option must not be on the command line, such as one with a password."""
         for each in options:
             check = each.kind.fault_if_typed
             if check is not None and each.name in typed and (fault := check(typed[each.name])):
@@ -229,7 +229,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def spelled_out(arguments: Sequence[str] | None) -> Sequence[str]:
-    """Return a command line, the program's own for None, with the words `help` and `version` as options."""
+    """Return a command line, or `sys.argv[1:]`, with ``help`` and ``version`` replaced by options."""
     match sys.argv[1:] if arguments is None else arguments:
         case ["version", *others]:
             return ["--version", *others]
@@ -240,7 +240,7 @@ def spelled_out(arguments: Sequence[str] | None) -> Sequence[str]:
 
 
 class _Withdrawing(argparse.Action):
-    """An option on whose account another one that was given before it is withdrawn."""
+    """The action of an option that removes another one given before it."""
 
     def __init__(self, other: str, **known: Any) -> None:
         super().__init__(**known)
@@ -254,7 +254,7 @@ class _Withdrawing(argparse.Action):
 
 
 def _as_argument(option: Option) -> dict[str, object]:
-    """Return what argparse has to know of an option."""
+    """Return the arguments of `add_argument` for an option."""
     known: dict[str, object] = {"help": option.help_text.replace("%", "%%"), "default": argparse.SUPPRESS}
     if option.withdraws:
         known["action"] = partial(_Withdrawing, option.withdraws)
@@ -278,28 +278,28 @@ def _as_argument(option: Option) -> dict[str, object]:
 
 
 def typed_in(parsed: argparse.Namespace) -> dict[str, object]:
-    """Return the options that are on a command line, by name."""
+    """Return the values of the options on a command line, by name."""
     return {name: value for name, value in vars(parsed).items() if value is not _ABSENT}
 
 
 def read(parser: Parser, table: type[T], arguments: Sequence[str]) -> T:
-    """Return a command's options. Exits with status 2, after a line on stderr, where they are wrong."""
+    """Parse a command's options. Exits with status 2, after a line on stderr, if they are not valid."""
     parser.add(options_of(table))
     return parser.settle(table, typed_in(parser.parse_args(arguments)))
 
 
 def read_some(parser: Parser, table: type[T], arguments: Sequence[str]) -> tuple[T, list[str]]:
-    """Return a command's options, and the words that are none of them. Exits as `read` does."""
+    """Parse a command's options; also return all unknown words. Exits as `read` does."""
     parser.add(options_of(table))
     parsed, others = parser.parse_known_args(arguments)
     return parser.settle(table, typed_in(parsed)), others
 
 
 class Command(Protocol[P, R_co]):
-    """One of several commands: a table of options, as a dataclass, and what is done with them."""
+    """A command: a dataclass of its options, with a method that carries it out."""
 
     help: ClassVar[str]
-    """What it does, for people."""
+    """The help text."""
 
     def run(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Carry it out."""
@@ -312,9 +312,9 @@ def run(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> R_co:
-    """Run the command that the first of the arguments names, and return what it returns.
+    """Run the command that the first argument names, and return its result.
 
-    Exits with status 2, after a line on stderr, where its options are wrong.
+    Exits with status 2, after a line on stderr, if its options are not valid.
     """
     words = parser.add_subparsers(dest=_COMMAND, required=True, metavar="COMMAND")
     parsers = dict[str, Parser]()

@@ -1,4 +1,4 @@
-"""What the commands write: standard output, lists in sentences, and errors in one line."""
+"""The output of commands: standard output, lists in sentences, errors in one line, exit status."""
 
 import io
 import os
@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable, Sequence
 
 
 def listed(words: Sequence[str], conjunction: str) -> str:
-    """Return words as a sentence lists them, such as ``a, b or c``; nothing where there are none."""
+    """Return words as a list in a sentence, such as ``a, b or c``; empty without words."""
     others, last = ", ".join(words[:-1]), "".join(words[-1:])
     return f"{others} {conjunction} {last}" if others else last
 
 
 def let_output_take_any_text() -> None:
-    """Let standard output take any text: it writes an escape for a character that its encoding lacks."""
+    """Configure standard output to write escapes for characters that its encoding lacks."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def write_out(pieces: Iterable[str]) -> None:
-    """Write text as it comes to standard output, for as long as anybody reads it.
+    """Write texts to standard output as they come, until the reader closes it.
 
-    Raises OSError where it cannot be written.
+    Raises OSError if they cannot be written.
     """
     if sys.stdout is None:
         raise OSError("standard output is closed")
@@ -31,7 +31,7 @@ def write_out(pieces: Iterable[str]) -> None:
         for piece in pieces:
             sys.stdout.write(piece)
         sys.stdout.flush()
-    except BrokenPipeError:  # as when piped into `head`
+    except BrokenPipeError:  # for example by `head`
         _say_no_more()
     except KeyboardInterrupt:
         _say_no_more()
@@ -45,12 +45,12 @@ def write_out(pieces: Iterable[str]) -> None:
 
 
 def _say_no_more() -> None:
-    """Let what is still to be written go nowhere: the interpreter would try again at its end."""
+    """Send the rest of standard output to /dev/null, since the interpreter flushes it at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return what an error says, as one line; of a group, what the first of its errors says."""
+    """Return the text of an error as one line; of an exception group that of its first error."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = str(error)
@@ -62,8 +62,8 @@ def in_one_line(error: BaseException) -> str:
 def exit_status(carry_out: Callable[[], int | None], refusal: type[Exception] = OSError) -> int:
     """Carry out a command; return its exit status.
 
-    That is what `carry_out` returns, by default 0; 1 after a line on stderr where it raises OSError or a
-    `refusal`, and 130 after Ctrl-C.
+    It is what `carry_out` returns, 0 for None; 1, after a line on stderr, if it raises OSError or `refusal`;
+    130 after Ctrl-C.
     """
     try:
         return carry_out() or 0

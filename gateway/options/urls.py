@@ -1,38 +1,41 @@
-"""URLs in options: which databases there are, and no password on the command line or in what is shown."""
+"""URLs in options: the kinds of databases, and passwords, which must not be typed or shown."""
 
 import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
 MASK = "***"
-"""What is shown in the place of a password or a token."""
+"""The text shown in place of a password or a token."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
-"""Databases that a scheme alone names, even if no // follows."""
+"""Schemes of other databases, with which a text is a URL even without //."""
 _USER = re.compile(r"(://[^:/@]*:).*@|(://[^:/?#\s]*:)[^/?#\s]*@", re.DOTALL)
-"""A user and a password: with any sign in the password, or, as `urlsplit` reads it, an @ in the user."""
+"""A user and a password: with any character in the password, or an @ in the user, as `urlsplit` parses it."""
 _QUERY = re.compile(r"([?&])([^=&]*)=[^&]*")
 
 
 def masked(text: str) -> str:
-    """Return a text without the passwords of the URLs in it."""
+    """Return a text with the passwords of all URLs in it masked."""
     text = _USER.sub(lambda user: f"{user[1] or user[2]}{MASK}@", text)
     return _QUERY.sub(lambda part: f"{part[1]}{part[2]}={MASK}" if _is_secret(part) else part[0], text)
 
 
 def has_password(url: str) -> bool:
-    """Whether a URL has a password, be it the one that `masked` shows."""
+    """Whether a URL has a password, or the mask in place of one."""
     return _USER.search(url) is not None or any(map(_is_secret, _QUERY.finditer(url)))
 
 
 def _is_secret(part: re.Match[str]) -> bool:
-    """Whether a part of a query is a password, by its name, which may be percent-encoded."""
+    """Whether a parameter of a query is a password, by its name, which may be percent-encoded."""
     return unquote(part[2]).casefold().endswith("password")
 
 
 def no_password(option: str, instead: str) -> Callable[[str | None], str | None]:
-    """Return what says what is wrong with an option's URL on the command line, and what to do instead."""
+    """Return a check for `Kind.fault_if_typed`: a URL with a password must not be on the command line.
+
+    `instead` says where to give the URL.
+    """
 
     def fault(url: str | None) -> str | None:
         if url is None or not has_password(url):
@@ -45,14 +48,14 @@ def no_password(option: str, instead: str) -> Callable[[str | None], str | None]
 
 
 def is_postgresql(where: str) -> bool:
-    """Whether a database is PostgreSQL's, by its URL; any other is a file of SQLite's."""
+    """Whether a database is a URL of PostgreSQL, and not the path of an SQLite file."""
     return where.partition(":")[0].partition("+")[0].casefold() in _POSTGRESQL
 
 
 def database(text: str) -> str:
-    """Return where a database is: a file, or a URL of PostgreSQL's. Raises ValueError for another URL.
+    """Return the path of an SQLite file or a PostgreSQL URL unchanged. Raises ValueError for another URL.
 
-    The error shows only the URL's scheme, since there may be a password in the rest.
+    The error shows only the scheme, since the rest may have a password.
     """
     scheme, has_colon, rest = text.partition(":")
     system = scheme.partition("+")[0].casefold()

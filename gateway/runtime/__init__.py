@@ -1,4 +1,4 @@
-"""What all parts of a server need of its process: event loop, files, listening sockets, child processes.
+"""Facilities of the process that all parts use: event loop, files, listening sockets, child processes.
 
 Knows trio and the operating system. Does not know options, clients or games.
 """

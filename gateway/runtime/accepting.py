@@ -1,17 +1,8 @@
 """Accepting connections.
 
-Knows listeners and the errors of accept(). Does not know what a connection is for. In one turn of the event
-loop it accepts as many connections as `Turns.accepting` has time for, where trio.serve_listeners accepts one,
-since thousands of clients may connect at once.
-
-The system detects a peer that vanished without a word: within 25 seconds if nothing is sent to it, and within
-25 seconds of sending otherwise, so within 50 seconds in any case.
-
-The rule it keeps: no error of accept() ends a listener. An error that concerns a single connection is
-ignored. Any other may last: it is logged, at most once a minute, and accept() is tried again after a pause.
-
-A connection is an open file, and the system limits how many a process may have. Some are reserved for the
-server itself, so that clients cannot take them all. Further connections wait until another one ends.
+Knows listeners and the errors of accept(), none of which ends a listener. Does not know what a connection is
+for. Accepts several connections in one turn of the event loop, where trio.serve_listeners accepts one, since
+thousands of clients may connect at once.
 """
 
 import errno
@@ -30,15 +21,15 @@ from gateway.runtime.throttle import Throttle
 from gateway.runtime.turns import Turns
 
 COST = 0.0005
-"""Seconds that a connection takes until its client was answered for the first time, as `Turns` counts."""
+"""Estimate of the time, in seconds, from accepting a connection to the first answer to its client."""
 PAUSE = 0.1
 """Seconds until the next attempt after an error."""
 RESERVE = 64
-"""Files reserved for the server: listeners, database, log, processes."""
+"""Open files reserved for the server: listeners, database, log, processes."""
 RESERVE_PER_CORE = 12
 """Files reserved for worker processes: one of each of four kinds, with three files each."""
 LEAST = 4
-"""At least one file in so many is for connections, however many are reserved."""
+"""At least one open file in this many is for connections, however many are reserved."""
 
 KEEPALIVE_IDLE = 10
 """Seconds of silence before the system asks for an acknowledgement."""
@@ -52,9 +43,10 @@ _KEEPALIVE = (
     (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
     (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 25_000),
 )
-"""Seconds before the first probe, and between probes; how many; milliseconds that data may take.
+"""Socket options: seconds before the first probe and between probes, number of probes, milliseconds for data.
 
-A system that lacks one of these has its own figure."""
+With them the system detects a vanished peer within 25 seconds if nothing is sent to it, within 25 seconds of
+sending otherwise. A system that lacks an option uses its own default."""
 
 _PASSING = frozenset(
     getattr(errno, name)
@@ -77,7 +69,7 @@ _PASSING = frozenset(
     )
     if hasattr(errno, name)
 )
-"""What accept() says of one connection that came to nothing: the list of trio.SocketListener."""
+"""Errors of accept() that concern a single connection: the list of trio.SocketListener."""
 
 _Serve: TypeAlias = Callable[[trio.SocketStream], Awaitable[None]]
 
@@ -85,13 +77,13 @@ logger = logging.getLogger(__name__)
 
 
 def room_for_connections() -> trio.Semaphore:
-    """Return the bound of all listeners' connections together: how many more may be open."""
+    """Return a semaphore whose value is how many more connections all listeners together may accept."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return trio.Semaphore(connections_within(sys.maxsize if files == resource.RLIM_INFINITY else files))
 
 
 def connections_within(files: int) -> int:
-    """Return how many connections may be open in a process that may open `files` files."""
+    """Return how many connections a process that may open `files` files may have, the rest being reserved."""
     return max(files // LEAST, files - RESERVE - RESERVE_PER_CORE * (os.cpu_count() or 1), 1)
 
 
@@ -109,7 +101,8 @@ async def accept(
 ) -> None:
     """Serve each connection in a task of `nursery`, until cancelled; then close the listener.
 
-    A connection holds one slot of `room` until `serve` returns. `paused` is called at each pause.
+    A connection holds one slot of `room` until `serve` returns; without a free slot connections wait in the
+    backlog. After an error that may last, accept() is called again `PAUSE` later, and `paused` is called.
     """
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as listening:
@@ -154,7 +147,7 @@ async def _serve(serve: _Serve, stream: trio.SocketStream, room: trio.Semaphore)
 
 
 class Troubles:
-    """Errors of one listener, each kind of which is logged at most once a minute."""
+    """Logs the errors of one listener, each kind at most once a minute."""
 
     def __init__(self) -> None:
         self._log = Throttle()
@@ -178,9 +171,9 @@ def _next(listening: socket.socket) -> trio.SocketStream:
 
 
 def watch(connection: socket.socket | trio.socket.SocketType) -> None:
-    """Let the system detect that the peer has vanished."""
+    """Set the socket options with which the system detects that the peer has vanished."""
     for level, name, value in _KEEPALIVE:
         option = getattr(socket, name, None)
         if option is not None:
-            with suppress(OSError):  # some systems refuse it after the peer has gone
+            with suppress(OSError):  # some systems refuse it after the peer has closed the connection
                 connection.setsockopt(level, option, value)

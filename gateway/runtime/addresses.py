@@ -1,6 +1,6 @@
-"""Addresses: HOST:PORT, and the IP addresses by which clients are known.
+"""Addresses: HOST:PORT, and the IP addresses of clients.
 
-Pure. An IPv4 address in the form of an IPv6 one is the IPv4 address, everywhere.
+Pure. An IPv4-mapped IPv6 address always counts as the IPv4 address.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import TypeAlias
 
 PREFIX = 64
-"""Bits of an IPv6 address that clients are told apart by."""
+"""Bits of an IPv6 address that identify a client."""
 
 IPAddress: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -20,19 +20,19 @@ class Address:
     """Where to listen, or to connect to."""
 
     host: str
-    """A name or an IP address, one of IPv6 without brackets."""
+    """A name or an IP address. An IPv6 address has no brackets."""
     port: int
-    """0 for any free one."""
+    """0 for any free port."""
 
     def __str__(self) -> str:
-        """Return it as an option is written, with brackets around an IPv6 address."""
+        """Return HOST:PORT, with brackets around an IPv6 address."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def address_in(text: str, *, host: str | None = None, port: int | None = None) -> Address:
-    """Return the address that is written as HOST:PORT, or [HOST]:PORT with an IPv6 address.
+    """Parse HOST:PORT, or [HOST]:PORT with an IPv6 address. Raises ValueError.
 
-    PORT alone is at `host`, and HOST alone has `port`, where these are given. Raises ValueError.
+    With a default `host` the text may be a port alone, with a default `port` a host alone.
     """
     name, colon, digits = text.rpartition(":")
     if host is not None and text.isdecimal():
@@ -52,17 +52,17 @@ def address_in(text: str, *, host: str | None = None, port: int | None = None) -
 
 
 def ip_address_in(text: str) -> IPAddress:
-    """Return an IP address without its zone, which may be any text. Raises ValueError."""
+    """Parse an IP address, without its zone. Raises ValueError."""
     return plain(ip_address(text.partition("%")[0]))
 
 
 def plain(address: IPAddress) -> IPAddress:
-    """Return the IPv4 address that an IPv6 one stands for; any other as it is."""
+    """Return the IPv4 address of an IPv4-mapped IPv6 address; any other address unchanged."""
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, an IP address or a name, can be reached from its own machine only."""
+    """Whether a host, an IP address or a name, is a loopback address or ``localhost``."""
     try:
         return ip_address_in(host).is_loopback
     except ValueError:
@@ -71,9 +71,9 @@ def is_loopback(host: str) -> bool:
 
 @lru_cache(1024)
 def origin_at(host: str) -> str:
-    """Return what clients at `host`, an IP address, have in common: the address itself, or an IPv6 network.
+    """Return what identifies the client at `host`: an IPv4 address, or the /64 network of an IPv6 address.
 
-    A client that has one address of an IPv6 network has all of them. Empty where `host` is.
+    One client may use all addresses of such a network. Empty if `host` is.
     """
     if not host:
         return ""

@@ -1,8 +1,7 @@
-"""Child processes that run a program of ours, as the event loop sees them: started, linked, ended.
+"""Child processes that run one of the server's own modules: start, link, stop, from the event loop.
 
-Each has a socket to its parent, which carries frames: a length in four bytes, and as many bytes of whatever
-the two have agreed on. Does not know what a program does. A program that loads no trio has its end of the
-socket in `processes`.
+Each has a socket to its parent, which carries frames: a length in four bytes, then as many bytes. Does not
+know what a program does. A program that does not load trio uses the functions of `processes` for its end.
 """
 
 import subprocess
@@ -13,30 +12,31 @@ import trio
 from gateway.runtime.processes import LENGTH, StartedProcess, ended, frame, start
 
 FIRST_PAUSE = 0.5
-"""Seconds before the second restart in a row; before each further one twice as many."""
+"""Seconds before the second restart in a row. The pause doubles with each further one."""
 LONGEST_PAUSE = 10.0
+"""The longest pause, in seconds."""
 LASTING = 10.0
-"""Seconds after which a program has lasted: its next restart is a first one."""
+"""Seconds. After a run of more than this the next restart counts as the first one."""
 LONGEST_FRAME = 1 << 30
-"""Bytes, where nothing else is said."""
+"""The default limit of a frame, in bytes."""
 
 
 class LinkError(Exception):
-    """The other end is gone in the middle of a frame, or sent what is none."""
+    """The other end closed the socket within a frame, or sent one that is too long."""
 
 
 class Link:
-    """Sends and receives frames on a stream. Any task may send; one receives."""
+    """Sends and receives frames on a stream. Several tasks may send, one may receive."""
 
     def __init__(self, stream: trio.abc.Stream, longest: int = LONGEST_FRAME) -> None:
-        """A frame of more than `longest` bytes is a LinkError."""
+        """`receive` raises LinkError for a frame of more than `longest` bytes."""
         self._stream = stream
         self._longest = longest
         self._sending = trio.Lock()
-        self._heard = bytearray()
+        self._buffer = bytearray()
 
     async def send(self, data: bytes) -> None:
-        """Send a frame. Raises LinkError if the other end is gone."""
+        """Send a frame. Raises LinkError if the other end is closed."""
         async with self._sending:
             try:
                 await self._stream.send_all(frame(data))
@@ -44,7 +44,7 @@ class Link:
                 raise LinkError("the other end is gone") from error
 
     async def receive(self) -> bytes | None:
-        """Return the next frame; None if the other end has ended. Raises LinkError."""
+        """Return the next frame; None if the other end is closed. Raises LinkError."""
         head = await self._take(LENGTH)
         if head is None:
             return None
@@ -56,47 +56,47 @@ class Link:
 
     @property
     def has_more(self) -> bool:
-        """Whether more has been read than the frames that were returned."""
-        return bool(self._heard)
+        """Whether bytes of further frames have been read already."""
+        return bool(self._buffer)
 
     async def aclose(self) -> None:
-        """Hang up."""
+        """Close the stream."""
         await trio.aclose_forcefully(self._stream)
 
     async def _take(self, count: int) -> bytes | None:
-        while len(self._heard) < count:
+        while len(self._buffer) < count:
             try:
                 data = await self._stream.receive_some(1 << 16)
             except trio.BrokenResourceError:
                 data = b""
             if not data:
                 return None
-            self._heard += data
-        taken = bytes(self._heard[:count])
-        del self._heard[:count]
+            self._buffer += data
+        taken = bytes(self._buffer[:count])
+        del self._buffer[:count]
         return taken
 
 
 class Child:
-    """A process that runs a module of ours, and its successors."""
+    """A process that runs one of the server's modules. It can be started again after it has ended."""
 
     def __init__(self, module: str, longest: int = LONGEST_FRAME) -> None:
-        """A frame of more than `longest` bytes is a LinkError."""
+        """`longest` is the limit of a received frame, in bytes."""
         self._module = module
         self._longest = longest
         self._process: subprocess.Popen[bytes] | None = None
         self.link: Link | None = None
-        """The link to the process that runs now, if one does."""
+        """The link to the running process; None if there is none."""
 
     @property
     def pid(self) -> int | None:
-        """The process, if there is one."""
+        """The process id; None if no process runs."""
         return None if self._process is None else self._process.pid
 
     async def start(self, started: StartedProcess | None = None, sockets: Sequence[int] = ()) -> Link:
         """Start a process, which inherits `sockets`; return the link to it. Raises OSError.
 
-        `started` is the process, where it has been started already.
+        If `started` is given, that process is used, and none is started.
         """
         if started is None:
             started = await trio.to_thread.run_sync(start, self._module, sockets)
@@ -105,9 +105,9 @@ class Child:
         return self.link
 
     async def end(self, limit: float) -> int | None:
-        """Hang up on the process, and kill it if it has not ended within `limit` seconds.
+        """Close the link, and kill the process if it has not ended within `limit` seconds.
 
-        Return its status; None where there is no process.
+        Return its exit status; None if there is no process.
         """
         link, process = self.link, self._process
         self.link = self._process = None
@@ -127,7 +127,7 @@ class Backoff:
         self._next = 0.0
 
     def after(self, lasted: float) -> float:
-        """Return for how many seconds to wait after a run that lasted so many seconds."""
+        """Return how many seconds to wait after a run of `lasted` seconds."""
         pause = 0.0 if lasted > LASTING else self._next
         self._next = min(2 * pause or FIRST_PAUSE, LONGEST_PAUSE)
         return pause

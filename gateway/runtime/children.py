@@ -1,8 +1,7 @@
-"""Processes that are started for a match or a check, and what they say on stderr.
+"""The user's programs that a match or a check starts, and what they write to stderr.
 
-Knows signals and files. Does not know what a process plays. Its stderr is kept in a file, of which the end is
-shown where it fails. A process gets a group of its own: so Ctrl-C does not reach it, and it is ended with all
-that it has started.
+Knows signals and files. Does not know what a program plays. Its stderr goes to a log file, whose end is shown
+if the program fails.
 """
 
 import os
@@ -17,15 +16,15 @@ import trio
 from gateway.game.text import printable
 
 GOODBYE = 1.0
-"""Seconds that a process has after SIGTERM."""
+"""Seconds between SIGTERM and SIGKILL."""
 _TAIL = 4096
 _LONGEST = 300
 
 
 def ends() -> list[signal.Signals]:
-    """Return the signals on which to end what was started: none of them reaches it by itself.
+    """Return the signals on which the command has to end its child processes, which do not get them.
 
-    That a terminal is gone, SIGHUP, is one of them, unless the command was told to stay, as by ``nohup``.
+    SIGHUP is one of them unless it is ignored, as by ``nohup``.
     """
     stays = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [signal.SIGINT, signal.SIGTERM, *([] if stays else [signal.SIGHUP])]
@@ -33,9 +32,10 @@ def ends() -> list[signal.Signals]:
 
 @asynccontextmanager
 async def process(words: Sequence[str], log: Path, *, talks: bool = False) -> AsyncIterator[trio.Process]:
-    """The process, for as long as the block lasts. Raises OSError where it cannot be started.
+    """Run a process during the block; end it, with all its children, after the block. Raises OSError.
 
-    What it says on stderr is appended to `log`; stdout goes nowhere, unless this process `talks` to it.
+    Its stderr is appended to `log`. With `talks`, its stdin and stdout are pipes, otherwise /dev/null. It has
+    a session of its own, so that Ctrl-C does not reach it and its children can be found.
     """
     with log.open("ab") as file:
         started = await trio.lowlevel.open_process(
@@ -53,10 +53,10 @@ async def process(words: Sequence[str], log: Path, *, talks: bool = False) -> As
 
 
 async def _end(started: trio.Process) -> None:
-    """End a process, and what it has started."""
+    """End a process and its children."""
     if started.stdin is not None:
         await started.stdin.aclose()
-    with suppress(ProcessLookupError, PermissionError):  # the latter: nobody is left, on macOS
+    with suppress(ProcessLookupError, PermissionError):  # macOS raises PermissionError for an empty group
         os.killpg(started.pid, signal.SIGTERM)
     with trio.move_on_after(GOODBYE):
         await started.wait()
@@ -68,27 +68,27 @@ async def _end(started: trio.Process) -> None:
 
 
 def size(log: Path) -> int:
-    """Return how long a log is now; what follows is the next process's."""
+    """Return the size of a log in bytes, 0 if there is none."""
     with suppress(FileNotFoundError):
         return log.stat().st_size
     return 0
 
 
 def last_lines(log: Path, since: int, most: int) -> list[str]:
-    """Return what was written to a log since it had a size: of its last `most` bytes, the lines."""
+    """Return the lines of a log after offset `since`, within its last `most` bytes."""
     with log.open("rb") as file:
         file.seek(max(since, size(log) - most))
         return file.read().decode(errors="backslashreplace").splitlines()
 
 
 def last_words(log: Path, since: int) -> str:
-    """Return the last line that was written to a log since it had a size."""
+    """Return the last line of a log after offset `since` that is not blank."""
     lines = [*filter(None, map(str.strip, last_lines(log, since, _TAIL)))]
     return printable(lines[-1][:_LONGEST]) if lines else "it said nothing"
 
 
 def how_it_ended(status: int) -> str:
-    """Return what a status means."""
+    """Return an exit status in words."""
     if status < 0:
         with suppress(ValueError):
             return f"was ended by {signal.Signals(-status).name}"

@@ -1,4 +1,4 @@
-"""Files that several processes use, and what has to be on disk: locks, whole writes, names in folders."""
+"""Operations on files that Python does not have: locks, complete writes, folders synced to disk."""
 
 import errno
 import fcntl
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def is_locked(file: int) -> bool:
-    """Lock an open file until it is closed, unless another process holds it; return whether it is locked.
+    """Lock an open file until it is closed; return False if another process has locked it.
 
-    Raises OSError where the file system has no locks.
+    Raises OSError if the file system has no locks.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -19,19 +19,19 @@ def is_locked(file: int) -> bool:
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all of the bytes. Raises OSError; then some of them may be written."""
+    """Write all bytes. Raises OSError; some of them may have been written then."""
     left = memoryview(data)
     while left:
         left = left[os.write(file, left) :]
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on disk, where the file system can do that for a folder."""
+    """Wait until the entries of a folder are on disk, if the file system supports that."""
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # as some that are shared over a network say
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems do not
             raise
     finally:
         os.close(folder)

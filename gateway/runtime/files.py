@@ -1,7 +1,7 @@
 """Reading the files that options name.
 
-Knows of an option its name only. The rule it keeps: a read ends soon, and is bounded. A pipe has nothing to
-read until somebody writes, a device may go on for ever; so neither is read.
+Knows only the name of an option. A read is bounded and ends soon: pipes and devices, which may block or have
+no end, are refused.
 """
 
 import os
@@ -13,17 +13,18 @@ T = TypeVar("T")
 
 
 class InLoop(Protocol):
-    """Calls a function in the event loop, for a thread."""
+    """Lets a thread call a function in the event loop."""
 
     def __call__(self, do: Callable[[], T], /) -> T:
-        """Return what it returns, once it is done."""
+        """Call `do` in the event loop, wait for it, and return its result."""
 
 
 def read_file(path: str, option: str, most: int, *, is_private: bool = False) -> bytes:
-    """Return what is in a regular file of up to `most` bytes, which `option` names, such as ``--config``.
+    """Return the contents of a regular file of at most `most` bytes.
 
-    A private one has to be this user's or root's, and others may neither read nor write it, nor its group
-    write it. Raises OSError, which says in one line which option's file it is and what is wrong.
+    `option`, such as ``--config``, is the option that names the file. With `is_private` the file has to
+    belong to this user or root, others may neither read nor write it, and its group may not write it. Raises
+    OSError with one line that has the option, the path and what is wrong.
     """
     try:
         with open(path, "rb", opener=_at_once) as file:
@@ -47,5 +48,5 @@ def read_file(path: str, option: str, most: int, *, is_private: bool = False) ->
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open, and do not wait for somebody at the other end of a pipe."""
+    """Open a file without waiting for a writer, should it be a pipe."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)

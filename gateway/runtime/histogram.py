@@ -1,14 +1,13 @@
-"""How often something took how long.
+"""A histogram of durations.
 
-Knows numbers of seconds alone. To add one is cheap enough for a turn of the event loop, and what is kept
-does not grow.
+Adding one is cheap enough for every turn of the event loop, and the size is constant.
 """
 
 from bisect import bisect_left
 from collections.abc import Sequence
 
 BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-"""The upper ends of the intervals, in seconds. A last one has no end."""
+"""The upper bounds of the intervals, in seconds. One more interval has no upper bound."""
 
 
 class Histogram:
@@ -27,10 +26,10 @@ class Histogram:
         self.total += seconds
 
     def join(self, counts: Sequence[int], total: float) -> None:
-        """Add what another one counted. Raises ValueError if it has other intervals."""
+        """Add the counts and the sum of another histogram. Raises ValueError if it has other intervals."""
         self._counts = [ours + theirs for ours, theirs in zip(self._counts, counts, strict=True)]
         self.total += total
 
     def counts(self) -> Sequence[int]:
-        """Return how many there are in each interval, and in the last one."""
+        """Return the number of durations in each interval, the unbounded one last."""
         return tuple(self._counts)

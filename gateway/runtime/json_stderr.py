@@ -1,10 +1,7 @@
-"""The program of the process that, with ``--log-json``, makes JSON of what is written to stderr as text.
+"""The program that, with ``--log-json``, turns text on stderr into lines of JSON.
 
-The server's own log does not come this way. What does: lines of its children, of Redis, of libraries in C,
-and of Python as it crashes. Knows the socket that they write to, and loads little. The rules it keeps:
-
-- A line that is a JSON object in ASCII stays as it is. Any other becomes the message of one, if not empty.
-- It reads until all writers have closed the pipe, also where stderr takes nothing.
+The text comes from child processes, Redis, libraries in C, and Python when it crashes; the server's log is
+JSON already. The program reads a socket, and loads few modules.
 """
 
 import json
@@ -18,33 +15,33 @@ from gateway.game.text import json_text
 from gateway.runtime.disk import write_all
 
 LONGEST = 1 << 20
-"""Bytes of a line. What is longer becomes several."""
+"""The longest line, in bytes. A longer one is split."""
 _NOT_STARTED = {"level": "error", "logger": __name__, "event": "not_started"}
 _SAID = {"level": "warning", "logger": "gateway.stderr", "event": "stderr"}
 
 
 def json_line(message: str, fields: Mapping[str, object]) -> str:
-    """Return a line as those of the log, for what is said apart from it."""
+    """Return a line in the format of the log, for a message that does not go through `logging`."""
     now = time.time()
     moment = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03}Z"
     return json_text({"time": moment, **fields, "message": message}) + "\n"
 
 
 def complain(error: str, *, as_json: bool) -> None:
-    """Say on standard error, in one line, why the server ends."""
+    """Write to standard error, in one line, why the server ends."""
     line = json_line(error, _NOT_STARTED) if as_json else None
-    with suppress(OSError):  # nobody is there to be told
+    with suppress(OSError):  # stderr is closed
         sys.stderr.write(line or f"c4gateway: error: {error}\n")
         sys.stderr.flush()
 
 
 def main() -> None:
-    """Serve the process that started this one."""
+    """Relay the socket of the process that started this one to stderr."""
     relay(socket.socket(fileno=int(sys.argv[1])), 2)
 
 
 def relay(source: socket.socket, target: int) -> None:
-    """Write each line that comes from the socket to a file descriptor, as JSON, until there are no more."""
+    """Write each line of a socket to a file descriptor, as JSON, until all writers have closed the socket."""
     rest = b""
     with source:
         while data := source.recv(65_536):
@@ -57,11 +54,12 @@ def relay(source: socket.socket, target: int) -> None:
 
 
 def _write(lines: Sequence[bytes], target: int) -> None:
-    with suppress(OSError):  # nobody is there to be told
+    with suppress(OSError):  # stderr is closed; keep reading, so that no writer blocks
         write_all(target, b"".join(_as_json(line) for line in lines if line.strip()))
 
 
 def _as_json(line: bytes) -> bytes:
+    """Return a line that is a JSON object in ASCII unchanged; any other as the message of one."""
     if line.startswith(b"{") and line.isascii():
         with suppress(ValueError, RecursionError):
             json.loads(line)

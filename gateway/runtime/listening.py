@@ -1,6 +1,6 @@
-"""Listening sockets: handed over by another program, shared by processes; the addresses that lead to them.
+"""Listening sockets: from systemd, shared by processes, and the addresses at which they can be reached.
 
-Knows the system's calls and systemd's protocol. Does not know what listens.
+Knows the system's calls and systemd's protocol. Does not know what a port is for.
 """
 
 import errno
@@ -15,24 +15,21 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
-# Sockets that another program opened and handed over, as systemd does for a .socket unit.
-#
-# Knows the protocol of sd_listen_fds(3): how many there are, from descriptor 3 on, for which process, and
-# their names. Does not know what they are for. The rule it keeps: a socket is used for what its name says,
-# or, where none has a name of ours, by its place in the order of the ports; anything doubtful is an error.
+# Sockets that another program opened, as systemd does for a .socket unit, by the protocol sd_listen_fds(3).
 
 FIRST = 3
 """The first descriptor that may be handed over."""
 
 Sockets: TypeAlias = Mapping[str, Sequence[int]]
-"""Descriptors of listening sockets by the name of what they are for."""
+"""Descriptors of listening sockets, by the name of the port they are for."""
 
 
 def handed_over(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> Sockets:
-    """Return the sockets for `names`, of which each may have several, in the order of the ports.
+    """Return the sockets that were handed over to this process, by the names of ports.
 
-    There are none where the environment names none, or another process. Raises ValueError where it cannot be
-    told what one is for.
+    `names` are the names of all ports, in order. A socket is for the port that its name says; if no socket
+    has one of these names, the sockets are for the ports in order. Raises ValueError if it is not clear what
+    a socket is for. Empty if the environment has no sockets for this process.
     """
     count = environment.get("LISTEN_FDS", "")
     if environment.get("LISTEN_PID") != str(os.getpid()) or not count.isdecimal():
@@ -56,7 +53,7 @@ def handed_over(names: Sequence[str], environment: Mapping[str, str] = os.enviro
 
 
 def adopted(number: int) -> socket.socket:
-    """Return the socket of a descriptor. Raises OSError if that is not a TCP socket that listens."""
+    """Return the socket of a descriptor. Raises OSError if it is not a listening TCP socket."""
     try:
         os.set_inheritable(number, False)
         adoptive = socket.socket(fileno=number)
@@ -69,7 +66,7 @@ def adopted(number: int) -> socket.socket:
 
 
 def hosts_of(sockets: Sockets) -> list[str]:
-    """Return the addresses at which sockets listen that are still to be adopted. Raises OSError."""
+    """Return the addresses of sockets that are not adopted yet, and leave them open. Raises OSError."""
     hosts = []
     for number in (number for several in sockets.values() for number in several):
         adoptive = adopted(number)
@@ -84,12 +81,8 @@ def _listens(adoptive: socket.socket) -> bool:
     return bool(adoptive.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
 
 
-# Ports that several processes of one machine share.
-#
-# Knows sockets, addresses, and SO_REUSEPORT, by which the system spreads the connections to a port over all
-# sockets that listen there. The rule it keeps: whoever shares a port means to. A port is reserved by a socket
-# that is bound as usual, which fails while anybody listens there, and only then lets others of the same user
-# in; that socket itself never listens, and so gets no connection.
+# Ports that several processes of one machine share, by SO_REUSEPORT: the system spreads the connections to a
+# port over all sockets that listen there.
 
 
 class PortInUseError(OSError):
@@ -101,7 +94,7 @@ class PortInUseError(OSError):
 
 
 def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> OSError:
-    """Return what to raise where the system refuses a port: a PortInUseError where it is in use."""
+    """Return the exception for a port that the system refuses: PortInUseError if it is in use."""
     if isinstance(error, UnicodeError):
         return OSError(f"cannot listen on {host}, port {port}: not a host name")
     cause = (error.strerror or str(error)).rpartition(": ")[2]
@@ -110,10 +103,10 @@ def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> OSErro
 
 
 def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> list[socket.socket]:
-    """Return sockets at all addresses of a host, bound to a port, 0 for any free one.
+    """Return sockets bound to a port, 0 for any free one, at all addresses of a host.
 
-    They listen only with a `backlog`. Those that are `shared` may have others beside them. Raises OSError,
-    UnicodeError.
+    They listen if a `backlog` is given. With `shared`, other processes may bind the port, too. Raises
+    OSError, UnicodeError.
     """
     if not host:
         raise OSError(errno.EADDRNOTAVAIL, "not a host name")
@@ -138,9 +131,13 @@ def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> 
 
 @contextmanager
 def reserved(wanted: Mapping[str, int], hosts: Sequence[str]) -> Iterator[dict[str, int]]:
-    """Keep ports, 0 for any free ones, at all hosts, for processes that share them; give their numbers.
+    """Reserve ports, 0 for any free ones, at all hosts during the block, for processes that share them.
 
-    Raises OSError where the system refuses one, PortInUseError where somebody listens there.
+    Yields the port numbers. Raises OSError if the system refuses a port, PortInUseError if it is in use.
+
+    The port is first bound without SO_REUSEPORT, which fails if any socket listens there; only then the
+    option is set, so that processes of the same user can bind the port. The reserving socket never listens,
+    so it gets no connections.
     """
     with ExitStack() as opened:
         numbers = {}
@@ -159,28 +156,26 @@ def reserved(wanted: Mapping[str, int], hosts: Sequence[str]) -> Iterator[dict[s
         yield numbers
 
 
-# The addresses by which other machines reach this one, for what listens at all of its addresses.
-#
-# Asks the system and sends nothing. Of IPv4 it finds one address of each interface, of IPv6, on Linux only,
-# those that last: an address that works within a link alone is of no use in a URL.
+# The addresses by which other machines reach this one, for servers that listen at all addresses.
 
 _GET_FLAGS, _GET_ADDRESS = (0x8913, 0x8915) if sys.platform == "linux" else (0xC0206911, 0xC0206921)
-"""SIOCGIFFLAGS and SIOCGIFADDR, on Linux or macOS. Both answer behind the interface's name of 16 bytes."""
+"""SIOCGIFFLAGS and SIOCGIFADDR on Linux or macOS. The answer begins at byte 16, after the name."""
 _LOOPBACK, _RUNNING = 0x8, 0x40
 _IPV6 = Path("/proc/net/if_inet6")
 _GLOBAL = "00"
 _PASSING = 0x01 | 0x08 | 0x20 | 0x40
 """Flags of addresses that are temporary, a duplicate, deprecated or tentative."""
 _VIRTUAL = ("docker", "br-", "veth", "virbr", "cni", "podman", "lxc", "vmnet", "vboxnet")
-"""How interfaces begin that lead to containers and virtual machines of this machine."""
+"""Prefixes of the names of interfaces to containers and virtual machines on this machine."""
 _ELSEWHERE = "192.0.2.1", "2001:db8::1"
-"""Addresses for documentation: the system would send to them by way of the default route."""
+"""Addresses reserved for documentation, to which the default route leads."""
 
 
 def reachable(address: str, own: Sequence[str]) -> list[str]:
-    """Return where to reach what listens at ``0.0.0.0:PORT`` or ``[::]:PORT``, with what follows the port.
+    """Return the addresses at which other machines reach a server that listens at `address`.
 
-    `own` are this machine's addresses. If none is of the kind, and for any other address, it is that itself.
+    ``0.0.0.0:PORT`` and ``[::]:PORT`` become one for each address in `own`, this machine's, of the same IP
+    version. If there is none, and for any other address, it is `address` itself. Text after the port is kept.
     """
     host, port = address.partition("]:" if address.startswith("[") else ":")[::2]
     if host not in ("0.0.0.0", "[::"):
@@ -190,20 +185,23 @@ def reachable(address: str, own: Sequence[str]) -> list[str]:
 
 
 def address_towards(host: str, port: int) -> str:
-    """Return the address of this machine with which it reaches another one. Raises OSError."""
+    """Return the address that this machine uses towards `host`. Raises OSError."""
     family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind) as probe:
-        probe.connect(address)  # of UDP, so that no packet leaves
+        probe.connect(address)  # UDP, so no packet is sent
         return str(probe.getsockname()[0])
 
 
 def own_addresses() -> list[str]:
-    """Return the addresses of this machine, those of the default route first."""
+    """Return the addresses of this machine that others can use, those of the default route first.
+
+    Sends nothing. Has one IPv4 address of each interface; other IPv6 addresses on Linux only.
+    """
     return [*dict.fromkeys(filter(_is_for_others, [*_default_route(), *_ipv4(), *_ipv6()]))]
 
 
 def in_table(table: str) -> Iterator[str]:
-    """Return the addresses in Linux's table of those of IPv6, as far as they are of use for others."""
+    """Return the global and permanent addresses in Linux's table of IPv6 addresses."""
     for line in table.splitlines():
         digits, _, _, scope, flags, name = line.split()
         if scope == _GLOBAL and not int(flags, 16) & _PASSING and not name.startswith(_VIRTUAL):
@@ -220,7 +218,7 @@ def _ipv4() -> Iterator[str]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         for _, name in socket.if_nameindex():
             request = struct.pack("16s24x", name.encode())
-            with suppress(OSError):  # it has none
+            with suppress(OSError):  # the interface has no IPv4 address
                 [flags] = struct.unpack_from("H", fcntl.ioctl(asking, _GET_FLAGS, request), 16)
                 if flags & _RUNNING and not flags & _LOOPBACK and not name.startswith(_VIRTUAL):
                     yield socket.inet_ntoa(fcntl.ioctl(asking, _GET_ADDRESS, request)[20:24])

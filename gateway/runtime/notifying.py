@@ -1,7 +1,7 @@
-"""What a service manager such as systemd is told: that the server is ready, reloads, stops, and is alive.
+"""Notifications to a service manager such as systemd: the server is ready, reloads, stops, is alive.
 
-Knows the protocol of sd_notify(3): a datagram of lines to a socket that the environment names. The rule it
-keeps: it never blocks and never fails, and where no manager asked for it, nothing is sent.
+Knows the protocol of sd_notify(3): a datagram of lines to a socket that the environment names. Sending never
+blocks or fails, and nothing is sent if the environment names no socket.
 """
 
 import os
@@ -15,13 +15,13 @@ import trio
 READY = "READY=1"
 ALIVE = "WATCHDOG=1"
 DRAINS = "X_C4GATEWAY_DRAIN="
-"""What a worker says when its operator has asked for a drain, with the seconds; managers ignore it."""
+"""Sent by a worker, with the seconds, when the operator has asked it for a drain. Managers ignore it."""
 SPARE = 30.0
-"""Seconds for all that follows on the end of the games: the last words, the last results."""
+"""Seconds allowed after the last game: last messages to clients, last results."""
 
 
 def notify(state: str, environment: Mapping[str, str] = os.environ) -> None:
-    """Tell the service manager of a state, one assignment a line."""
+    """Send a state, one assignment a line, to the service manager."""
     address = environment.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
@@ -31,17 +31,17 @@ def notify(state: str, environment: Mapping[str, str] = os.environ) -> None:
 
 
 def reloading() -> str:
-    """Return the state of a server that begins to reload; `READY` ends it."""
+    """Return the state of a server that begins to reload. `READY` marks the end of the reload."""
     return f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}"
 
 
 def stopping(seconds: float) -> str:
-    """Return the state of a server that stops, and lets the games that are on be played for `seconds`."""
+    """Return the state of a server that stops after its games, in `seconds` at most."""
     return f"STOPPING=1\nEXTEND_TIMEOUT_USEC={round((seconds + SPARE) * 1e6)}"
 
 
 def watchdog(environment: Mapping[str, str] = os.environ) -> float | None:
-    """Return the seconds after which the manager takes a silent process for dead; None if it never does."""
+    """Return the watchdog period in seconds; None if the manager has no watchdog for this process."""
     period = environment.get("WATCHDOG_USEC", "")
     if not period.isdecimal() or environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None
@@ -49,7 +49,7 @@ def watchdog(environment: Mapping[str, str] = os.environ) -> float | None:
 
 
 async def keep_alive(environment: Mapping[str, str] = os.environ) -> None:
-    """Tell the manager that the event loop runs, twice as often as it asks for; return if it does not ask."""
+    """Send `ALIVE` twice in each watchdog period; return if there is no watchdog."""
     period = watchdog(environment)
     while period is not None:
         notify(ALIVE, environment)

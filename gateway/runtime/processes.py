@@ -20,9 +20,9 @@ LENGTH = 4
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
 LOG_JSON = "C4GATEWAY_LOG_JSON"
-"""The option, in the environment of a server's processes: where it is set, they log as JSON, too."""
+"""The variable that makes the server's processes log as JSON; the option's own in the environment."""
 _WITH_JSON_OUTPUT = ("gateway.server.streams",)
-"""What runs another module so that all that it writes is JSON."""
+"""The module that runs another module with JSON as its output."""
 
 
 class StartedProcess(NamedTuple):
@@ -61,10 +61,11 @@ def start(module: str, sockets: Iterable[int] = ()) -> StartedProcess:
 
 
 def running(module: str) -> list[str]:
-    """Return the words that run a module of ours which runs the user's Python code, too.
+    """Return the command that runs one of the server's modules, which in turn runs the user's Python code.
 
-    Our modules are found first and the user's folder last, so that a ``gateway.py`` there is none of ours.
-    No variable of the environment says so, because what the user's code starts would inherit that.
+    The server's modules come first in the import path and the user's folder last, so that a ``gateway.py``
+    there does not replace ours. The path is not in an environment variable, because processes that the
+    user's code starts would inherit it.
     """
     root = str(Path(__file__).parents[2])
     start = f"import runpy, sys; sys.path += [{root!r}, '']"
@@ -73,12 +74,12 @@ def running(module: str) -> list[str]:
 
 
 def with_import_path(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which another Python imports the same modules, by the same path."""
+    """Return an environment in which another Python process has the same import path."""
     return {**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
 def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:
-    """Wait `limit` seconds for a process to end, then kill it. Return its status."""
+    """Wait `limit` seconds for a process to end, then kill it. Return its exit status."""
     try:
         return process.wait(limit)
     except subprocess.TimeoutExpired:
@@ -87,53 +88,53 @@ def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:
 
 
 def frame(data: bytes) -> bytes:
-    """Return bytes as the socket to a child process carries them: their length comes first."""
+    """Return a frame: the length of `data`, then `data`."""
     return len(data).to_bytes(LENGTH) + data
 
 
 def marshalled(message: Any) -> bytes:
-    """Return what `marshal` makes of a message. Raises ValueError if it is not of plain values.
+    """Return a message encoded by `marshal`. Raises ValueError if it does not consist of plain values.
 
-    That is the fastest form, and safe between a server and what it started to keep results: both ends run the
-    same Python, and no other process can write to the socket.
+    This is the fastest encoding. It is safe between a server and its store process: both run the same Python,
+    and no other process can write to the socket.
     """
     return marshal.dumps(message)
 
 
 def unmarshalled(data: bytes) -> Any:
-    """Undo `marshalled`. Raises ValueError, EOFError, TypeError."""
+    """Decode a message that `marshalled` encoded. Raises ValueError, EOFError, TypeError."""
     return marshal.loads(data)
 
 
 def message_frame(message: Any) -> bytes:
-    """Return the frame of a message. Raises ValueError if it is not of plain values."""
+    """Return the frame of a message. Raises ValueError if it does not consist of plain values."""
     return frame(marshalled(message))
 
 
 def read_message(frames: BinaryIO) -> Any:
-    """Return the message of the next frame; None if the other end is gone, perhaps within one."""
+    """Return the message of the next frame; None if the other end is closed, even within a frame."""
     length = frames.read(LENGTH)
     data = frames.read(int.from_bytes(length))
     return unmarshalled(data) if len(length) == LENGTH and len(data) == int.from_bytes(length) else None
 
 
 def give_way(by: int) -> None:
-    """Lower this process's priority: `by` as for nice, 0 to 19."""
+    """Lower this process's priority by 0 to 19 steps of niceness."""
     with suppress(OSError):  # without the permission it keeps its priority
         os.nice(by)
 
 
-# Runs a program that ends when the process that started it does, however that ends: on Linux.
-#
-# The arguments are that process's id, the number of the signal that the program then gets, and the program
-# with its own arguments. It takes this process's place, and keeps its id. Sockets that were handed over to
-# the one who started it (`listening`) are handed on.
+# As a program, on Linux, this module runs a command that gets a signal when the parent process ends.
 
 _PR_SET_PDEATHSIG = 1
 
 
 def run_tied(parent: int, number: int, command: list[str]) -> None:
-    """Become the program. Return if whoever started this has ended already. Raises OSError."""
+    """Replace this process by `command`, which gets signal `number` when the process `parent` ends.
+
+    Sockets that were handed over to the parent are handed over to it. Returns if the parent has ended
+    already. Raises OSError.
+    """
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, number):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     if os.getppid() != parent:

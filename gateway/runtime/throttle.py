@@ -1,19 +1,16 @@
-"""How often something may happen, such as the same line of the log.
-
-Knows time as an argument. Does not know what is said.
-"""
+"""A limit on how often something may happen, such as the same log line. Time comes in as an argument."""
 
 from collections.abc import Hashable
 from math import inf
 
 LOG_PERIOD = 60.0
-"""Seconds before the same may be logged again, unless another interval is given."""
+"""The default interval, in seconds."""
 
 
 class Throttle:
-    """Lets one of each kind in `interval` seconds pass, the first at once.
+    """Allows one event of each kind in `interval` seconds, the first at once.
 
-    It remembers all kinds, so there MUST be few, and none that a client chooses.
+    All kinds are remembered, so there must be few, and clients must not be able to choose them.
     """
 
     def __init__(self, interval: float = LOG_PERIOD) -> None:
@@ -21,7 +18,7 @@ class Throttle:
         self._next: dict[Hashable, float] = {}
 
     def passes(self, now: float, kind: Hashable = None) -> bool:
-        """Whether something of this kind that happens at `now` may pass."""
+        """Whether an event of this kind is allowed at `now`; if so, count it."""
         if now < self._next.get(kind, -inf):
             return False
         self._next[kind] = now + self._interval

@@ -1,4 +1,4 @@
-"""The running server: listeners, the timekeeper, shutdown, logs, metrics, the supervisor of several servers.
+"""The running server: listeners, timekeeper, shutdown, logs, metrics, the supervisor of several servers.
 
-Knows no adapter: `gateway.cli` hands them in.
+Imports no adapter: `gateway.cli` passes them in.
 """

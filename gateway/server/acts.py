@@ -1,6 +1,6 @@
-"""The acts of the operator on a running server: which there are, and what each may be given.
+"""The operator's acts on a running server, and their parameters.
 
-Pure. Shared by those who ask for an act, those who pass it on and the one who carries it out.
+Pure. Used by the commands, the web's process, other nodes, and the process that carries acts out.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 from gateway.game.text import is_visible
 
 Parameters: TypeAlias = Mapping[str, str]
-"""The parameters of an act. None is empty."""
+"""The parameters of an act, by name. No value is empty."""
 Outcome: TypeAlias = Mapping[str, Any]
-"""What came of an act, as JSON."""
+"""The result of an act, as a JSON object."""
 
 WHO = "who"
-"""The one that changes nothing."""
+"""The act that changes nothing."""
 ACTS: Mapping[str, tuple[str, ...]] = {
     WHO: ("who",),
     "kick": ("who",),
@@ -26,34 +26,35 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "resume": (),
     "drain": ("seconds",),
 }
-"""The parameters of each."""
+"""The acts, and the names of their parameters."""
 NEEDED: Mapping[str, str] = {"kick": "who", "ban": "who", "unban": "who"}
-"""The parameter without which an act makes no sense."""
+"""The required parameter of an act."""
 LONGEST_TEXT = 200
-"""Characters of an announcement."""
+"""The longest announcement, in characters."""
 LONGEST_DRAIN = 1_000_000
+"""The longest drain, in seconds."""
 DRAIN = 600
-"""Seconds for which games may go on, unless something else is asked for."""
+"""The default length of a drain, in seconds."""
 
 
 class NotDoneError(Exception):
-    """An act is not carried out. Its text says why."""
+    """An act was not carried out. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What everybody who looks at the page is told of the server; the same on all nodes."""
+    """The operator's notice on the page, the same on all nodes."""
 
     text: str = ""
     """The announcement; empty for none."""
     paused: bool = False
-    """Whether nobody is paired."""
+    """Whether pairing is paused."""
     made: float = 0.0
-    """When it was, by the clock of the node that made it; the latest counts."""
+    """When it was made, by the clock of the node that made it. The latest notice is valid."""
 
 
 def announcement(text: str) -> str:
-    """Return a text as it is announced. Raises ValueError where it cannot be."""
+    """Return the text of an announcement, stripped. Raises ValueError if it is not valid."""
     text = text.strip()
     if len(text) > LONGEST_TEXT or not all(map(is_visible, text)):
         raise ValueError(f"an announcement is one line of up to {LONGEST_TEXT} visible characters")
@@ -61,7 +62,7 @@ def announcement(text: str) -> str:
 
 
 def seconds_of(text: str) -> int:
-    """Return for how many seconds a drain is to last. Raises ValueError."""
+    """Parse the seconds of a drain. Raises ValueError."""
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:8]) <= LONGEST_DRAIN:
         raise ValueError(f"the seconds of a drain are a whole number from 1 to {LONGEST_DRAIN}")
     return int(text)

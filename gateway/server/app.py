@@ -1,9 +1,7 @@
-"""The one nursery: listeners, timekeeper, connections, shutdown.
+"""The server's nursery: listeners, timekeeper, connections, shutdown.
 
 Knows trio and the hub. Does not know dialects: a front end is a name, a port and a function that serves a
-stream. All tasks run in the nursery of `run`, and none outlives it. At the stop the listeners end first; then
-the games, where they may be finished; then the timekeeper; then the connections, which get a moment to say
-good-bye.
+stream. All tasks run in the nursery of `run`, and none outlives it.
 """
 
 import logging
@@ -28,35 +26,31 @@ from gateway.runtime.notifying import notify, stopping
 from gateway.runtime.turns import Turns
 
 Stop: TypeAlias = Callable[[], Awaitable[float]]
-"""Returns, when the server is to stop, for how many seconds games may still go on. Called again, it returns
-when they may not any more."""
+"""Waits for the request to stop; returns the seconds for which games may go on. A second call waits for the
+request to end the games, too."""
 
 TICK = 0.05
 """The longest time between two ticks of the hub, in seconds."""
 LEAST = 0.001
 """The shortest time between two ticks, in seconds."""
 BACKLOG = 1024
-"""Connections that wait until they are accepted, at one address of a port."""
+"""The most connections that wait to be accepted, at one address of a port."""
 GOODBYE = 3.0
-"""Seconds that all clients together have to notice that the server stops."""
+"""Seconds for all connections together to close when the server stops."""
 
 logger = logging.getLogger(__name__)
 
-# Letting the games that are on be finished before the server stops.
-#
-# Knows the hub's seats, the time, and that a second request ends it. Does not know signals or connections.
-# The rule it keeps: from the first moment on no further game begins, and a player without a game is told
-# good-bye as at a stop, one in a turn of the loop, so that no game has to wait for thousands of good-byes.
+# Draining: games are finished before the server stops.
 
 PERIOD = 0.1
-"""Seconds until those are looked for again whose game is over."""
+"""Seconds between two searches for players whose game is over."""
 LOOKED_AT = 100
-"""Players that are looked at in one turn of the loop, if all of them play."""
+"""The number of seats that are checked in one turn of the loop."""
 
 
 @dataclass(slots=True)
 class Patience:
-    """How long games may go on at the first SIGTERM."""
+    """How long games may go on after the first SIGTERM."""
 
     seconds: float = 0.0
     by_operator: bool = False
@@ -64,7 +58,11 @@ class Patience:
 
 
 async def drain(hub: Hub, seconds: float, again: Callable[[], Awaitable[object]]) -> None:
-    """Return when nobody plays any more, after `seconds`, or when `again` returns."""
+    """Begin no further games; return when all games are over, after `seconds`, or when `again` returns.
+
+    Players without a game are disconnected, one in a turn of the loop, so that games are not delayed by
+    thousands of messages.
+    """
     hub.drain()
     with trio.move_on_after(seconds):
         async with trio.open_nursery() as nursery:
@@ -94,32 +92,32 @@ async def _until_nobody_is_here(hub: Hub) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FrontEnd:
-    """A port that is open, and what serves its clients."""
+    """An open port, and the function that serves its clients."""
 
     name: str
     listeners: Sequence[trio.SocketListener]
     serve: Callable[[trio.SocketStream], Awaitable[None]]
-    """Serves one connection. Returns when it is over and raises nothing."""
+    """Serves one connection. Returns when it is over, and raises nothing."""
     paused: Callable[[], None] = lambda: None
-    """Is called when the system has no room for a further connection, and accepting pauses."""
+    """Called when accepting pauses because the system has no room for a further connection."""
     stays: bool = False
-    """Whether it takes connections also while the last games are finished."""
+    """Whether it also accepts connections during a drain."""
 
 
 class Service(Protocol):
-    """A server beside the game, such as the web, with connections of its own."""
+    """A server with connections of its own, such as the page or the metrics."""
 
     async def run(self) -> None:
-        """Serve until stopped. Raises nothing. Cancelled, it leaves nothing behind."""
+        """Serve until stopped. Raises nothing, and releases everything if cancelled."""
 
     def stop(self) -> None:
-        """Let `run` return soon."""
+        """End `run` soon."""
 
 
 async def open_port(port: int, hosts: Sequence[str], *, shared: bool = False) -> list[trio.SocketListener]:
-    """Open a port, 0 for any free one, on all `hosts`; if `shared`, beside others that share it.
+    """Open a port, 0 for any free one, on all `hosts`; with `shared`, other processes may open it, too.
 
-    Raises OSError where the system refuses one; where it is in use that is a PortInUseError.
+    Raises OSError if the system refuses it, PortInUseError if it is in use.
     """
     listeners: list[trio.SocketListener] = []
     for host in hosts:
@@ -149,17 +147,15 @@ def _listener(listening: socket.socket) -> trio.SocketListener:
 
 
 def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
-    """Return where they listen, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
+    """Return the addresses of listeners, such as ``127.0.0.1:8080`` or ``[::1]:8080``."""
     return [str(Address(*listener.socket.getsockname()[:2])) for listener in listeners]
 
 
 @asynccontextmanager
 async def stop_asked_for(patience: Patience | None = None) -> AsyncIterator[Stop]:
-    """Give a function that waits for SIGINT or SIGTERM. At the first SIGTERM games may go on with `patience`.
+    """Yield a function that waits for SIGINT or SIGTERM. `patience` limits the games after the first SIGTERM.
 
-    A signal that comes before the function is called for the first time cancels the block.
-
-    Signals that nobody waits for have no effect, not even after the block.
+    A signal before the first call of the function cancels the block. After the block signals have no effect.
     """
     early, patience = list[int](), patience or Patience()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -212,9 +208,10 @@ async def run(
     services: Sequence[Service] = (),
     turns: Turns | None = None,
 ) -> None:
-    """Serve until `stop` returns, and let games be finished if it says so. Then say good-bye to all clients.
+    """Serve until `stop` returns, then finish games for as many seconds as it returns, then disconnect all.
 
-    Call `started` once connections are accepted. Run `services` for the same time.
+    `started` is called when connections are accepted. `services` run for the same time. At the stop listeners
+    end first, then games, then the timekeeper, then connections.
     """
     room = room_for_connections()
     async with trio.open_nursery() as nursery:
@@ -241,7 +238,7 @@ async def run(
 
 
 async def keep_time(hub: Hub) -> None:
-    """Tick the hub and let flags fall, until cancelled."""
+    """Tick the hub and flag players whose time is up, until cancelled."""
     async with trio.open_nursery() as nursery:
         while True:
             now = trio.current_time()
@@ -252,10 +249,10 @@ async def keep_time(hub: Hub) -> None:
 
 
 async def _let_flag_fall(hub: Hub, seat: Seat) -> None:
-    """Flag a seat after everything that its client sent in time has been read."""
+    """Flag a seat, after everything that its client sent in time has been carried out."""
     try:
         await seat.mailbox.settle()
-    except Exception:  # it costs this game alone
+    except Exception:  # a bug, which must end this game only
         hub.fail(seat, trio.current_time())
     else:
         hub.flag(seat, trio.current_time())

@@ -1,6 +1,6 @@
-"""What joins the core to a store: games that it reports are handed in there.
+"""The link from the hub to the store: finished games and their evidence go to the batcher.
 
-Knows both, and the wall clock. Does not know options, nor what else is done with a game that is over.
+Knows both, and the wall clock. Does not know options.
 """
 
 import logging
@@ -25,7 +25,7 @@ logger = logging.getLogger("gateway.store")
 
 
 class Archive:
-    """An open store in use: keeps results, as `gateway.game.results.Results`, with a batcher."""
+    """Stores results, as `gateway.game.results.Results`, by a batcher."""
 
     def __init__(
         self, opened: Opened, process: StoreProcess, batcher: Batcher, *, takes_evidence: bool
@@ -36,25 +36,25 @@ class Archive:
         self.takes_evidence = takes_evidence
 
     def keep(self, finished: Finished) -> None:
-        """Take in a game that is over; never blocks."""
-        epoch = time.time() - trio.current_time()  # anew: the wall clock may have been set
+        """Queue a game that is over. Never blocks."""
+        epoch = time.time() - trio.current_time()  # computed each time, since the wall clock may be set
         self.batcher.put(record_of(finished, epoch))
 
     def is_open(self, game: GameId) -> bool:
-        """Whether the game is not stored yet, and it is worth waiting until it is."""
+        """Whether the players of a game have to wait for its result to be stored."""
         return self.batcher.open.is_open(game)
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` once the game is stored, or it is not worth waiting any more."""
+        """Call `then` when the game is not open any more; now if it is not."""
         self.batcher.open.when_stored(game, then)
 
     def as_stored(self, ended: Ended) -> Ended:
-        """Return the end of a game that is not open any more, as it is stored."""
+        """Return the end of a game as it is stored, which may differ if another node stored it first."""
         record = self.batcher.open.take_otherwise(ended.game)
         return ended if record is None else ended_as(record)
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
-        """Take in what was said and heard on one side; never blocks."""
+        """Queue the evidence of one side. Never blocks."""
         self.batcher.add(Enclosure(game, side, recorded(said)))
 
 
@@ -68,20 +68,20 @@ async def keeping(
     shared: bool = False,
     turns: Turns | None = None,
 ) -> AsyncIterator[Archive]:
-    """Have a database opened and written to, by `begun` if given; evidence stays there for `keep_wire` days.
+    """Open a database at `where` and write to it during the block; evidence stays for `keep_wire` days.
 
-    `journal` is the folder of journals, None for the usual one. `shared`: the server is a node of a cluster.
-    Others than its nodes are kept out of the database.
+    `begun` is a store process that has been started already. `journal` is the folder of journals, None for
+    the default. With `shared` the server is a node of a cluster; servers outside it cannot use the database.
 
-    At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
-    line, where the database cannot be opened or written to.
+    After the block waits a moment for the games that are not stored yet. Raises OSError, with one line, if
+    the database cannot be opened or written to.
     """
     process = StoreProcess(where, keep_wire, journal, shared=shared)
     try:
         opened = await process.open(begun)
         if opened.trouble is not None:
             fields = {"event": "journal_unavailable", "error": opened.trouble}
-            text = "while the database fails results cannot be told: the folder for them cannot be used: %s"
+            text = "without a journal, results wait while the database fails; its folder cannot be used: %s"
             logger.warning(text, opened.trouble, extra=fields)
         folder, name = opened.journal
         beside = None if opened.file is None else opened.where

@@ -1,7 +1,7 @@
-"""The registry that workers have for themselves, where no other is named: a Redis server of their own.
+"""The Redis server that is the registry of workers without ``--cluster``, and the private folder for it.
 
-Knows what it is called, and its command line. The rule it keeps: nobody else can reach it. It listens on a
-socket in a folder that only this user can enter, on no port, and writes no file.
+Knows its names and its command line. It listens on a Unix socket in a folder that only this user can enter,
+and on no port, and writes no file.
 """
 
 import os
@@ -20,12 +20,12 @@ LIMIT = 10.0
 """Seconds that it has to start."""
 
 _PERIOD = 0.02
-"""Seconds between two attempts to reach it."""
+"""Seconds between two attempts to connect to it."""
 _OPTIONS = ("--port", "0", "--save", "", "--appendonly", "no", "--daemonize", "no", "--unixsocketperm", "700")
 
 
 def command(folder: Path) -> list[str]:
-    """Return the command line of a registry in a folder. Raises OSError where none is installed."""
+    """Return the command line of a Redis server in a folder. Raises OSError if none is installed."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         raise OSError(
@@ -36,20 +36,20 @@ def command(folder: Path) -> list[str]:
 
 
 def url(folder: Path) -> str:
-    """Return the URL of the registry in a folder. Raises OSError where it can have none."""
+    """Return the URL of the Redis server in a folder. Raises OSError if the path cannot be a socket's."""
     if not set(str(folder)).isdisjoint("%?# ") or len(os.fsencode(_socket(folder))) > 100:
         raise OSError(f"{folder}: no path for a socket; set TMPDIR to a short one, of plain letters")
     return f"unix://{_socket(folder)}"
 
 
 def environment(ours: Mapping[str, str]) -> dict[str, str]:
-    """Return its environment: ours without what is the server's own."""
+    """Return the environment `ours` without the variables that are for the server."""
     others = ("C4GATEWAY_", "PG", "LISTEN_", "NOTIFY_", "WATCHDOG_")
     return {name: text for name, text in ours.items() if not name.startswith(others)}
 
 
 async def answering(folder: Path) -> None:
-    """Return once it takes connections. Raises OSError if it takes too long."""
+    """Wait until the Redis server accepts connections. Raises OSError after `LIMIT` seconds."""
     try:
         with trio.fail_after(LIMIT):
             while True:
@@ -67,17 +67,15 @@ def _socket(folder: Path) -> Path:
     return folder / "redis.sock"
 
 
-# The folder that several workers have in common while they run: of their Redis server and their sockets.
-#
-# Knows files. The rules it keeps: only this user can enter it, and it goes at the end. If its process is
-# killed it stays, and goes at the next start: a living process holds its folder's lock.
+# The folder of the workers' Redis server and sockets. A living process locks its folder; the folder of a
+# process that was killed is removed at the next start.
 
 PREFIX = "c4gateway-workers-"
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """Give a folder of this process's own. Raises OSError."""
+    """Yield a new folder, which only this user can enter; remove it after the block. Raises OSError."""
     _remove_left()
     folder = Path(mkdtemp(prefix=PREFIX))
     try:
@@ -88,10 +86,10 @@ def private_folder() -> Iterator[Path]:
 
 
 def _remove_left() -> None:
-    """Remove the folders of processes that were killed. Those that cannot be removed stay."""
+    """Remove the folders of processes that were killed, as far as possible."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
         try:
-            # An empty one may be so new that its process does not hold the lock yet.
+            # An empty folder may be so new that its process has not locked it yet.
             if folder.lstat().st_uid == os.geteuid() and any(folder.iterdir()):
                 with _locked(folder):
                     shutil.rmtree(folder, ignore_errors=True)
@@ -101,7 +99,7 @@ def _remove_left() -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder. Raises OSError if another process does."""
+    """Lock a folder during the block. Raises OSError if another process has locked it."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         if not is_locked(number):

@@ -1,9 +1,8 @@
-"""What the operator reads: log lines, as text or as JSON.
+"""The log, as text or as JSON.
 
-A record of ours has a sentence for people, and for programs a field for each thing (``extra=``); `event` says
-what happened. The rule it keeps: a record is one line, whatever a client calls itself or says, and nobody can
-forge one. Of an exception each line is indented, for its words may be anybody's. A thread of its own writes
-the lines, so that a reader who stands still, a stopped terminal or a full pipe, does not stop the games.
+A record has a sentence for people, and fields for programs (``extra=``), among them `event`. A record is one
+line, so that no text of a client can forge another record; the lines of an exception are indented. A thread
+writes the lines, so that a full pipe does not stop the games.
 """
 
 import contextlib
@@ -29,19 +28,19 @@ if TYPE_CHECKING:
     from gateway.hub.feed import Feed
 
 BACKLOG = 10_000
-"""Lines that may wait for the reader of the log."""
+"""The most lines that wait to be written."""
 FLUSH_LIMIT = 1.0
-"""Seconds that the end of the process waits for them."""
+"""Seconds that the end of the process waits until they are written."""
 
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""What every record has; what else it has are its fields."""
+"""The attributes that every record has. All others are fields."""
 _Raised: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 logger = logging.getLogger("gateway.games")
 
 
 class _Formatter(logging.Formatter):
-    """Tells the time as ``2026-11-21T12:00:00.250Z``, in UTC as all times that are stored."""
+    """Formats times as ``2026-11-21T12:00:00.250Z``, in UTC."""
 
     converter = staticmethod(time.gmtime)
     default_time_format = "%Y-%m-%dT%H:%M:%S"
@@ -49,10 +48,10 @@ class _Formatter(logging.Formatter):
 
 
 class PlainFormatter(_Formatter):
-    """Time, level and message in one line; the lines of an exception are indented."""
+    """Formats time, level and message in one line, and the lines of an exception indented."""
 
     def __init__(self, node: str = "") -> None:
-        """`node` is what the server is called in its cluster, if it is in one."""
+        """`node` is the server's name in its cluster; empty without one."""
         super().__init__(f"%(asctime)s %(levelname)-7s {f'[{node}] ' if node else ''}%(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  as the library calls it
@@ -65,10 +64,10 @@ class PlainFormatter(_Formatter):
 
 
 class JsonFormatter(_Formatter):
-    """One JSON object a line: time, level and logger, the fields of the record, and its message."""
+    """Formats a record as a JSON object: time, level, logger, the fields of the record, message."""
 
     def __init__(self, node: str = "") -> None:
-        """`node` is what the server is called in its cluster, if it is in one."""
+        """`node` is the server's name in its cluster; empty without one."""
         super().__init__()
         self._about = {"node": node} if node else {}
 
@@ -88,7 +87,7 @@ class JsonFormatter(_Formatter):
 
 
 class ThreadedHandler(logging.Handler):
-    """Writes lines to a file descriptor, and drops what its reader leaves no room for."""
+    """Writes lines to a file descriptor in a thread. Drops lines if more than `BACKLOG` wait."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
@@ -108,13 +107,13 @@ class ThreadedHandler(logging.Handler):
             self._dropped += 1
 
     def flush(self) -> None:
-        """Wait until all lines are written, but not for a reader who stands still."""
+        """Wait until all lines are written, for `FLUSH_LIMIT` seconds at most."""
         patience = time.monotonic() + FLUSH_LIMIT
         while self._lines.unfinished_tasks and time.monotonic() < patience:
             time.sleep(0.001)
 
     def close(self) -> None:
-        """Write what waits, then no more."""
+        """Write the lines that wait, and end the thread."""
         self.flush()
         with contextlib.suppress(queue.Full):
             self._lines.put_nowait(None)
@@ -127,23 +126,23 @@ class ThreadedHandler(logging.Handler):
                 while data:
                     data = data[os.write(self._descriptor, data) :]
             except OSError:
-                pass  # nobody is there to be told
+                pass  # the reader has closed it
             self._lines.task_done()
 
 
 def set_up_logging(level: str, *, as_json: bool, node: str = "") -> None:
-    """Log to stderr from `level`, one of `options.LEVELS`, upwards; `node` is told in each line."""
-    closed = sys.stderr is None  # by whoever started the process
+    """Log to stderr from `level`, one of `options.LEVELS`, upwards, with `node` in each line."""
+    closed = sys.stderr is None  # by the parent process
     handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
     handler.setFormatter(JsonFormatter(node) if as_json else PlainFormatter(node))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for library in ("trio-websocket", "trio"):
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
-    logging.getLogger("coredis").setLevel(logging.CRITICAL)  # who asks the registry says once what is wrong
+    logging.getLogger("coredis").setLevel(logging.CRITICAL)  # the caller logs each error once
 
 
 def log_fault(names: Sequence[str | None]) -> None:
-    """Log the mistake of ours that is being handled, and the names of those who were hung up on for it."""
+    """Log the exception being handled, a bug, and the names of the players that were disconnected for it."""
     words = ", ".join("nobody yet named" if name is None else quoted(name) for name in names) or "nobody"
     logger.exception(
         "internal error; hung up on: %s", words, extra={"event": "internal_error", "players": list(names)}
@@ -153,7 +152,7 @@ def log_fault(names: Sequence[str | None]) -> None:
 def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
     """Log that the server accepts connections.
 
-    `addresses` are the names of front ends and where they listen; `place` is where results are kept.
+    `addresses` are pairs of the name of a front end and an address; `place` is the database.
     """
     where = ", ".join(f"{name} {address}" for name, address in addresses)
     listening = [{"front_end": name, "address": address} for name, address in addresses]
@@ -165,19 +164,19 @@ def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
 
 
 def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
-    """Log each game when its end is told, and once in each wait why a player has no opponent.
+    """Log each game that has ended, and once in each wait why a player has no opponent.
 
-    `delay_since` says for how many seconds at most, since a time, the server did not listen.
+    `delay_since` returns the longest time between two polls of the sockets, in seconds, since a given time.
     """
 
     def wake() -> None:
-        for fact in heard.take():
+        for fact in subscription.take():
             if isinstance(fact, Finished):
                 log_game(fact, delay_since(fact.began))
             elif isinstance(fact, Hindered) and fact.obstacle is not None and fact.is_first:
                 log_obstacle(fact.name, fact.obstacle)
 
-    heard = feed.subscribe(wake, (Finished, Hindered))
+    subscription = feed.subscribe(wake, (Finished, Hindered))
 
 
 def log_obstacle(name: str, obstacle: Obstacle) -> None:
@@ -199,8 +198,8 @@ def log_obstacle(name: str, obstacle: Obstacle) -> None:
 def log_game(game: Finished, delay: float = 0.0) -> None:
     """Log a game that is over.
 
-    `delay` is for how many seconds at most, in this game, the server did not listen: beside a loss on time it
-    says whose fault that was.
+    `delay` is the longest time between two polls of the sockets during the game, in seconds. With a loss on
+    time it shows whether the server was to blame.
     """
     if logger.isEnabledFor(logging.INFO):
         logger.info("game %s", _sentence(game, delay), extra={"event": "game_over", **_fields(game, delay)})
@@ -222,7 +221,7 @@ def _sentence(game: Finished, delay: float) -> str:
 
 
 def _fields(game: Finished, delay: float) -> Mapping[str, object]:
-    """Return the game as fields: the words, and milliseconds, of the export of games as JSON."""
+    """Return the fields of a game, with the words and milliseconds of ``export --format jsonl``."""
     first, second = game.players
     return {
         "game": game.game,
@@ -242,7 +241,7 @@ def _fields(game: Finished, delay: float) -> Mapping[str, object]:
 
 
 def _dropped(count: int) -> logging.LogRecord:
-    """Return what there is to say of lines that are not in the log."""
+    """Return the record for lines that were dropped."""
     return logging.makeLogRecord(
         {
             "name": __name__,

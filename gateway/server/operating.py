@@ -1,9 +1,7 @@
-"""What the operator asks of a running server, carried out in the process that plays.
+"""The operator's acts, carried out in the process that plays; disconnecting banned players after a reload.
 
-Also what follows where SIGHUP has the names and bans read again. Knows the hub, the names and the bans. Does
-not know how an act is asked for, or who may: the web's process looks at the token and writes the audit log.
-The rule it keeps: files are read and written by threads, and a step that looks at players is short, however
-many there are.
+Knows the hub, the names and the bans. Does not know tokens or the audit log, which are handled by the web's
+process. Threads read and write files, and the event loop handles a few players per turn.
 """
 
 import json
@@ -34,15 +32,15 @@ from gateway.server.acts import (
 )
 
 AT_ONCE = 5
-"""Players whom one turn of the event loop looks at to hang up on them."""
+"""Players checked in one turn of the event loop when banned players are disconnected."""
 LOOKED_AT = 20
-"""Players whom one turn of the event loop describes."""
+"""Players described in one turn of the event loop."""
 MOST = 500
-"""Players that one answer lists."""
+"""The most players in one answer."""
 MOST_CHARACTERS = 50_000
-"""Characters of their names and tables together."""
+"""The most characters of names and tables in one answer."""
 LATER = 1e-3
-"""Seconds, at least, by which a notice is later than the one before."""
+"""The least difference in seconds between the times of two notices."""
 
 logger = logging.getLogger(__name__)
 
@@ -51,27 +49,27 @@ class Others(Protocol):
     """The other nodes of a cluster."""
 
     async def act(self, what: str, parameters: Parameters) -> Mapping[str, str]:
-        """Have an act carried out on those that have the same token; return what came of it on each."""
+        """Carry out an act on the nodes that have the same token; return the result on each, as JSON."""
 
     def notify(self, notice: Notice) -> None:
-        """Tell these nodes of a notice that was made here; the latest is in force on all."""
+        """Send a notice of this node to these nodes; the latest is in force on all."""
 
     def stop(self) -> None:
-        """Let these nodes stop."""
+        """Stop these nodes."""
 
 
 class Operator:
-    """Carries out what the operator of this server asks for."""
+    """Carries out the operator's acts."""
 
     def __init__(
         self, hub: Hub, accounts: Accounts, drain: Callable[[int], None], node: str | None = None
     ) -> None:
-        """`drain` sets for how many seconds games may go on at the stop; 0 begins it.
+        """`drain(seconds)` sets how long games may go on at the stop; `drain(0)` begins the stop.
 
-        `node` is the name of this server among those of its cluster.
+        `node` is the name of this server in its cluster.
         """
         self.others: Others | None = None
-        """The other nodes of its cluster, if it is in one."""
+        """The other nodes of the cluster; None without one."""
         self.notice = Notice()
         self._noticed = trio.Event()
         self._hub = hub
@@ -80,9 +78,10 @@ class Operator:
         self._node = node
 
     async def everywhere(self, what: str, parameters: Parameters) -> Mapping[str, str]:
-        """Carry out an act on all nodes; return what came of it on each, as JSON. Raises NotDoneError.
+        """Carry out an act on this node, then on the others; return the result on each, as JSON.
 
-        This node is the empty text. Where it is not done here it is done nowhere.
+        The name of this node is empty in the result. Raises NotDoneError if it fails on this node; then the
+        others are not asked.
         """
         outcomes = {"": await self.act(what, parameters)}
         return outcomes if self.others is None else {**outcomes, **await self.others.act(what, parameters)}
@@ -99,13 +98,13 @@ class Operator:
             self._drain(0)
 
     async def next_notice(self, known: Notice) -> Notice:
-        """Return the notice once it is another than `known`."""
+        """Wait until the notice differs from `known`, and return it."""
         while self.notice == known:
             await self._noticed.wait()
         return self.notice
 
     def adopt(self, notice: Notice) -> None:
-        """Take the notice of another node, if it is later than what is known here."""
+        """Put a notice in force if it is later than the current one."""
         if notice.made > self.notice.made:
             self.notice = notice
             self._hub.pause(is_paused=notice.paused)
@@ -113,7 +112,7 @@ class Operator:
             self._noticed = trio.Event()
 
     async def act(self, what: str, parameters: Parameters) -> str:
-        """Carry out an act here; return what came of it, as JSON. Raises NotDoneError."""
+        """Carry out an act on this node; return the result, as JSON. Raises NotDoneError."""
         try:
             if what == WHO:
                 return await self._who(parameters)
@@ -123,12 +122,12 @@ class Operator:
         except (OSError, ValueError) as error:
             raise NotDoneError(in_one_line(error)) from error
         except Exception as error:
-            about_it = {"event": "act_failed", "act": what}
-            logger.exception("an act of the operator's failed", extra=about_it)
+            fields = {"event": "act_failed", "act": what}
+            logger.exception("an act of the operator's failed", extra=fields)
             raise NotDoneError("internal error; the log has it") from error
 
     async def _who(self, parameters: Parameters) -> str:
-        """Return who is here, as JSON: written player by player, since all of it would take milliseconds."""
+        """Return the connected players, as JSON, a few in each turn of the loop."""
         wanted = bans_of(parameters["who"]) if "who" in parameters else None
         rows, characters, more = list[str](), 0, 0
         for number, seat in enumerate(self._hub.seats(), 1):
@@ -176,13 +175,14 @@ class Operator:
         if (text, is_paused) != (self.notice.text, self.notice.paused):
             self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
             if self.others is not None:
-                self.others.notify(self.notice)  # also where another node has asked: it may know an older one
+                self.others.notify(self.notice)  # also to the node that asked, which may have an older one
         return {"announcement": text or None, "paused": is_paused}
 
     def _change(self, change: Callable[[], bool]) -> Outcome:
-        """Change the file of bans and read it; say on how many this hung up, and what went wrong then.
+        """Change the file of bans, read it, and disconnect banned players; return how many.
 
-        What goes wrong once the file is changed raises nothing: the audit log is to say that it is changed.
+        An error after the change is returned as ``fault`` and not raised, so that the change stays in the
+        audit log.
         """
         outcome = {"changed": change()}
         try:
@@ -197,7 +197,7 @@ class Operator:
 
 
 def described(seat: Seat, now: float) -> Outcome:
-    """Return what the operator sees of a player."""
+    """Return the description of a player for the operator."""
     doing, against, table = "idle", None, None
     match seat.situation:
         case Waiting():
@@ -218,9 +218,9 @@ def described(seat: Seat, now: float) -> Outcome:
 
 
 def reload_players(accounts: Accounts, hub: Hub, clock: Callable[[], float], in_loop: InLoop) -> int:
-    """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now.
+    """Read the files again as `Accounts.reload` does, then disconnect banned players; return how many.
 
-    Return on how many. For a thread.
+    Runs in a thread.
     """
     try:
         accounts.reload(in_loop)
@@ -231,9 +231,9 @@ def reload_players(accounts: Accounts, hub: Hub, clock: Callable[[], float], in_
 
 
 def hang_up(hub: Hub, bans: Bans, clock: Callable[[], float], in_loop: InLoop) -> int:
-    """Hang up on all who are here and banned; they leave their games. Return how many. For a thread.
+    """Disconnect all players who are banned, and so end their games; return how many. Runs in a thread.
 
-    A player of another node who is here for a series counts there.
+    Players of other nodes are not counted here.
     """
 
     def among(seats: Sequence[Seat]) -> int:
@@ -251,5 +251,5 @@ def hang_up(hub: Hub, bans: Bans, clock: Callable[[], float], in_loop: InLoop) -
 
 
 def is_meant(bans: Bans, seat: Seat) -> bool:
-    """Whether a player is banned by its address, its name, or the one that it has asked for."""
+    """Whether a player is banned by its address, its name, or the name that it has asked for."""
     return any(bans.hold(folded(name), seat.origin) for name in seat.names)

@@ -1,6 +1,6 @@
-"""The option --qr: the page's address as a QR code on the terminal, for those who have a camera.
+"""The option --qr: the page's address as a QR code on the terminal.
 
-Reads the address from what the server prints at its start. Drawing it takes the package segno.
+Finds the address in the lines that the server prints at its start. Uses the package segno.
 """
 
 import io
@@ -13,16 +13,16 @@ from gateway.options.server import ServerOptions
 _PAGE = re.compile(r"^page +(https?://(\[[0-9a-f:.]+\]|[0-9.]+)\S*)", re.MULTILINE)
 _BORDER = 2
 _BLACK_AND_WHITE = "\x1b[40;97m{}\x1b[0m\n"
-"""Whatever the colours of the terminal are: not every camera reads a code with its colours exchanged."""
+"""Sets black and white, since not every camera reads a code with inverted colours."""
 
 
 def is_shown(options: ServerOptions) -> bool:
-    """Whether a code is wanted, and standard output is for people who see it."""
+    """Whether a code is asked for, and standard output is a terminal."""
     return options.qr and not options.log_json and sys.stdout is not None and sys.stdout.isatty()
 
 
 def below(announced: str) -> str:
-    """Return what stands below the lines that the server prints: the code, or why there is none."""
+    """Return the text below the lines that the server prints: the code, or why there is none."""
     pages = _PAGE.findall(announced)
     if not pages:
         return f"{'qr':9} no code: there is no page\n"
@@ -33,7 +33,7 @@ def below(announced: str) -> str:
 
 
 def drawn(text: str) -> str:
-    """Return a text as a code, in lines for a terminal."""
+    """Return the QR code of a text, in lines for a terminal."""
     import segno  # noqa: PLC0415  an extra
 
     lines = io.StringIO()

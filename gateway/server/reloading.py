@@ -1,10 +1,7 @@
-"""Reading files again while the server runs, when SIGHUP asks for it.
+"""Reading files again on SIGHUP.
 
-Knows what can be reloaded, each a name and a function, and the signal. Does not know what is
-in a file. The rules it keeps: a file that cannot be used costs one line of the log; what was read before
-stays in force, and all others are reloaded. A thread does the work, so that no move waits for it.
-
-SIGHUP comes, too, when the terminal is closed in which the server was started. Then the server stops.
+Knows names and functions of what can be reloaded, and the signal; does not know the contents of files. A file
+that cannot be used is logged; what was read before stays in force, and the other files are reloaded.
 """
 
 import logging
@@ -27,8 +24,8 @@ logger = logging.getLogger(__name__)
 async def reload_all(reloads: Mapping[str, Reload]) -> None:
     """Reload everything, in order, and log what was reloaded and what was not.
 
-    `reloads` has what people call a thing, as `the players`, and what reloads it, in a thread: that raises
-    OSError or ValueError, with one line, where it keeps what was before.
+    `reloads` has functions by their names in the log, such as `the players`. Each is called in a thread. If
+    it raises OSError or ValueError, with one line, what was read before must still be in force.
     """
     done = []
     for name, reload in reloads.items():
@@ -42,7 +39,7 @@ async def reload_all(reloads: Mapping[str, Reload]) -> None:
                 *(name, words),
                 extra={"event": "not_reloaded", "what": name, "error": words},
             )
-        except Exception:  # a mistake of ours; it costs no game
+        except Exception:  # a bug, which must not end games
             logger.exception("%s: not reloaded", name, extra={"event": "reload_failed", "what": name})
     logger.info("reloaded: %s", ", ".join(done) or "nothing", extra={"event": "reloaded", "what": done})
 
@@ -50,9 +47,9 @@ async def reload_all(reloads: Mapping[str, Reload]) -> None:
 async def reload_on_hangup(
     reloads: Mapping[str, Reload], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Reload at each SIGHUP, until cancelled; once the terminal is gone ask the server to stop."""
+    """Reload at each SIGHUP, until cancelled. If the terminal was closed, stop the server."""
     had_terminal = has_terminal()
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # once this has ended
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # in force after this function
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         task_status.started()
         async for _ in signals:
@@ -66,5 +63,5 @@ async def reload_on_hangup(
 
 
 def has_terminal() -> bool:
-    """Whether standard error is a terminal; one that has been closed is none any more."""
+    """Whether standard error is a terminal, and it is not closed."""
     return sys.stderr.isatty()

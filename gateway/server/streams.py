@@ -1,7 +1,7 @@
-"""Standard output and standard error of a server, in whatever state they are.
+"""Standard output and standard error of a server.
 
-Knows file descriptors and what Python itself writes to stderr. The rules it keeps: a stream that is closed,
-full, or read by nobody stops no server; and with ``--log-json`` every line is a JSON object.
+Knows file descriptors, and Python's own output to stderr. A stream that is closed or full does not stop the
+server. With ``--log-json`` every line on stderr is a JSON object.
 """
 
 import logging
@@ -19,25 +19,23 @@ from gateway.runtime.processes import LOG_JSON, ended, start
 from gateway.server.logs import FLUSH_LIMIT, set_up_logging
 
 OF_LOG = "_C4GATEWAY_LOG"
-"""The number of the descriptor to which a worker writes its log, in its environment."""
+"""The environment variable with the number of the descriptor to which a worker writes its log."""
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
 def prepared(*, as_json: bool) -> Iterator[None]:
-    """Open what is closed of the standard streams, to nowhere; let processes started from here do as asked.
+    """Open closed standard streams as /dev/null; with `as_json`, turn all text on stderr into JSON.
 
-    Otherwise the next socket would have the number of a standard stream, and children would write to it.
-
-    With `as_json` all that anybody writes to standard error while the block lasts is JSON. Raises OSError
-    where the process that makes it so cannot be started.
+    If a standard stream were closed, the next socket would get its number, and children would write to the
+    socket. Raises OSError if the process that makes JSON of stderr cannot be started.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it has the lowest free number
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # gets the lowest free number
     sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
     with _json_stderr() if as_json else nullcontext():
@@ -46,12 +44,12 @@ def prepared(*, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def _json_stderr() -> Iterator[None]:
-    """Have a process make JSON of what is written to standard error, but for this process's own log."""
-    if (number := os.environ.pop(OF_LOG, None)) is not None:  # the supervisor of this worker has
+    """Turn text on standard error into JSON by a child process; this process's own log does not go there."""
+    if (number := os.environ.pop(OF_LOG, None)) is not None:  # this worker's supervisor does that already
         _log_to(int(number))
         yield
         return
-    os.environ.pop(LOG_JSON, None)  # or that process would load all that is loaded here
+    os.environ.pop(LOG_JSON, None)  # or the child would run by way of `main`, and load all of this
     child = start("gateway.runtime.json_stderr")
     ours = os.dup(2)
     os.dup2(child.socket.fileno(), 2)
@@ -62,7 +60,7 @@ def _json_stderr() -> Iterator[None]:
     finally:
         os.dup2(ours, 2)
         with suppress(OSError), child.socket:
-            child.socket.shutdown(socket.SHUT_WR)  # whoever else has it open
+            child.socket.shutdown(socket.SHUT_WR)  # also for other processes that have it open
         ended(child.process, FLUSH_LIMIT)
 
 
@@ -73,14 +71,14 @@ def _log_to(descriptor: int) -> None:
 
 
 def main() -> None:
-    """Run the module that the first argument names, as a program; log as JSON what goes wrong with it."""
+    """Run the module that the first argument names, as a program, with its errors logged as JSON."""
     _speak_json()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 def write(text: str) -> None:
-    """Write a text to standard output, by a thread of its own: perhaps nobody reads it."""
+    """Write a text to standard output in a thread, since a full pipe would block."""
     data = text.encode(getattr(sys.stdout, "encoding", None) or "utf-8", "backslashreplace")
 
     def write_all() -> None:
@@ -99,16 +97,16 @@ def write(text: str) -> None:
 
 
 def _speak_json() -> None:
-    """Log warnings, and errors that nobody caught, as JSON in place of what Python writes about them."""
-    set_up_logging("warning", as_json=True)  # until a server's options, or its orders, say the level
+    """Log warnings and uncaught exceptions as JSON in place of Python's own output."""
+    set_up_logging("warning", as_json=True)  # until the level of the options is known
     logging.captureWarnings(True)
     warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}"
     sys.excepthook = _log_end
-    sys.unraisablehook = lambda said: _log_error(
-        said.err_msg or "an error is ignored", said.exc_type, said.exc_value, said.exc_traceback
+    sys.unraisablehook = lambda args: _log_error(
+        args.err_msg or "an error is ignored", args.exc_type, args.exc_value, args.exc_traceback
     )
-    threading.excepthook = lambda said: _log_error(
-        "a thread has ended", said.exc_type, said.exc_value, said.exc_traceback
+    threading.excepthook = lambda args: _log_error(
+        "a thread has ended", args.exc_type, args.exc_value, args.exc_traceback
     )
 
 

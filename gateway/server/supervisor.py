@@ -1,11 +1,8 @@
-"""The supervisor of several servers on one machine, which share its ports: they look like one server.
+"""The supervisor of several workers on one machine, which share its ports and look like one server.
 
-Knows the options, ports and signals. Does not know how a game is played: a worker is the same command with
-other options, and this process loads nothing that serves. The rules it keeps:
-
-- The first worker starts alone, so that a start that fails says so once; the others follow together.
-- Nothing is announced, to people or to a manager such as systemd, before all of them are ready.
-- SIGTERM and SIGINT reach each worker as often as they come; SIGHUP those that can take it.
+Knows options, ports and signals. Does not know games: a worker is the same command with other options. The
+first worker starts alone, so that an error of the start is reported once. The start is announced when all
+workers are ready.
 """
 
 import logging
@@ -37,18 +34,11 @@ from gateway.server.logs import set_up_logging
 from gateway.server.reloading import has_terminal
 from gateway.server.streams import OF_LOG, write
 
-# Programs that run as long as this process, and are started anew if they end before.
-#
-# Knows processes, signals, and the protocol of sd_notify(3), by which a program says that it is ready and
-# alive. Does not know what a program is for. The rules it keeps:
-#
-# - None outlives this process, whatever ends it.
-# - A program that has never been ready is not started anew: what is wrong with it will not change.
-# - One that ends again and again is started after longer and longer pauses.
-# - One that has said nothing for as long as the manager of this process allows is killed.
+# Programs that are kept running. They report by sd_notify(3) that they are ready and alive. None outlives
+# this process, even if it is killed.
 
 GRACE = 5.0
-"""Seconds that a program has to end when there is no more need of it."""
+"""Seconds between SIGTERM and SIGKILL for a program that is not needed any more."""
 
 _LONGEST_STATE = 4096
 
@@ -56,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 class EndedError(Exception):
-    """A program has ended before it was ready."""
+    """A program has ended before it was ready for the first time."""
 
     def __init__(self, name: str, status: int) -> None:
         super().__init__(f"{name} has ended before it was ready, with status {status}")
@@ -72,22 +62,22 @@ class Program:
     command: Sequence[str]
     environment: Mapping[str, str]
     dies_by: signal.Signals = signal.SIGTERM
-    """What it gets when this process has ended."""
+    """The signal that it gets when this process has ended."""
     sockets: Sequence[int] = ()
     """Descriptors that it inherits."""
     is_silent: bool = False
-    """Whether it does not say when it is ready: somebody else calls `now_ready`."""
+    """Whether it does not report that it is ready. The caller then calls `now_ready`."""
     output: int | None = None
-    """Where its first run writes to; all others write nowhere."""
+    """The descriptor for the standard output of its first run; later runs have /dev/null."""
     process: "subprocess.Popen[bytes] | None" = None
     ready: trio.Event = field(default_factory=trio.Event)
-    """Is set when it says that it is ready, or all stop; who waits for the next time renews it."""
+    """Set when it reports that it is ready, or when all stop. Replaced to wait for the next report."""
     has_been_ready: bool = False
     is_up: bool = False
-    """Whether the process that runs now is ready."""
+    """Whether the running process is ready."""
 
     def now_ready(self) -> None:
-        """Note that it is ready."""
+        """Mark it as ready."""
         self.is_up = self.has_been_ready = True
         self.ready.set()
 
@@ -96,14 +86,14 @@ class Supervisor:
     """Keeps programs running."""
 
     def __init__(self, programs: Sequence[Program], folder: Path, period: float = math.inf) -> None:
-        """Keep files in `folder`; kill a program that says nothing for `period` seconds."""
+        """Create sockets in `folder`; kill a program that does not report for `period` seconds."""
         self.programs = programs
         self.folder = folder
         self._period = period
         self._stopping = trio.Event()
 
     def stop(self, number: int, seconds: float = 0.0) -> None:
-        """Pass on a signal, after which games may go on for so many seconds. Start nothing anew any more."""
+        """Send a signal to all programs, after which games may go on for `seconds`; restart none any more."""
         if not self._stopping.is_set():
             notify(stopping(seconds))
             self._stopping.set()
@@ -114,7 +104,7 @@ class Supervisor:
                 each.process.send_signal(number)
 
     async def reload(self) -> None:
-        """Let the programs read their files again; one that starts just now does so anyway."""
+        """Send SIGHUP to all programs that are ready; one that is starting reads its files anyway."""
         notify(reloading())
         for each in self.programs:
             if each.is_up and each.process is not None:
@@ -124,22 +114,23 @@ class Supervisor:
             notify(READY)
 
     async def all_ready(self) -> bool:
-        """Return True once all have said that they are ready, False if the supervisor stops before."""
+        """Wait until all programs are ready; return False if the supervisor stops before."""
         for each in self.programs:
             await each.ready.wait()
         return not self._stopping.is_set()
 
     async def keep(self, program: Program) -> None:
-        """Keep a program running until `stop` was called and it has ended. Raises OSError, EndedError.
+        """Run a program, again and again, until `stop` is called and it has ended. If cancelled, end it.
 
-        Cancelled, it ends the program.
+        A program is restarted after growing pauses, but not if it was never ready: it would fail again.
+        Raises OSError, EndedError.
         """
         backoff = Backoff()
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as hearing:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
             address = str(self.folder / f"{program.name}.notify")
-            hearing.bind(address)
+            receiver.bind(address)
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._hear, program, trio.socket.from_stdlib_socket(hearing.dup()))
+                nursery.start_soon(self._receive, program, trio.socket.from_stdlib_socket(receiver.dup()))
                 while not self._stopping.is_set():
                     began = trio.current_time()
                     status = await self._run(program, address)
@@ -150,7 +141,7 @@ class Supervisor:
                     pause = backoff.after(trio.current_time() - began)
                     logger.log(
                         logging.ERROR if status else logging.INFO,
-                        "%s has ended with status %d; it is started anew in %g s",
+                        "%s has ended with status %d; it is restarted in %g s",
                         *(program.name, status, pause),
                         extra={
                             "event": "node_ended",
@@ -164,7 +155,7 @@ class Supervisor:
                 nursery.cancel_scope.cancel()
 
     async def _run(self, program: Program, address: str) -> int:
-        """Run a program, which says at a socket how it is; return its status. Raises OSError."""
+        """Run a program, which reports to the socket `address`; return its exit status. Raises OSError."""
         program.process = process = self._started(program, address)
         program.output = None
         try:
@@ -181,9 +172,9 @@ class Supervisor:
         return process.returncode
 
     def _started(self, program: Program, address: str) -> "subprocess.Popen[bytes]":
-        """Start a program, in the background of the terminal, whose signals are this process's.
+        """Start a program in a process group of its own, so that it gets no signals of the terminal.
 
-        This thread has to be the main one: the program ends with the thread that started it. Raises OSError.
+        Call it in the main thread, since the program ends with the thread that started it. Raises OSError.
         """
         manager = {} if program.is_silent else {"NOTIFY_SOCKET": address}
         if self._period < math.inf and not program.is_silent:
@@ -198,14 +189,14 @@ class Supervisor:
             env=with_import_path({**program.environment, **manager}),
         )
 
-    async def _hear(self, program: Program, hearing: trio.socket.SocketType) -> None:
-        """Take what a program says of itself, until cancelled."""
-        with hearing:
+    async def _receive(self, program: Program, receiver: trio.socket.SocketType) -> None:
+        """Receive a program's reports, until cancelled; kill the program if there are none for too long."""
+        with receiver:
             while True:
                 states = list[bytes]()
                 limit = self._period if program.is_up and not program.is_silent else math.inf
                 with trio.move_on_after(limit) as silence:
-                    states = (await hearing.recv(_LONGEST_STATE)).split(b"\n")
+                    states = (await receiver.recv(_LONGEST_STATE)).split(b"\n")
                 if silence.cancelled_caught and program.process is not None:
                     program.process.kill()
                 for state in states:
@@ -224,20 +215,20 @@ async def _end_of(process: "subprocess.Popen[bytes]") -> None:
         os.close(descriptor)
 
 
-# The servers: how they are started, announced, reloaded and stopped.
+# The workers.
 
 _LONGEST_TEXT = 65_536
-"""Bytes of what a worker announces: more than it does, and no more than a pipe takes."""
+"""The longest announcement of a worker, in bytes: what a pipe holds."""
 _COMMAND = [sys.executable, "-P", "-m", "gateway"]
 
 REGISTRY = "redis"
-"""What the workers' own one is called in the log."""
+"""The name of the workers' own Redis server in the log."""
 
 
 def main(options: ServerOptions, words: Sequence[str], dialects: Sequence[Description]) -> int:
-    """Run as many servers as the options say; return the exit status, as for one.
+    """Run as many workers as the options say; return the exit status.
 
-    `words` is the command line behind the program's name.
+    `words` is the command line after the program's name.
     """
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
@@ -252,13 +243,13 @@ def main(options: ServerOptions, words: Sequence[str], dialects: Sequence[Descri
         while isinstance(end, BaseExceptionGroup):
             end = end.exceptions[0]
         assert isinstance(end, EndedError)
-        if end.name == REGISTRY or end.status < 0:  # others have said so
+        if end.name == REGISTRY or end.status < 0:  # a worker that exits has reported the error itself
             complain(str(end), as_json=options.log_json)
         status = max(1, end.status)
     except* KeyboardInterrupt:
         pass
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # it is over; one more Ctrl-C changes nothing
+        signal.signal(number, signal.SIG_IGN)  # a further Ctrl-C must not change the exit status
     return status
 
 
@@ -266,7 +257,7 @@ def main(options: ServerOptions, words: Sequence[str], dialects: Sequence[Descri
 def _prepared(
     options: ServerOptions, words: Sequence[str], dialects: Sequence[Description]
 ) -> Iterator[tuple[Supervisor, Program | None]]:
-    """Reserve the ports; give the supervisor of the workers, and the registry that is their own, if any.
+    """Reserve the ports; yield the supervisor of the workers, and their own Redis server, if any.
 
     Raises OSError.
     """
@@ -288,7 +279,7 @@ def _prepared(
         environment = {name: text for name, text in os.environ.items() if not name.startswith(others)}
         environment[WORKER] = ALONE if options.cluster is None else "with others"
         inherited = [*handed_over]
-        if options.log_json:  # their own log is JSON already, and takes no detour
+        if options.log_json:  # the workers' own log is JSON already, and goes to stderr directly
             inherited.append(sys.stderr.fileno())
             environment[OF_LOG] = str(sys.stderr.fileno())
         workers = [
@@ -302,10 +293,9 @@ def _prepared(
 def arguments(
     options: ServerOptions, words: Sequence[str], index: int, ports: Mapping[str, int], registry: str | None
 ) -> list[str]:
-    """Return the command line of a worker, the first having `index` 1, behind the name of the command.
+    """Return the arguments of the worker `index`, from 1: `words` with the worker's own options.
 
-    It is the one `words`, with what a worker has for itself. `registry` is the URL of the registry that the
-    workers have for themselves, None where another one is named.
+    `registry` is the URL of the workers' own Redis server, None with ``--cluster``.
     """
     flags = [] if "--share-ports" in words else ["--share-ports"]
     own = {"workers": "1", "node": f"{options.node}-{index}", "house-workers": str(options.house_workers)}
@@ -319,7 +309,7 @@ def arguments(
 
 
 def _without(names: Iterable[str], line: Sequence[str]) -> Iterator[str]:
-    """Yield a command line without some options, each of which has a value."""
+    """Yield a command line without these options and their values."""
     options, words = {f"--{name}" for name in names}, iter(line)
     for word in words:
         if word in options:
@@ -351,7 +341,7 @@ async def _run(options: ServerOptions, supervisor: Supervisor, registry: Program
 
 @contextmanager
 def _pipe() -> Iterator[tuple[int, int]]:
-    """Give the two ends of a pipe; of the first one reads what there is."""
+    """Yield the two ends of a pipe. Reading the first one does not block."""
     ends = os.pipe()
     os.set_blocking(ends[0], False)
     try:
@@ -362,7 +352,7 @@ def _pipe() -> Iterator[tuple[int, int]]:
 
 
 async def _announce(supervisor: Supervisor, announced: int, with_qr: bool) -> None:
-    """Print what the first worker has printed, once all are ready."""
+    """Print the first worker's output when all workers are ready."""
     if await supervisor.all_ready():
         await trio.lowlevel.wait_readable(announced)
         text = os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace")
@@ -371,7 +361,7 @@ async def _announce(supervisor: Supervisor, announced: int, with_qr: bool) -> No
 
 
 async def _obey(supervisor: Supervisor, drain: float, signals: AsyncIterator[int]) -> None:
-    """Do what signals ask for, until cancelled."""
+    """Reload or stop the workers on signals, until cancelled."""
     had_terminal = has_terminal()
     async with trio.open_nursery() as nursery:
         async for number in signals:

@@ -1,20 +1,8 @@
-"""The batcher: games that wait to be stored, and the task that hands them to the store process in batches.
+"""The queue of games and evidence, and the task that sends them to the store process in batches.
 
-Knows trio and the store process; does not know databases. The rules it keeps:
-
-- `put` and `add` never block and never fail.
-- While a batch is being stored the next one gathers, so a batch is the larger the more there is to do.
-- A game that is not stored within `Bounds.patience` goes to the journal (`open_games`). It is in no further
-  batch: what is in a journal is stored by `StoreProcess.take_up`, also what another run has left. A batch
-  that is being tried already keeps it; the store takes a game once.
-- A store that fails is tried again, for ever, and the operator hears of it. A mistake of ours, here or in the
-  store process, is treated likewise: only the end of the server ends the task. But a batch that meets one is
-  tried only until the journal has its games, so that it does not hold up all others.
-- A game that the store will never take does not keep the others. It stays in a file of the journal, and goes
-  to the log, whole, as an error (``not stored: `` and an array of games as in ``export --format jsonl``).
-  So do the games that neither store nor journal has taken at the end; their players are not told of them.
-- Games come before evidence, because players wait for them. Evidence that is left out or given up is counted
-  in the log.
+Knows trio and the store process; does not know databases. Games come before evidence, because players wait
+for their results. A store that fails is tried again until the server ends; a game that waits for too long
+goes to the journal (`open_games`), and from there to the database (`StoreProcess.take_up`).
 """
 
 import logging
@@ -36,50 +24,50 @@ from gateway.store.records import Batch, Enclosure, GameRecord, TakenUp
 logger = logging.getLogger("gateway.store")
 
 MOST_REFUSED = 20
-"""So many lines of a journal that could not be stored are logged at once; all of them stay in its file."""
+"""The most lines of a journal that are logged at once as not storable. All of them stay in its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How long, and how much, may wait."""
+    """Limits of what waits to be stored."""
 
     patience: float = 2.0
-    """Seconds that players wait for a result to be stored before the journal is to have it."""
+    """Seconds after which a result that is not in the database goes to the journal."""
     evidence: int = 64 << 20
-    """Bytes of evidence that wait behind them."""
+    """Bytes of queued evidence. More is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often, and how much at once. Times are in seconds."""
+    """How often and how much the batcher writes. Times are in seconds."""
 
     retry: float = 0.5
-    """Between two attempts to store."""
+    """The time between two attempts to store."""
     remind: float = 10.0
-    """Between two messages to the operator."""
+    """The least time between two log lines about the same trouble."""
     between: float = 0.01
-    """At least between the beginnings of two batches while games wait: a transaction has a cost."""
+    """The least time between the starts of two batches while games wait, as each transaction has a cost."""
     share: float = 1.0
-    """The part of the time, over 0, that batches take at most while games wait."""
+    """The largest share of the time that batches may take while games wait, over 0."""
     rest: float = 0.25
-    """At most from the end of a batch to the next one, for that: players wait for their results."""
+    """The longest pause after a batch for the sake of `share`, since players wait for their results."""
     tidy: float = 3600.0
-    """Between two looks for evidence that is too old."""
+    """The time between two searches for evidence that is too old."""
     look: float = 10.0
-    """Between two looks for journals of servers that are gone."""
+    """The time between two searches for journals of servers that have ended."""
     linger: float = 0.25
-    """How long evidence may wait for a game to be stored with it: nobody waits for evidence."""
+    """How long evidence waits for games to be stored in the same transaction."""
     games: int = 500
-    """Games in one batch."""
+    """The most games in one batch."""
     evidence: int = 1 << 20
-    """Bytes of evidence in one batch, about: a few milliseconds for the store process."""
+    """About the most bytes of evidence in one batch: a few milliseconds for the store process."""
 
 
-SHARED = Pace(share=1 / 3)  # each server waits for the transactions of all
+SHARED = Pace(share=1 / 3)  # for a shared database: each server waits for the transactions of all others
 
 
 class Batcher:
-    """Games that wait to be stored. For the event loop, which must `run` it in a task of its own."""
+    """Queues games and evidence and stores them in batches. `run` has to run in a task of its own."""
 
     def __init__(
         self,
@@ -97,27 +85,28 @@ class Batcher:
         self._evidence_size = 0
         self._linger_until = 0.0
         self._batch: Batch | None = None
-        """What is being stored; it stays here until it is."""
+        """The batch that is being stored. It stays here until it is stored or given up."""
         self._turns = turns = turns or Turns()
         self.open = OpenGames(journal, turns, self._bounds.patience, pace.retry, pace.remind)
         self.commits = Histogram()
-        """How long batches took to be stored, those that failed left out."""
+        """How long batches took to be stored, without those that failed."""
         self.errors = Counter(passing=0, refused=0, tidying=0, journal=0)
-        """How often a write failed and was tried again, something was refused for good, tidying up failed."""
+        """Counts of writes that failed and were tried again, of things that the database rejected for good,
+        of failures to delete old evidence, and of journals that could not be read."""
         self._came, self._ended = trio.Event(), trio.Event()
         self._tidy_at = self._look_at = trio.current_time()
-        self._looked_for: Request | None = None
-        """A request before which all of the journal was let go of, to be stored."""
+        self._released_for: Request | None = None
+        """The request for which the journal was released already, so that its games are removed, too."""
         self._taken_up = TakenUp()
-        """What came of journals since the last look that found none."""
+        """The sums of the games taken from journals since the last search that found none."""
         self._outage = Outage(pace.remind)
         self._mistakes = Throttle(pace.remind)
-        self._left_out = Count(pace.remind, _say_left_out)
+        self._left_out = Count(pace.remind, _log_left_out)
         self._closed = False
         self._running = trio.CancelScope(shield=True)
 
     def put(self, record: GameRecord) -> None:
-        """Take in a game; never blocks."""
+        """Queue a game. Never blocks or fails."""
         self.open.add(record)
         if self._closed:
             log_unstored([record])
@@ -126,12 +115,12 @@ class Batcher:
         while games and not (
             games[0].is_open if isinstance(games[0], Request) else self.open.is_open(games[0].game)
         ):
-            games.popleft()  # while the database is away, what the journal has would gather here
+            games.popleft()  # or games that the journal has would pile up while the database is away
         games.append(record)
         self._came.set()
 
     def add(self, enclosure: Enclosure) -> None:
-        """Take in evidence of a game that was put before; never blocks."""
+        """Queue evidence of a game that was `put` before; drop it if too much waits. Never blocks."""
         size = len(enclosure.exchange)
         if self._closed or self._evidence_size + size > self._bounds.evidence:
             self._left_out.one_more(trio.current_time())
@@ -143,9 +132,9 @@ class Batcher:
         self._evidence.append(enclosure)
 
     def clear(self) -> Request:
-        """Ask for all games and players to be removed, after the games that were put before; never blocks.
+        """Request that all games and players be removed, with those queued so far. Never blocks.
 
-        Raises StoreError once the batcher is closed.
+        Raises StoreError if the batcher is closed.
         """
         if self._closed:
             raise StoreError("the store is closed")
@@ -155,27 +144,28 @@ class Batcher:
         return request
 
     async def run(self) -> None:
-        """Store what is handed in, until `close`. A caller that is cancelled goes on waiting for that."""
+        """Store what is queued, until `close`. Cancelling the caller has no effect before that."""
         with self._running:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self.open.watch)
                 while not (self._closed and self._is_idle):
                     try:
                         await self._take_turn()
-                    except Exception as error:  # a mistake of ours; what is not settled is tried again
+                    except Exception as error:  # a bug: only the end of the server may end this task
                         if self._mistakes.passes(trio.current_time()):
-                            about = {"event": "storing_failed", "error": str(error)}
+                            extra = {"event": "storing_failed", "error": str(error)}
                             text = "storing results has failed, and is tried again: %s"
-                            logger.exception(text, error, extra=about)
+                            logger.exception(text, error, extra=extra)
                         self._give_up_if_journaled()
                         await trio.sleep(self._pace.retry)
                 nursery.cancel_scope.cancel()
         self._ended.set()
 
     async def close(self, limit: float = 1.5) -> None:
-        """Let what waits be stored, for at most `limit` seconds, and end `run`; journal what is left.
+        """Store what is queued for at most `limit` seconds, end `run`, then write the rest to the journal.
 
-        What the journal does not take for as long either is logged. To be called once.
+        Games that the journal does not take within `limit` seconds are logged; their players get no result.
+        Call it once.
         """
         self._closed = True
         self._came.set()
@@ -188,9 +178,9 @@ class Batcher:
             self._give_up_all()
             self._left_out.over()
             if self.open.journaled:
-                about = {"event": "results_left_in_journal", "waiting": self.open.journaled}
+                extra = {"event": "results_left_in_journal", "waiting": self.open.journaled}
                 text = "%d results are in the journal; the next start of the server stores them"
-                logger.warning(text, self.open.journaled, extra=about)
+                logger.warning(text, self.open.journaled, extra=extra)
             await self.open.close()
 
     # Inside the task.
@@ -206,8 +196,8 @@ class Batcher:
         if self._batch is not None:
             await self._write(self._batch)
         elif self._games and isinstance(request := self._games[0], Request):
-            if self._looked_for is not request:  # games of before are removed, wherever they are
-                self._looked_for = request
+            if self._released_for is not request:  # earlier games in the journal have to be removed, too
+                self._released_for = request
                 await self._look_again()
             elif now >= self._look_at:
                 await self._take_up()
@@ -231,7 +221,7 @@ class Batcher:
                 await self._came.wait()
 
     def _next_batch(self, now: float) -> Batch | None:
-        """Return the next batch, if it is time for one."""
+        """Return the next batch, None if it is not time for one."""
         ripe = self._evidence and not self.open.journaled and (self._closed or now >= self._linger_until)
         if not (self._games or ripe):
             return None
@@ -240,7 +230,7 @@ class Batcher:
             if isinstance(game := self._games[0], Request):
                 break
             self._games.popleft()
-            if self.open.is_open(game.game):  # or the journal has it
+            if self.open.is_open(game.game):  # if not, the journal has it
                 games.append(game)
         while self._evidence and not (self._games or self.open.journaled) and size < self._pace.evidence:
             size += len(self._evidence[0].exchange)
@@ -269,7 +259,7 @@ class Batcher:
         self._batch = None
         for number, record in enumerate(batch.games):
             if number in refused:
-                continue  # the journal will have it
+                continue  # still open, so it goes to the journal
             self.open.settle(record.game)
             if not self._turns.results.take(TELLING):
                 await trio.lowlevel.checkpoint()
@@ -277,7 +267,7 @@ class Batcher:
             self._left_out.over()
         if self.open.may_be_taken_up:
             await self._look_again()
-        elif now >= self._look_at:  # however many games come
+        elif now >= self._look_at:  # here, too, since under load `_take_turn` always has a batch
             await self._take_up()
         if self._games and not self._closed:
             spent = now - begun
@@ -285,7 +275,10 @@ class Batcher:
             await trio.sleep_until(max(begun + self._pace.between, now + rest))
 
     def _give_up_if_journaled(self) -> None:
-        """Give up the batch that has met a mistake of ours, with its evidence, if no game of it is open."""
+        """Drop a batch that hits a bug, with its evidence, once the journal has all of its games.
+
+        Otherwise it would hold up all others for ever.
+        """
         batch = self._batch
         if batch is not None and not any(self.open.is_open(record.game) for record in batch.games):
             self._log_lost((), len(batch.evidence))
@@ -299,18 +292,18 @@ class Batcher:
         await trio.sleep(self._pace.retry)
 
     async def _look_again(self) -> None:
-        """Let go of the journal, and look for what is in there."""
-        await self.open.let_go()
+        """Release the journal's file, and search for journals in the next turn."""
+        await self.open.release()
         self._look_at = trio.current_time()
 
     async def _take_up(self) -> None:
-        """Have some games of journals stored that nobody writes any more."""
+        """Store some games of journals whose writers have ended."""
         try:
             found = await self._store.take_up()
         except StoreError as error:
             await self._wait_after(error)
             return
-        except Exception:  # a mistake of ours, which is not to hold up what waits
+        except Exception:  # a bug, which must not hold up the queue
             self._look_at = trio.current_time() + self._pace.look
             raise
         now = trio.current_time()
@@ -318,7 +311,7 @@ class Batcher:
             self._outage.over(found.seen, self.open.waiting, now)
         self.open.taken_up(found.seen, more=found.more)
         log_taken_up(found)
-        self.errors["journal"] += found.said is not None and not found.refused
+        self.errors["journal"] += found.detail is not None and not found.refused
         sums = self._taken_up
         sums.seen += found.seen
         sums.new += found.new
@@ -337,10 +330,10 @@ class Batcher:
     async def _tidy(self) -> bool:
         try:
             return await self._store.tidy()
-        except Exception as error:  # games are stored all the same
+        except Exception as error:  # old evidence does no harm, so go on
             self.errors["tidying"] += 1
-            about = {"event": "not_tidied", "error": str(error)}
-            logger.warning("the database could not be tidied up: %s", error, extra=about)
+            extra = {"event": "not_tidied", "error": str(error)}
+            logger.warning("the database could not be tidied up: %s", error, extra=extra)
             return False
 
     def _give_up_all(self) -> None:
@@ -356,26 +349,26 @@ class Batcher:
     def _log_lost(self, games: Sequence[GameRecord], evidence: int) -> None:
         log_unstored(games)
         if evidence:
-            about = {"event": "evidence_not_stored", "players_games": evidence}
-            logger.error("evidence of %d players' games is not stored", evidence, extra=about)
+            extra = {"event": "evidence_not_stored", "players_games": evidence}
+            logger.error("evidence of %d players' games is not stored", evidence, extra=extra)
 
 
-def _say_left_out(times: int) -> None:
-    about = {"event": "evidence_left_out", "players_games": times}
-    logger.error("too much waits: evidence is left out, of %d players' games so far", times, extra=about)
+def _log_left_out(times: int) -> None:
+    extra = {"event": "evidence_left_out", "players_games": times}
+    logger.error("too much waits: evidence is left out, of %d players' games so far", times, extra=extra)
 
 
 def log_taken_up(found: TakenUp) -> None:
-    """Log what could not be stored of a journal."""
+    """Log what could not be stored of a journal's games."""
     for text in found.differing:
         logger.error("the journal: %s", text, extra={"event": "journal_differs", "error": text})
-    about: dict[str, object]
-    if not found.refused and found.said:
-        about = {"event": "journal_unreadable", "error": found.said}
-        logger.error("the journal cannot be read, which is tried again: %s", found.said, extra=about)
+    extra: dict[str, object]
+    if not found.refused and found.detail:
+        extra = {"event": "journal_unreadable", "error": found.detail}
+        logger.error("the journal cannot be read, which is tried again: %s", found.detail, extra=extra)
     for number, why in found.refused[:MOST_REFUSED]:
-        about = {"event": "journal_refused", "file": found.said, "line": number, "error": why}
-        logger.error("%s, line %d, could not be stored: %s", found.said, number, why, extra=about)
+        extra = {"event": "journal_refused", "file": found.detail, "line": number, "error": why}
+        logger.error("%s, line %d, could not be stored: %s", found.detail, number, why, extra=extra)
     if (more := len(found.refused) - MOST_REFUSED) > 0:
-        about = {"event": "journal_refused", "file": found.said, "lines": more}
-        logger.error("%s: %d lines more could not be stored", found.said, more, extra=about)
+        extra = {"event": "journal_refused", "file": found.detail, "lines": more}
+        logger.error("%s: %d lines more could not be stored", found.detail, more, extra=extra)

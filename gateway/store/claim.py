@@ -1,10 +1,7 @@
-"""Who serves a database: one server that is alone, or the nodes of a cluster.
+"""The lock by which one server, or the nodes of one cluster, own a database.
 
-Knows the locks that say so; commands beside a server take none. The rules it keeps:
-
-- A server that cannot have its lock at its start is refused, before it changes anything.
-- A lock ends with the process that holds it, even if killed. PostgreSQL's ends with a connection, too: one
-  that was lost is taken anew, and play and results never wait for that.
+Knows advisory locks of files and of PostgreSQL. Commands take no lock. A lock ends with the process that
+holds it, even if killed. PostgreSQL's also ends with the connection, so it is taken again when one was lost.
 """
 
 import os
@@ -23,16 +20,16 @@ from gateway.store import StoreError
 from gateway.store.database import Place, is_url, label_of, open_again
 
 PATIENCE = 2.0
-"""Seconds that a server which has just ended has to let go."""
+"""Seconds to wait for the lock of a server that is just ending."""
 _PERIOD = 0.1
 _WAIT = "stop that first, and wait until it has ended"
 _KEY = 4348
-"""Of the locks in PostgreSQL, with the schema: each has tables of its own."""
+"""The first key of PostgreSQL's locks. The second is the schema, since each schema has its own tables."""
 _KEEP_ALIVE = text(
     "SELECT set_config('tcp_keepalives_idle', '10', false),"
     " set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)"
 )
-"""So that PostgreSQL finds out within half a minute that the machine of a server is gone."""
+"""Makes PostgreSQL detect within half a minute that the machine of a server has vanished."""
 _EXCLUSIVE = text(f"SELECT pg_try_advisory_lock({_KEY}, hashtext(current_schema()))")
 _SHARED = text(f"SELECT pg_try_advisory_lock_shared({_KEY}, hashtext(current_schema()))")
 
@@ -41,30 +38,33 @@ class Claim:
     """The lock of one server on its database."""
 
     def __init__(self, where: str, *, shared: bool = False) -> None:
-        """`shared`: the server is a node of a cluster, and other nodes may have the database, too."""
+        """With `shared` the server is a node of a cluster, and other nodes may hold the lock, too."""
         self._where = where
         self._shared = shared
         self._file: int | None = None
         self._connection: Connection | None = None
 
     def take(self, patience: float = PATIENCE) -> None:
-        """Have the lock, unless the database cannot be asked for it. Raises StoreError if others have it."""
+        """Acquire the lock, waiting up to `patience` seconds. Raises StoreError if another server holds it.
+
+        Does nothing if the database cannot be reached: opening it will report the error.
+        """
         until = time.monotonic() + patience
         try:
-            while not self._taken():
+            while not self._try_lock():
                 if time.monotonic() > until:
                     raise StoreError(self._refusal())
                 time.sleep(_PERIOD)
-        except SQLAlchemyError:  # whoever opens the database says what is wrong
+        except SQLAlchemyError:
             self.close()
-        except OSError:  # likewise
+        except OSError:
             pass
 
     def keep(self) -> None:
-        """Have the lock anew if it was lost and nobody else has it now."""
+        """Acquire the lock again if it was lost, unless another server has it now. Never waits."""
         if not is_url(self._where):
             with suppress(OSError):
-                self._taken_here()
+                self._lock_file()
             return
         if self._connection is not None and _has_ended(self._connection):
             self.close()
@@ -73,7 +73,7 @@ class Claim:
                 self.take(0.0)
 
     def close(self) -> None:
-        """Let go of the lock. The database has to be closed: a file's locks of SQLite's end with this."""
+        """Release the lock. Close the database first, since closing the file drops SQLite's locks."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(SQLAlchemyError):
@@ -82,24 +82,24 @@ class Claim:
             os.close(self._file)
             self._file = None
 
-    def _taken(self) -> bool:
-        return self._taken_there() if is_url(self._where) else self._taken_here()
+    def _try_lock(self) -> bool:
+        return self._lock_postgresql() if is_url(self._where) else self._lock_file()
 
-    def _taken_here(self) -> bool:
-        if sys.platform != "linux":  # elsewhere SQLite's own locks may be the same
+    def _lock_file(self) -> bool:
+        if sys.platform != "linux":  # elsewhere flock may conflict with SQLite's own locks
             return True
         if self._file is None:
             self._file = os.open(Path(self._where), os.O_RDONLY)
-        return is_locked(self._file)  # and open, even if it is not: see `close`
+        return is_locked(self._file)  # the file stays open even if not: see `close`
 
-    def _taken_there(self) -> bool:
+    def _lock_postgresql(self) -> bool:
         if self._connection is None:
             engine = open_again(Place(self._where)).engine
             self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             self._connection.detach()
             self._connection.execute(_KEEP_ALIVE)
-        is_had: bool = self._connection.execute(_SHARED if self._shared else _EXCLUSIVE).scalar_one()
-        return is_had
+        has_lock: bool = self._connection.execute(_SHARED if self._shared else _EXCLUSIVE).scalar_one()
+        return has_lock
 
     def _refusal(self) -> str:
         self.close()
@@ -115,6 +115,6 @@ class Claim:
 
 
 def _has_ended(connection: Connection) -> bool:
-    """Whether PostgreSQL has said something unasked: it has nothing to say but that it ends."""
+    """Whether PostgreSQL has closed the connection, or sent a message unasked, which announces that."""
     driven: Any = connection.connection.dbapi_connection
     return bool(driven.closed or select.select([driven.fileno()], [], [], 0)[0])

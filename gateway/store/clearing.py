@@ -1,6 +1,6 @@
-"""A request to remove all games and players, between who makes it and the task that stores.
+"""A request to remove all games and players, which the batcher's task carries out.
 
-Knows trio, and that a request can be withdrawn until it has begun. Does not know what waits before it.
+Knows trio. A request can be withdrawn until it has begun. Does not know what is queued before it.
 """
 
 import logging
@@ -25,18 +25,18 @@ class Request:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is neither begun nor withdrawn."""
+        """Whether it has neither begun nor been withdrawn."""
         return self._state == "open"
 
     def withdraw(self) -> bool:
-        """Make sure that it is not carried out, and return True; False if it has begun."""
+        """Withdraw the request; return False if it has already begun."""
         if self._state == "open":
             self._state = "withdrawn"
             self._settled.set()
         return self._state == "withdrawn"
 
     async def result(self) -> Cleared:
-        """Wait until it is carried out, and return what was removed. A cancelled caller withdraws it.
+        """Wait until it is carried out; return how much was removed. A caller that is cancelled withdraws it.
 
         Raises StoreError if it was not carried out, or failed.
         """
@@ -59,13 +59,13 @@ class Request:
         except trio.Cancelled:
             self._settle(StoreError("the store is closed"))
             raise
-        except Exception as error:  # it is for the caller
+        except Exception as error:  # raised by `result`
             self._settle(error if isinstance(error, StoreError) else StoreError(str(error)))
             return
         self._settle(removed)
         text = "all results are cleared: %d games of %d players"
-        about = {"event": "results_cleared", "games": removed.games, "players": removed.players}
-        logger.warning(text, removed.games, removed.players, extra=about)
+        extra = {"event": "results_cleared", "games": removed.games, "players": removed.players}
+        logger.warning(text, removed.games, removed.players, extra=extra)
 
     def _settle(self, outcome: Cleared | Exception) -> None:
         self._outcome = outcome

@@ -1,7 +1,7 @@
-"""What an operator puts right in stored games: a game that is not to count, and a player's name.
+"""An operator's corrections of stored games: a game that must not count, a player's name.
 
-Knows the tables, and that totals and ratings follow from the games. The rule it keeps: no game is removed.
-What is corrected is corrected in one transaction, together with all that follows from it.
+Knows the tables. No game is removed. Each correction is one transaction, which also computes the totals and
+ratings that depend on it.
 """
 
 from sqlalchemy import select, update
@@ -17,10 +17,10 @@ from gateway.store.totals import Ratings
 
 
 def void(database: Database, game: GameId) -> str:
-    """Let a game count no more; return what to say of that.
+    """Exclude a game from totals and ratings; return the text for the operator.
 
-    Totals and ratings are computed again, also those after later games. That keeps all writers waiting, 30 s
-    for a million games. Raises StoreError where there is no such game, or it does not count.
+    All totals and ratings are computed again. Other writers wait meanwhile, 30 s for a million games. Raises
+    StoreError if there is no such game, or it does not count already.
     """
     with database.writing() as connection:
         counted = connection.scalar(select(games.c.counted).where(games.c.game == game))
@@ -35,9 +35,10 @@ def void(database: Database, game: GameId) -> str:
 
 
 def rename(database: Database, old: str, new: str) -> str:
-    """Give a player another name, in all its games; return what to say of that.
+    """Rename a player in all its games; return the text for the operator.
 
-    Raises StoreError where nobody has the old name, or somebody the new one, or it is no name for a player.
+    Raises StoreError if no player has the old name, another player has the new one, or it is not a valid
+    name.
     """
     fault = _fault(new)
     if fault is not None:
@@ -60,6 +61,7 @@ def rename(database: Database, old: str, new: str) -> str:
 
 
 def _fault(name: str) -> str | None:
+    """Return why a name is not valid for a player; None if it is."""
     if not name.strip() or len(name) > LONGEST_NAME or not all(map(is_visible, name)):
         return f"not a name of up to {LONGEST_NAME} visible characters"
     return "this is a name of the server's own players" if is_house_name(name) else None

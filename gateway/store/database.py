@@ -1,9 +1,7 @@
-"""One database: how it is opened, refused, and asked for a transaction.
+"""Opening a database, and its transactions.
 
-Knows SQLAlchemy and what differs between SQLite and PostgreSQL; does not know what is stored. The rules it
-keeps: what is no database of ours, or one of a newer version, is refused before anything is written to it;
-and a transaction that `writing` has let go of survives the end of the process and of the machine. (Both
-commit with an fsync: SQLite with synchronous=FULL in WAL mode, PostgreSQL unless its operator turned it off.)
+Knows SQLAlchemy and the differences between SQLite and PostgreSQL; does not know what is stored. A database
+that is not c4gateway's, or of a newer version, is refused before anything is written to it.
 """
 
 import sqlite3
@@ -30,7 +28,7 @@ from gateway.store.schema import bring_up_to_date, lineage_of, next_run, schema_
 PATIENCE = 1.0
 """Seconds that a statement waits for another process's lock."""
 _ENCODINGS = {"UTF8", "SQL_ASCII"}
-"""Of databases of PostgreSQL's that take every name; the second one is what it has without a locale."""
+"""The encodings of PostgreSQL that can store every name. SQL_ASCII is its default without a locale."""
 _SESSION = {
     "client_encoding": "utf8",
     "connect_timeout": "3",
@@ -38,55 +36,56 @@ _SESSION = {
     "keepalives_idle": "10",
     "options": f"-c statement_timeout=5000 -c lock_timeout={PATIENCE * 1000:.0f}",
 }
-"""So that no silent network holds a writer up for long, and text is text; what the URL says goes before."""
+"""Parameters of a connection, so that a dead network does not block a writer. The URL overrides them."""
 
 _LONGEST = 300
-"""Characters of an error that are shown: it may quote what was to be stored."""
+"""The longest error text, in characters, since an error may quote the data."""
 _UNHURRIED = text("SET LOCAL statement_timeout = 0")
 _ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
-"""What a database, or the system below it, complains with."""
+"""The exceptions of a database and of the operating system."""
 
 
 T = TypeVar("T")
 Transaction: TypeAlias = AbstractContextManager[Connection]
 Reading: TypeAlias = Callable[[], Transaction]
-"""Gives a connection, as `Database.reading` does."""
+"""A function that returns a transaction to read in, as `Database.reading` does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What another process needs to open the very same database."""
+    """Where a database is, for another process that opens the very same one."""
 
     where: str = field(repr=False)
-    """The file's path, or the URL, with its password."""
+    """The path of the file, or the URL with its password."""
     file: sqlite.Identity | None = None
-    """Which file it is; None by URL, or where there was none."""
+    """The identity of the file; None for a URL, or if there was no file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An open database. Connections can be had in any thread, not across a fork."""
+    """An open database. Any thread can use it, but not a forked process."""
 
     label: str
-    """What to call it to people: the file's path, or the URL without its password."""
+    """Its name in texts: the path of the file, or the URL without its password."""
     place: Place
     engine: Engine
     _require_there: Callable[[], None]
-    """Raises StoreError where this is not the database that was opened."""
+    """Raises StoreError if the file is not the one that was opened."""
 
     @property
     def is_shared(self) -> bool:
-        """Whether servers of other machines may write to it."""
+        """Whether servers on other machines may write to it: whether it is PostgreSQL."""
         return self.engine.dialect.name == "postgresql"
 
     @contextmanager
     def writing(self, *, unhurried: bool = False) -> Iterator[Connection]:
-        """Give a connection in a transaction that excludes all other writers; commit at the end.
+        """Yield a connection in a transaction that excludes all other writers; commit after the block.
 
-        Where it is `unhurried`, a statement takes as long as it takes.
+        A committed transaction is on disk: both databases call fsync (SQLite with synchronous=FULL in WAL
+        mode, PostgreSQL unless its operator turned that off). With `unhurried` statements have no timeout.
 
-        Raises `StoreError`, and then all may have to be written again; `UnstorableError` if what was written
-        is at fault. Of several things `by_halves` finds those that are.
+        Raises `UnstorableError` if the data is at fault, which `by_halves` finds; otherwise `StoreError`, and
+        the transaction can be tried again.
         """
         try:
             with self._transaction(writing=True) as connection:
@@ -98,9 +97,9 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give a connection whose every statement sees the same state of the database.
+        """Yield a connection whose statements all see the same state of the database.
 
-        Raises `StoreError`, also for what is read while the connection is in use.
+        Raises `StoreError` for every error of the database within the block.
         """
         try:
             with self._transaction(writing=False) as connection:
@@ -114,26 +113,26 @@ class Database:
             connection.execute(update(schema_version).values(version=schema_version.c.version))
 
     def version(self) -> int | None:
-        """Return the version of the tables; None where there are none of ours. Raises `StoreError`."""
+        """Return the version of the tables; None if it has none of c4gateway. Raises `StoreError`."""
         with _in_one_line(self.place.where), self._transaction(writing=False) as connection:
             return version_of(connection)
 
     def next_run(self, past: int = -1) -> int:
-        """Return the number of one more run of a server here, above `past`. Raises `StoreError`."""
+        """Return the number of a new run of a server, above `past`. Raises `StoreError`."""
         with _in_one_line(self.place.where), self._transaction(writing=True) as connection:
             return next_run(connection, past)
 
     def lineage(self) -> int:
-        """Return a number that this database shares with its backups alone. Raises `StoreError`."""
+        """Return a number that only this database and its backups have. Raises `StoreError`."""
         with _in_one_line(self.place.where), self.engine.connect() as connection:
             return lineage_of(connection)
 
     def reconnect(self) -> None:
-        """Forget the connections there are; what comes next makes new ones."""
+        """Close the idle connections, so that new ones are made."""
         self.engine.dispose()
 
     def close(self) -> None:
-        """Let go of the database. A connection that is still in use closes when it is given back."""
+        """Close the database. A connection in use is closed when it is returned to the pool."""
         self.engine.dispose()
 
     @contextmanager
@@ -151,10 +150,10 @@ class Database:
 
 
 def open_to_write(where: str, *, create: bool = True) -> Database:
-    """Open the database, migrating it, and creating it where there is none and `create` allows it.
+    """Open a database to write to it. Migrate an older one; create one if there is none and `create` is set.
 
-    `where` is the path of a file, or a URL ``postgresql://...``. Raises `StoreError`, and then leaves what is
-    there as it was.
+    `where` is the path of a file, or a URL ``postgresql://...``. Raises `StoreError`, and changes nothing
+    then.
     """
     with _in_one_line(where):
         if not is_url(where):
@@ -166,7 +165,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
 
 
 def open_to_read(where: str) -> Database:
-    """Open the database, of this version exactly. Raises `StoreError`, as where there is none."""
+    """Open a database, which has to have exactly this version, to read it. Raises `StoreError`."""
     with _in_one_line(where):
         access = sqlite.Access.WRITE
         if not is_url(where):
@@ -179,9 +178,9 @@ def open_to_read(where: str) -> Database:
 
 
 def back_up(where: str, target: str) -> tuple[int, int]:
-    """Copy the database, of this version or an older one, to a new file; return its games and its bytes.
+    """Copy a database of this version or an older one to a new file; return its number of games and of bytes.
 
-    Servers may write to the database meanwhile. Raises `StoreError`, and then leaves no file at `target`.
+    A server may write to the database meanwhile. Raises `StoreError`, and leaves no file at `target` then.
     """
     if is_url(where):
         raise StoreError(
@@ -198,17 +197,17 @@ def back_up(where: str, target: str) -> tuple[int, int]:
 
 
 def open_again(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
-    """Open a database that is open already, here or elsewhere; of it nothing is asked, or changed, yet."""
+    """Open a database that was opened before, in this process or another, without access to it yet."""
     return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
 def by_halves(
     connection: Connection, things: Sequence[T], store: Callable[[Sequence[T]], object]
 ) -> list[tuple[T, str]]:
-    """Store things in a transaction, all but those that the database will never take; return these, and why.
+    """Store all things but those that the database rejects; return these, each with the error.
 
-    `store` stores some of them, or has changed nothing but the database when it raises an error. Raises
-    errors that are nobody's fault.
+    `store` stores some of the things; if it raises, it must have changed nothing but the database. The set is
+    halved until each rejected thing is found. Errors that are not caused by the data are raised.
     """
     if not things:
         return []
@@ -226,7 +225,7 @@ def by_halves(
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether the database cannot be used now; otherwise what was to be stored is at fault."""
+    """Whether the database cannot be used now. If not, the data is at fault."""
     if isinstance(error, DBAPIError):
         is_too_large = str(getattr(error.orig, "sqlstate", "")).startswith("54")  # PostgreSQL: an index entry
         return not (is_too_large or isinstance(error, DataError | IntegrityError))
@@ -236,15 +235,12 @@ def is_passing(error: Exception) -> bool:
 
 
 def label_of(where: str) -> str:
-    """Return what to call a database to people: no password is in it. Raises `StoreError` for no URL."""
+    """Return a database's name in texts, without its password. Raises `StoreError` for an invalid URL."""
     return _label(_url(where)) if is_url(where) else str(_path(where))
 
 
-# Inside.
-
-
 def is_url(where: str) -> bool:
-    """Whether a database is no file."""
+    """Whether `where` is a URL of PostgreSQL, and not the path of a file."""
     return where.startswith(("postgresql:", "postgresql+", "postgres:"))
 
 
@@ -252,7 +248,7 @@ def _url(where: str) -> URL:
     try:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
-        raise StoreError("this is no URL of a database") from error  # it may have a password in it
+        raise StoreError("this is no URL of a database") from error  # not shown: it may have a password
     if url.host is not None and "@" in url.host:  # the rest of a password
         raise StoreError("an @ in the name or the password of the URL of a database is written %40")
     return url.set(drivername="postgresql") if url.drivername == "postgres" else url
@@ -277,8 +273,7 @@ def _sqlite(place: Place, access: sqlite.Access) -> Database:
     path = _path(place.where)
 
     def require_there() -> None:
-        # Not only for the sake of what is stored: SQLite would take the log that the file that was here has
-        # left behind for that of the file that is here now.
+        # If the file was replaced, SQLite would apply the write-ahead log of the old file to the new one.
         if sqlite.identity(path) != place.file:
             raise StoreError(f"{path} was moved, removed or replaced; put it back, or restart the server")
         if access is sqlite.Access.STILL:

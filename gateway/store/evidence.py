@@ -1,16 +1,7 @@
-"""Evidence: what one side said and heard during a game, and when; which of that was a move.
+"""Evidence: the texts that one side sent and received during a game, with times; which of them were moves.
 
-Knows text and milliseconds; does not know what a dialect's messages mean. A connection records in raw
-seconds and without words. `recorded` turns that into bytes at the end of the game, in the process that plays,
-so it must be cheap: plain values as `marshal` writes them. `stored`, in the process that writes, makes of
-them what the database keeps; `unpack` makes lines for people.
-
-An exchange is a line of JSON and behind it the texts in one piece, which need no escapes there. The line
-of JSON is an array:
-
-- Version 2: the number 2, the times of the texts, their ways, their lengths, the clocks that were left (the
-  number of a text and milliseconds, and so on), and other remarks (arrays of the number of a text and words).
-- Version 1 has no number, and all remarks are words.
+Knows text and milliseconds; does not know what a dialect's messages mean. `recorded` encodes it cheaply in
+the process that plays, `stored` in the store process for the database; `unpack` decodes it for readers.
 """
 
 import json
@@ -34,14 +25,14 @@ class Line(NamedTuple):
     direction: Way
     text: str
     verdict: str = ""
-    """What the server thought of it, such as why it was refused, or the clock that was left. May be empty."""
+    """The server's remark, such as why it refused the text, or the time left on the clock. May be empty."""
 
 
 Exchange: TypeAlias = tuple[Line, ...]
 """One side of a game, oldest line first."""
 
 NEW = 2000
-"""Milliseconds after the end of a game in which its evidence is still to be expected."""
+"""Milliseconds after the end of a game within which its evidence may still arrive in the database."""
 
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _LETTERS: dict[Way, str] = {"in": "i", "out": "o", "note": "n"}
@@ -68,20 +59,26 @@ _WORDS = {
 
 
 def recorded(said: Sequence[Spoken]) -> bytes:
-    """Return what was recorded as bytes."""
+    """Encode the texts that a connection recorded. Runs in the event loop, so it uses `marshal`."""
     ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
     lengths, text = [*map(len, texts)], "".join(texts)
     try:
         return marshal.dumps((ats, ways, lengths, text, remarks))
-    except ValueError:  # there is a refusal among the remarks, which is no plain value
+    except ValueError:  # an objection among the remarks is no plain value
         return marshal.dumps((ats, ways, lengths, text, [*map(_plain, remarks)]))
 
 
 def stored(exchange: bytes) -> bytes:
-    """Return what `recorded` gave as it is kept in a database."""
+    """Encode what `recorded` returned for the database: compressed, one line of JSON, then all texts.
+
+    The JSON is an array: the version 2, the times of the texts, their directions, their lengths, the clocks
+    (pairs of a text's number and milliseconds, flattened), and the other remarks (pairs of a text's number
+    and words). Version 1 has no version number and no clocks; all remarks are words. The texts need no
+    escapes, since their lengths are known.
+    """
     ats, ways, lengths, text, remarks = marshal.loads(exchange)
     noted = [(number, remark) for number, remark in enumerate(remarks) if remark is not None]
-    # Python writes a list of integers as JSON has it, and faster.
+    # Python's str of a list of integers is valid JSON, and faster.
     times = [round(1000 * at) for at in ats]
     left = [(number, round(1000 * clock)) for number, clock in noted if isinstance(clock, float)]
     clocks = [each for pair in left for each in pair]
@@ -92,7 +89,7 @@ def stored(exchange: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> Exchange:
-    """Return the exchange that `stored` gave. Raises ValueError where it gave none of these bytes."""
+    """Decode what `stored` returned. Raises ValueError for other bytes."""
     try:
         head, _, texts = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
         match json.loads(head):
@@ -104,7 +101,7 @@ def unpack(data: bytes) -> Exchange:
             case _:
                 raise ValueError("no exchange")
         lines, start = [], 0
-        # When a text arrived is only known as rather too early; it was not before what went before it.
+        # An arrival time is a lower bound, so it may be before the text before it.
         times = accumulate(ats, max)
         for number, (at, letter, length) in enumerate(zip(times, letters, lengths, strict=True)):
             lines.append(Line(at, _WAYS[letter], texts[start : start + length], verdicts.get(number, "")))
@@ -115,7 +112,7 @@ def unpack(data: bytes) -> Exchange:
 
 
 def unpacked(data: bytes) -> Exchange | None:
-    """Return the exchange; None where the bytes are damaged, for that is as good as none."""
+    """Decode what `stored` returned; None if the bytes are damaged."""
     try:
         return unpack(data)
     except ValueError:
@@ -129,16 +126,14 @@ def _plain(remark: Remark) -> float | str | None:
 @cache
 def _refusal(objections: Objection) -> str:
     words = [words for each, words in _WORDS.items() if each in objections]
-    return f"refused: {', '.join(words) or 'a game is on'}"  # which is said only where it is all there is
+    return f"refused: {', '.join(words) or 'a game is on'}"  # the objections without words mean this
 
 
-# When each move of a game was made, from what both sides said and heard.
+# The time of each move of a game, from the evidence of both sides.
 #
-# Pure. Knows evidence: texts, ways, times and verdicts. Does not know what a dialect's messages mean, so it
-# searches for the moves, in the order of play: a move is a text of the mover that was carried out and
-# contains the column as a number. The server's own players have no texts; there, what the opponent heard
-# stands for the move. The rule it keeps: an unknown value is None, never a guess. A move's time runs from the
-# move before it.
+# A move is a text of the mover that was carried out and has the column as a number, searched for in the order
+# of play. The server's own players have no texts; there, the text that the opponent received is used. What is
+# not known is None, never a guess. The time of a move begins at the move before it.
 
 Both: TypeAlias = Sequence[Exchange | None]
 """The evidence of the first and of the second mover."""
@@ -154,21 +149,21 @@ class Turn:
     """The time of a move, as far as it is known."""
 
     used: int | None = None
-    """Milliseconds that it took."""
+    """Milliseconds since the move before it."""
     left: int | None = None
-    """Milliseconds that the mover's clock had left after it; None without a clock."""
+    """Milliseconds left on the mover's clock after it; None without a clock."""
 
 
 @dataclass(slots=True)
 class Moves:
-    """The moves that were found, by number from 1."""
+    """The moves that were found, numbered from 1."""
 
     marks: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The number of a move, by side and index of a line."""
+    """The number of the move that a line has, by side and index of the line."""
     times: dict[int, int] = field(default_factory=lambda: {0: 0})
-    """When a move was made, in milliseconds since the game began; 0 is the beginning."""
+    """When each move was made, in milliseconds since the game began. Move 0 is the start of the game."""
     left: dict[int, int] = field(default_factory=dict)
-    """Milliseconds that the mover's clock had left after a move."""
+    """Milliseconds left on the mover's clock after a move."""
 
     def turn(self, number: int) -> Turn:
         """Return the time of a move."""
@@ -176,8 +171,11 @@ class Moves:
         return Turn(used, self.left.get(number))
 
 
-def found(columns: str, thought: Sequence[int], both: Both) -> Moves:
-    """Return the moves of a game of these `columns`; `thought` has the milliseconds of each side in all."""
+def find_moves(columns: str, thought: Sequence[int], both: Both) -> Moves:
+    """Find the moves of a game in its evidence.
+
+    `columns` are those played, `thought` the thinking time of each side for all its moves, in milliseconds.
+    """
     moves = Moves()
     for side, lines in enumerate(both):
         if lines is not None:
@@ -190,18 +188,18 @@ def found(columns: str, thought: Sequence[int], both: Both) -> Moves:
 
 
 def clock_left(line: Line) -> int | None:
-    """Return the milliseconds on the clock of the client that heard a text; None if it tells of no clock."""
-    told = _LEFT.fullmatch(line.verdict)
-    return round(1000 * float(told[1])) if told else None
+    """Return the milliseconds on the client's clock when this text was sent to it; None if not recorded."""
+    left = _LEFT.fullmatch(line.verdict)
+    return round(1000 * float(left[1])) if left else None
 
 
 def elapsed(before: int | None, at: int | None) -> int | None:
-    """Return the time of a move, from the move before it; None if one of the two is not known."""
+    """Return the milliseconds between a move and the one before it; None if either time is not known."""
     return None if before is None or at is None else max(0, at - before)
 
 
 def _find_said(moves: Moves, side: int, lines: Exchange, columns: str) -> None:
-    """Find the texts that were a side's moves, from the beginning, and after missing lines from the end."""
+    """Find a side's moves among its texts, from the start, and from the end if lines are missing between."""
     gap = next((index for index, line in enumerate(lines) if line.verdict.endswith(_GAP)), len(lines))
     numbers = range(side + 1, len(columns) + 1, 2)
     found = _matched(lines, range(gap), numbers, columns)
@@ -217,7 +215,7 @@ def _find_said(moves: Moves, side: int, lines: Exchange, columns: str) -> None:
 
 
 def _matched(lines: Exchange, indices: Iterable[int], numbers: Iterable[int], columns: str) -> dict[int, int]:
-    """Return the index of the text for each move, up to the first move without one."""
+    """Return the index of the text for each move, up to the first move without a text."""
     found: dict[int, int] = {}
     remaining = iter(indices)
     for number in numbers:
@@ -230,14 +228,14 @@ def _matched(lines: Exchange, indices: Iterable[int], numbers: Iterable[int], co
 
 
 def _numbers(line: Line) -> set[int]:
-    """Return the numbers in a text that was carried out."""
+    """Return the numbers in a text of the client's; none if the server refused it."""
     if line.direction != "in" or line.verdict:
         return set()
     return {int(digits) for digits in NUMBER.findall(line.text)}
 
 
 def _left(lines: Exchange, index: int) -> int | None:
-    """Return the time left on the clock after the text at `index`, from the request for that move."""
+    """Return the time left on the clock after the move at `index`, computed from the request for it."""
     for line in reversed(lines[:index]):
         left = clock_left(line)
         if left is not None:
@@ -248,10 +246,10 @@ def _left(lines: Exchange, index: int) -> int | None:
 
 
 def _find_heard(moves: Moves, number: int, lines: Exchange, thought: int) -> None:
-    """Find the text that announced a move of a player without texts to its opponent.
+    """Find the text that reported a move of a player without evidence to its opponent.
 
-    The text behind the last move may tell of the end instead. `thought` is how many milliseconds the player
-    took for all its moves; the right text is nearest to what its other moves leave of them.
+    After the last move a text may report the end of the game instead. `thought` is the player's time for all
+    its moves, in milliseconds; of several texts the one whose time fits that best is taken.
     """
     side = number % 2
     own = {known: index for (who, index), known in moves.marks.items() if who == side}
@@ -261,14 +259,14 @@ def _find_heard(moves: Moves, number: int, lines: Exchange, thought: int) -> Non
     stop = next(
         (index for index in range(start + 1, len(lines)) if lines[index].direction == "in"), len(lines)
     )
-    heard = [index for index in range(start + 1, stop) if lines[index].direction == "out"]
-    if not heard:
+    texts = [index for index in range(start + 1, stop) if lines[index].direction == "out"]
+    if not texts:
         return
-    at = lines[heard[-1]].at
+    at = lines[texts[-1]].at
     if number + 1 not in own:
         others = sum(moves.turn(each).used or 0 for each in range(number - 2, 0, -2))
         since = moves.times.get(number - 1, 0)
-        at = min((lines[index].at for index in heard), key=lambda at: abs(at - since - (thought - others)))
-    index = next(index for index in heard if lines[index].at == at)
+        at = min((lines[index].at for index in texts), key=lambda at: abs(at - since - (thought - others)))
+    index = next(index for index in texts if lines[index].at == at)
     moves.marks[side, index] = number
     moves.times[number] = at

@@ -1,7 +1,7 @@
-"""Stored games, read back: one by its id, or those that a filter lets through, a page at a time.
+"""Queries for stored games: one by its id, or those that match a filter, a page at a time.
 
-Knows the tables. Pages are in the order of storing, and a page begins behind a game: so it costs the same
-wherever it is, no transaction stays open between two, and games that are stored meanwhile disturb nobody.
+Knows the tables. Pages are in the order of storing, and a page begins after a given game, so that each page
+costs the same, and no transaction stays open between two pages.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,35 +20,35 @@ from gateway.store.records import WORDS, GameRecord, Row
 from gateway.store.schema import exchanges, games, players
 
 PAGE = 250
-"""Games that `every` reads at once: 50 KB, held for as long as whoever reads takes for them."""
+"""Games that `every` reads at once, about 50 KB of memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which games are asked for: those to which everything applies that is not None."""
+    """A filter of games. A field that is None matches all games."""
 
     player: str | None = None
-    """Who played, whichever side."""
+    """The name of one player, on either side."""
     opponent: str | None = None
-    """Who played as well. Only together with `player`."""
+    """The name of the other player. Only together with `player`."""
     since: int | None = None
-    """From when on it ended, in milliseconds of Unix time."""
+    """The game ended at this time or later, in milliseconds of Unix time."""
     until: int | None = None
-    """Before when it ended."""
+    """The game ended before this time."""
     reason: Reason | None = None
     counted: bool | None = None
     lost: bool = False
-    """Only those that `player` lost."""
+    """Only games that `player` lost."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an opponent of nobody."""
+        """Raise ValueError if there is an opponent but no player."""
         if self.opponent is not None and self.player is None:
             raise ValueError("an opponent needs a player")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of the games, in the order of storing; both bounds are left out themselves."""
+    """A page of games, in the order of storing. The games that bound it are not in it."""
 
     after: GameId | None = None
     before: GameId | None = None
@@ -57,11 +57,11 @@ class Page:
 
 
 class NoGameError(StoreError):
-    """There is no game with that id."""
+    """No stored game has this id."""
 
 
 def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]:
-    """Return up to `part.limit` games. Raises `NoGameError` where one that bounds them is not there."""
+    """Return up to `part.limit` games. Raises `NoGameError` if a game that bounds the page is not stored."""
     condition = and_(*_conditions(wanted), *_bounds(connection, part))
     order = games.c.id.desc() if part.newest_first else games.c.id
     if wanted.player is None:
@@ -73,9 +73,9 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
 
 
 def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
-    """Yield all games, the oldest first; hold no connection between two pages.
+    """Yield all games that match, the oldest first, without a connection between two pages.
 
-    Raises `NoGameError` where all are removed meanwhile.
+    Raises `NoGameError` if the games are removed meanwhile.
     """
     last = None
     while True:
@@ -88,38 +88,38 @@ def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
 
 
 def check_players(connection: Connection, wanted: Filter) -> None:
-    """Raise StoreError, with similar names, if a filter names a player whom no stored game has."""
+    """Raise StoreError, which suggests similar names, if no stored game has a player of the filter."""
     for name in (wanted.player, wanted.opponent):
         if name is not None and connection.scalar(select(number_of(name))) is None:
             raise unknown_player(connection, name)
 
 
 def number_of(name: str) -> ScalarSelect[int]:
-    """Return what selects the number of a player. Nothing is equal to it if there is none of that name."""
+    """Return a subquery for the number of a player; NULL if there is no player of this name."""
     return select(players.c.id).where(players.c.name == name).scalar_subquery()
 
 
 def unknown_player(connection: Connection, name: str) -> StoreError:
-    """Return the error for a player whom no stored game has."""
+    """Return the error for a player that no stored game has, with similar names."""
     most_active = (players.c.opened + players.c.replied).desc()
     known = connection.scalars(select(players.c.name).order_by(most_active, players.c.name))
     return StoreError(f"no stored game has a player called {quoted(name)}{did_you_mean(name, known)}")
 
 
 def rows_of(connection: Connection, ids: Sequence[GameId]) -> list[Row]:
-    """Return the games with these ids, as far as there are such games."""
+    """Return the stored games among those with these ids."""
     return [Row._make((*row, None)) for row in connection.execute(_NAMED, {"ids": ids})]
 
 
 def one(connection: Connection, game: GameId) -> GameRecord:
-    """Return the game with that id. Raises `NoGameError`."""
+    """Return the game with this id. Raises `NoGameError`."""
     for row in rows_of(connection, [game]):
         return GameRecord.of_row(row)
     raise NoGameError(f"there is no game {game}")
 
 
 def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, Exchange | None]:
-    """Return what is kept of the exchange of a game's first and of its second mover."""
+    """Return the evidence of a game's first and second mover; None where there is none."""
     query = select(exchanges.c.side, exchanges.c.body).join(games).where(games.c.game == game)
     bodies = {side: evidence.unpacked(body) for side, body in connection.execute(query)}
     return bodies.get(0), bodies.get(1)
@@ -164,7 +164,7 @@ def _place_of(connection: Connection, game: GameId) -> int:
 def _of_player(
     name: str, wanted: Filter, condition: ColumnElement[bool], order: ColumnElement[int], limit: int
 ) -> Select[Any]:
-    """Return what selects the games of one player, or of a pair, from either side's index."""
+    """Return a query for the numbers of one player's games, which uses the index of each side."""
     sides = []
     both = (games.c.first, games.c.second)
     for side, (own, other) in enumerate((both, both[::-1])):

@@ -1,11 +1,7 @@
-"""The journal: games that are over and that the database does not have yet, in files on the local disk.
+"""The journal: files on the local disk with games that are not in the database yet; the program that writes.
 
-Knows files, and lines as `export --format jsonl` has them. Does not know databases, or who is told of a game.
-The rules it keeps:
-
-- What `Journal.append` has returned from survives the end of the process and of the machine.
-- A file has one writer, which holds its lock while it lives. One that nobody holds is for whoever stores it.
-- A file goes only when all of its games are stored; what is refused stays in a file of another name.
+Knows files, whose lines are as in `export --format jsonl`. Does not know databases or players. A writer locks
+its file while it lives. A file that is not locked can be stored, and is removed when all its games are.
 """
 
 import errno
@@ -29,35 +25,35 @@ from gateway.store.records import GameRecord, Refused
 
 SUFFIX = ".jsonl"
 REFUSED = ".refused"
-"""What comes behind the name of a file with games that the database did not take."""
+"""The suffix added to the name of a file with games that the database rejected."""
 PORTION = 200
-"""Games that are stored at once, so that others who wait for the database wait for some 50 ms."""
+"""Games that are stored at once, so that other writers wait for some 50 ms."""
 _MOST_RUNS = 1 << 48
-"""More than there can have been, and less than a database can hold."""
+"""An upper limit of valid run numbers."""
 PRIVATE = 0o600
-"""The mode of a file beside which there is no database whose mode it could have."""
+"""The mode of a new file if there is no database file whose mode it could take."""
 
 Line: TypeAlias = tuple[int, bytes]
-"""A line of a file, behind its number."""
+"""The number of a line in a file, and the line."""
 
 
 class Journal:
-    """Files to which one process appends games, one after the other. Used by one thread."""
+    """Appends games to files, one after the other. For one process and one thread."""
 
     def __init__(self, folder: Path, name: str, beside: Path | None = None) -> None:
-        """Files begin with `name`, and have the mode of the file `beside` if there is one."""
+        """Names of files begin with `name`. A file gets the mode of the file `beside`, if that exists."""
         self._folder = folder
         self._name = name
         self._beside = beside
         self._file: int | None = None
         self._path = folder
         self._end = 0
-        """How many bytes of the file are on disk."""
+        """The number of bytes of the file that are on disk."""
 
     def append(self, records: Iterable[GameRecord]) -> list[Refused]:
-        """Have games on disk; return those that no line can have.
+        """Write games to disk, with fsync; return those that cannot be written as a line.
 
-        Raises OSError; then perhaps some of them are, and the next file follows.
+        Raises OSError; some of the games may be on disk then. The next call begins a new file.
         """
         lines, refused = list[bytes](), list[Refused]()
         for number, record in enumerate(records):
@@ -80,13 +76,13 @@ class Journal:
         return refused
 
     def close(self) -> None:
-        """Let go of the file that is open."""
+        """Close the open file, which also unlocks it."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def _created(self) -> int:
-        """Create a file that is locked, and whose name is on disk; return its descriptor."""
+        """Create and lock a file, and sync its folder; return the descriptor."""
         mode = PRIVATE
         if self._beside is not None:
             with suppress(OSError):
@@ -94,7 +90,7 @@ class Journal:
         make_folder(self._folder)
         for number in count(1):
             path = self._folder / f"{self._name}-{number}{SUFFIX}"
-            if _refused(path).exists():  # which another file of this name would take the place of
+            if _refused(path).exists():  # renaming a second file of this name would replace it
                 continue
             try:
                 file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, PRIVATE)
@@ -109,11 +105,11 @@ class Journal:
             except OSError:
                 self._abandon(file)
                 raise
-            os.close(file)  # who looks for files that are left was faster, and has removed the empty one
+            os.close(file)  # a search for files to store has removed it before it was locked
         raise AssertionError
 
     def _abandon(self, file: int) -> None:
-        """Leave a file that took no more as it was on disk: after an error of fsync nobody knows what is."""
+        """Close a file after an error, and cut off what may not be on disk."""
         with suppress(OSError):
             if self._end:
                 os.ftruncate(file, self._end)
@@ -123,8 +119,8 @@ class Journal:
         self._file = None
 
 
-class Left:
-    """A file whose writer is gone, locked, and what of it is still to be stored."""
+class LeftFile:
+    """A locked file whose writer has ended, and the lines of it that are not stored yet."""
 
     def __init__(self, path: Path, lines: BinaryIO) -> None:
         self.path = path
@@ -134,9 +130,9 @@ class Left:
         self._is_refused = False
 
     def portion(self) -> Sequence[Line]:
-        """Return the next lines, the same until they are `done`; none at the end. Raises OSError.
+        """Return the next lines, the same ones until `done` is called; none at the end. Raises OSError.
 
-        A last line without an end was being written when its writer was killed: nobody was told of it.
+        An incomplete last line is dropped: its writer was killed before any player got the result.
         """
         while len(self._portion) < PORTION and (line := self._lines.readline()).endswith(b"\n"):
             self._number += 1
@@ -144,12 +140,12 @@ class Left:
         return self._portion
 
     def done(self, *, refused: bool) -> None:
-        """Note that these lines are stored, or some `refused` for good."""
+        """Mark the current lines as stored; with `refused`, the database has rejected some of them."""
         self._portion = []
         self._is_refused |= refused
 
     def remove(self) -> None:
-        """Remove the file, all of which is done, or give it another name if it has what was refused."""
+        """Remove the file when all lines are done; rename it if some were refused."""
         if self._is_refused:
             self.path.rename(self.kept_as)
         else:
@@ -158,18 +154,18 @@ class Left:
 
     @property
     def kept_as(self) -> Path:
-        """Where the file is afterwards if it has games that were refused."""
+        """The path that the file gets if it has games that were refused."""
         return _refused(self.path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file, which also unlocks it."""
         self._lines.close()
 
 
-def next_left(folder: Path, name: str, but: Container[Path] = ()) -> Left | None:
-    """Return one of the files that begin with `name` and nobody holds, the oldest, but none of `but`.
+def next_left(folder: Path, name: str, but: Container[Path] = ()) -> LeftFile | None:
+    """Return the oldest file whose name begins with `name` and that is not locked, except those in `but`.
 
-    Raises OSError if there is none but some that cannot be opened.
+    Raises OSError if the only ones left cannot be opened.
     """
     paths = sorted(folder.glob(f"{name}*{SUFFIX}"), key=lambda path: (len(path.name), path.name))
     trouble: OSError | None = None
@@ -177,7 +173,7 @@ def next_left(folder: Path, name: str, but: Container[Path] = ()) -> Left | None
         if path in but:
             continue
         try:
-            if (left := _left(path)) is not None:
+            if (left := _lock_left(path)) is not None:
                 return left
         except OSError as error:
             trouble = error
@@ -186,17 +182,17 @@ def next_left(folder: Path, name: str, but: Container[Path] = ()) -> Left | None
     return None
 
 
-def _left(path: Path) -> Left | None:
-    """Return the file if it is there and nobody holds it. Raises OSError."""
+def _lock_left(path: Path) -> LeftFile | None:
+    """Lock a file and return it; None if it does not exist or is locked already. Raises OSError."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:  # another server has just stored it
         return None
     try:
-        if not stat.S_ISREG(os.fstat(file).st_mode):  # to read a pipe could take for ever
+        if not stat.S_ISREG(os.fstat(file).st_mode):  # reading a pipe could block
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         if is_locked(file) and os.fstat(file).st_nlink:
-            return Left(path, os.fdopen(file, "rb"))
+            return LeftFile(path, os.fdopen(file, "rb"))
     except BaseException:
         os.close(file)
         raise
@@ -209,10 +205,10 @@ def _refused(path: Path) -> Path:
 
 
 def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, str | None]:
-    """Return what `draw` makes of the highest number that was drawn here, and note it.
+    """Call `draw` with the highest run number stored in this folder; store and return the new one.
 
-    A database that was restored from a backup has forgotten it. If the folder cannot be used, it is
-    drawn without that, and the error is returned, too.
+    The file remembers it for a database that was restored from a backup. If the folder cannot be read, `draw`
+    gets -1. An error of the folder is returned as the second value.
     """
     try:
         make_folder(folder)
@@ -220,11 +216,11 @@ def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, 
     except OSError as error:
         return draw(-1), f"{folder}: {error.strerror}"
     try:
-        with suppress(OSError):  # two servers that start at once may note the lower number of two
+        with suppress(OSError):  # without the lock, two servers that start at once may store the lower number
             fcntl.flock(file, fcntl.LOCK_EX)
         noted = os.pread(file, 20, 0)
         latest = int(noted) if noted.isdigit() else -1
-        run = draw(latest if latest < _MOST_RUNS else -1)  # a larger one is damage
+        run = draw(latest if latest < _MOST_RUNS else -1)  # the file is damaged
         try:
             os.pwrite(file, b"%020d" % run, 0)
             os.fsync(file)
@@ -237,18 +233,17 @@ def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, 
 
 
 def make_folder(folder: Path) -> None:
-    """Make sure that the folder is there, for good. Raises OSError."""
+    """Create a folder, with its entry synced to disk, if it does not exist. Raises OSError."""
     if not folder.is_dir():
         folder.mkdir(mode=0o777, exist_ok=True)
         sync_folder(folder.parent)
 
 
-# The program of the journal's process: it has games on the local disk while the database does not take them.
+# The program of the journal's process.
 #
-# Knows the socket to the server. Knows no database, so that it takes no time to start, and waits for none.
-# Logs nothing but its own crash: the server hears of every error. When its server has ended, even if killed,
-# it finishes its work and ends; so the lock of its file is gone, and what is in there can be stored by
-# others.
+# It loads no database library, so that it starts fast. It logs nothing but its own crash: the server gets
+# every error as an answer. When the server has ended, even if killed, it finishes its work and ends, which
+# unlocks its file.
 
 
 def main() -> None:
@@ -259,8 +254,8 @@ def main() -> None:
 
 
 def serve(server: socket.socket) -> None:
-    """Answer the messages on the socket, until the server is gone."""
-    with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
+    """Answer the messages on the socket until the server closes it."""
+    with server, server.makefile("rb") as messages, suppress(OSError):  # the server has ended
         orders = read_message(messages)
         if orders is None:
             return
@@ -273,7 +268,7 @@ def serve(server: socket.socket) -> None:
 
 
 def _answer_to(games: Sequence[Any], journal: Journal) -> tuple[str, object]:
-    """Append games; return "done" and those that were refused, or "failed" or "mistaken" and an error."""
+    """Append games; return ("done", those refused), ("failed", error), or, for a bug, ("mistaken", error)."""
     try:
         refused = journal.append([GameRecord.of_row(each) for each in games])
     except (OSError, MemoryError) as error:

@@ -1,6 +1,7 @@
-"""How games and statistics are presented: an end in words, statistics as JSON, for commands and pages.
+"""The end of a game in words, and statistics as JSON, the same for commands and pages.
 
-Knows sides, reasons and evidence. Does not know names, because a terminal and a page show them differently.
+Knows sides, reasons and evidence. Sentences have no names, because a terminal and a page show them
+differently.
 """
 
 from collections.abc import Sequence
@@ -10,27 +11,27 @@ from typing import Any
 from gateway.game.board import Side, other
 from gateway.game.events import Reason
 from gateway.game.text import printable
-from gateway.store.evidence import Both, Exchange, found
+from gateway.store.evidence import Both, Exchange, find_moves
 from gateway.store.records import WORDS, GameRecord
 from gateway.store.statistics import Profile, Ranked, Record, Score, Standing
 
 REFUSED = "refused: "
-"""How the verdict on a text begins that was not carried out."""
+"""The beginning of the verdict on a text that was refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A sentence about two players: one's name, `verb`, the other's name, `how`."""
+    """The parts of a sentence: the name of `subject`, `verb`, the other name, `how`."""
 
     subject: Side
-    """The side that is named first: the winner, or the loser if it made a mistake."""
+    """The side that is named first: the winner, or the loser if it is to blame."""
     verb: str
     how: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The last text that was refused of a player that lost without another move."""
+    """The last refused text of a player that lost without making another move."""
 
     text: str
     """Printable."""
@@ -40,7 +41,7 @@ class Refusal:
 
     @property
     def words(self) -> str:
-        """How long before the end it was, such as ``18 s after a refused move``."""
+        """The time from it to the end, such as ``18 s after a refused move``."""
         seconds = self.before / 1000
         what = "move" if any(each in self.why for each in _OF_MOVES) else "message"
         return f"{seconds:.{0 if seconds >= 10 else 1}f} s after a refused {what}"
@@ -57,9 +58,9 @@ _NEITHER = {
 
 
 def refusal(record: GameRecord, both: Both) -> Refusal | None:
-    """Return what was refused before a player left or ran out of time; None for other games.
+    """Return the refused text after which a player left or ran out of time; None for other games.
 
-    None also where the player moved after it, or where the evidence does not show whether it did.
+    None also if the player moved after it, or the evidence does not show whether it did.
     """
     if record.reason not in (Reason.TIME, Reason.LEFT) or record.winner is None:
         return None
@@ -67,7 +68,7 @@ def refusal(record: GameRecord, both: Both) -> Refusal | None:
     lines = both[loser]
     if lines is None:
         return None
-    moved = [index for (side, index) in found(record.moves, record.thought, both).marks if side == loser]
+    moved = [index for (side, index) in find_moves(record.moves, record.thought, both).marks if side == loser]
     if len(moved) < len(record.moves[loser::2]):
         return None
     for line in reversed(lines[max(moved, default=-1) + 1 :]):
@@ -78,7 +79,7 @@ def refusal(record: GameRecord, both: Both) -> Refusal | None:
 
 
 def outcome(record: GameRecord, both: Both = (None, None)) -> Outcome:
-    """Return the sentence for a game; `both` is its evidence, if it is at hand."""
+    """Return the sentence about the end of a game. `both` is its evidence, if available."""
     if record.winner is None:
         return Outcome(
             0, "and", _NEITHER.get(record.reason, f"ended without a winner: {record.reason.value}")
@@ -90,13 +91,11 @@ def outcome(record: GameRecord, both: Both = (None, None)) -> Outcome:
     return Outcome(record.winner, "beat", _WON.get(record.reason, f"by {record.reason.value}"))
 
 
-# Statistics and evidence as what JSON can say: the one wording for commands and web pages.
-#
-# Times are milliseconds.
+# Evidence and statistics as JSON values. Times are milliseconds.
 
 
 def of_exchange(exchange: Exchange | None) -> list[dict[str, Any]] | None:
-    """Return one side's exchange; None where none is kept."""
+    """Return one side's evidence; None if there is none."""
     if exchange is None:
         return None
     return [line._asdict() for line in exchange]
@@ -108,7 +107,7 @@ def of_score(score: Score) -> dict[str, int]:
 
 
 def of_record(record: Record) -> dict[str, Any]:
-    """Return what a player did in some games."""
+    """Return a player's scores and thinking times in some games."""
     return {
         **of_score(record.total),
         "first": of_score(record.first),
@@ -120,7 +119,7 @@ def of_record(record: Record) -> dict[str, Any]:
 
 
 def of_standing(standing: Standing) -> dict[str, Any]:
-    """Return where a player stands."""
+    """Return a player's standing."""
     rating = standing.rating
     return {
         "name": standing.name,
@@ -132,7 +131,7 @@ def of_standing(standing: Standing) -> dict[str, Any]:
 
 
 def of_standings(found: Sequence[Ranked], first_movers: Score) -> dict[str, Any]:
-    """Return standings, and how first movers did."""
+    """Return standings, and the score of first movers."""
     rows = [
         {"rank": row.rank, "points": row.standing.record.total.points, **of_standing(row.standing)}
         for row in found
@@ -141,7 +140,7 @@ def of_standings(found: Sequence[Ranked], first_movers: Score) -> dict[str, Any]
 
 
 def of_profile(profile: Profile) -> dict[str, Any]:
-    """Return all of one player."""
+    """Return a player's profile."""
     return {
         **of_standing(profile.standing),
         "reasons": {WORDS[reason]: of_record(record) for reason, record in profile.reasons.items()},

@@ -1,12 +1,7 @@
-"""The processes that keep games, as the server sees them. They are processes, not threads: those slow play.
+"""The server's ends of the store process, whose program is `worker`, and the journal's (`journal`).
 
-This is the server's end of the sockets to the store process, whose program is `worker`, and to the journal's,
-whose program is `journal`. The second one is for when the first one fails, or waits for the database. The
-rules:
-
-- A process that dies, hangs, or cannot be understood is one more way in which a database or a disk fails: the
-  next attempt is made with another process.
-- At the end a process has a moment to finish its work; then it is killed.
+Knows child processes and frames; does not know databases or files. They are processes, because threads would
+slow play down. A process that dies, hangs or sends nonsense is replaced at the next call.
 """
 
 import math
@@ -24,9 +19,9 @@ from gateway.store.records import Batch, Cleared, GameRecord, Refused, Row, Take
 PROGRAM = "gateway.store.worker"
 JOURNAL_PROGRAM = "gateway.store.journal"
 STARTING = 60.0
-"""Seconds that a successor has to become ready."""
+"""Seconds that a restarted process has to become ready."""
 PARTING = 0.25
-"""Seconds that a process has to end by itself."""
+"""Seconds that a process has to finish its work before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,40 +29,40 @@ class Opened:
     """A database that the process has opened."""
 
     label: str
-    """What to call it to people."""
+    """Its name in texts."""
     where: str = field(repr=False)
     file: tuple[int, int] | None
-    """What another process needs to open it, as in `gateway.store.database.Place`."""
+    """`where` and `file` are those of `gateway.store.database.Place`, for the next process."""
     run: int
-    """The number that it gave to this run of the server."""
+    """The number of this run of the server."""
     journal: tuple[str, str] = ("", "")
-    """The folder for journals, and what the names of those of this database begin with."""
+    """The folder for journals, and the prefix of the names of this database's journals."""
     trouble: str | None = None
-    """Why that folder cannot be used, if it cannot."""
+    """Why that folder cannot be used; None if it can."""
 
 
 class _StoreChild:
-    """A child process that answers one question at a time. It is started when it is needed."""
+    """A child process that answers one question at a time. It is started with the first question."""
 
     def __init__(self, program: str, name: str, orders: tuple[object, ...]) -> None:
-        """`name` is what an error calls it; `orders` come before all questions."""
+        """`name` is its name in errors; `orders` is the first message that each process gets."""
         self._child = Child(program)
         self._name = name
         self._orders = orders
         self.restarts = 0
-        """How often a process was started because there was none any more."""
+        """How often a process was started in place of one that had ended."""
 
     @property
     def pid(self) -> int | None:
-        """The process, if there is one."""
+        """The process id; None if no process runs."""
         return self._child.pid
 
     async def close(self, limit: float = PARTING) -> None:
-        """End the process. It has `limit` seconds to finish its work; then it is killed."""
+        """End the process; kill it if it has not finished its work within `limit` seconds."""
         await self._child.end(limit)
 
     async def _start(self, started: StartedProcess | None, limit: float) -> Any:
-        """Start the process, and return its answer to its orders. Raises OSError."""
+        """Start the process, send the orders, and return the answer. Raises OSError."""
         await self._child.start(started)
         try:
             return await self._ask(marshalled(self._orders), limit)
@@ -87,7 +82,7 @@ class _StoreChild:
         except trio.TooSlowError as error:
             await self._child.end(0.0)
             raise StoreError(f"{self._name} has not answered for {patience:.0f} s") from error
-        except Exception as error:  # the next answer would belong to another question
+        except Exception as error:  # end it, or the next answer could belong to this question
             status = await self._child.end(PARTING)
             raise StoreError(f"{self._name} has ended, with status {status}") from error
         match kind:
@@ -103,14 +98,14 @@ class _StoreChild:
         await self._child.link.send(question)
         answer = await self._child.link.receive()
         if answer is None or self._child.link.has_more:
-            raise LinkError("the process is gone, or has said more than it was asked")
+            raise LinkError("the process has ended, or has sent more than one answer")
         return unmarshalled(answer)
 
 
 class StoreProcess(_StoreChild):
     """Stores games in a database, in a process of its own. One call at a time.
 
-    All calls raise StoreError if they should be tried again later, RuntimeError for a mistake of ours.
+    All methods raise StoreError if the call should be tried again later, RuntimeError for a bug.
     """
 
     def __init__(
@@ -124,9 +119,9 @@ class StoreProcess(_StoreChild):
     ) -> None:
         """Write to the database at `where`, a path or a URL; `shared` as in `gateway.store.claim`.
 
-        Evidence is kept for `keep_wire` days, None for ever. `journal` is the folder of journals, None for
-        the usual one. A process that does not answer for `patience` seconds hangs; one that removes all
-        results has ten times as long.
+        Evidence is kept for `keep_wire` days; None is for ever. `journal` is the folder of journals, None for
+        the default. A process that does not answer within `patience` seconds, ten times that for `clear`, is
+        killed.
         """
         super().__init__(PROGRAM, "the process that writes", ("open", keep_wire, where, journal, shared))
         self._shared = shared
@@ -134,10 +129,10 @@ class StoreProcess(_StoreChild):
         self._patience = patience
 
     async def open(self, started: StartedProcess | None = None) -> Opened:
-        """Have the process open the database, creating or migrating it; that may take minutes.
+        """Open the database in the process, which may create or migrate it; that may take minutes.
 
-        `started` is the process, where it has been started already. Raises OSError, with one line, if the
-        system cannot start it, or it cannot open the database.
+        If `started` is given, that process is used. Raises OSError, with one line, if the process cannot be
+        started or cannot open the database.
         """
         opened = Opened(*await self._start(started, math.inf))
         self._orders = (
@@ -151,7 +146,7 @@ class StoreProcess(_StoreChild):
         return opened
 
     async def write(self, batch: Batch) -> Written:
-        """Store games and evidence for good, in one transaction; what is stored already stays as it is."""
+        """Store games and evidence in one transaction. Games that are already stored stay unchanged."""
         question = ("write", [tuple(each.row()) for each in batch.games], [*map(tuple, batch.evidence)])
         otherwise, refused, refused_evidence = await self._ask(marshalled(question), self._patience)
         return Written(
@@ -159,7 +154,7 @@ class StoreProcess(_StoreChild):
         )
 
     async def take_up(self) -> TakenUp:
-        """Store some games of a journal that no process writes any more."""
+        """Store some games of a journal whose writer has ended."""
         came = TakenUp(*await self._ask(marshalled(("take up",)), self._patience))
         came.refused = [Refused(*each) for each in came.refused]
         return came
@@ -174,24 +169,23 @@ class StoreProcess(_StoreChild):
 
 
 class JournalProcess(_StoreChild):
-    """Keeps games on disk for as long as the database does not take them, one `append` at a time.
+    """Writes games to the journal, one `append` at a time. Its process runs only while it is needed.
 
-    Its process runs only while it is needed. Games of which `close` has let go can be stored; more may be
-    appended all the same.
+    `close` releases the file, so that its games can be stored; a later `append` begins another file.
     """
 
     def __init__(self, folder: str, name: str, beside: str | None, *, patience: float = 10.0) -> None:
-        """Write files that begin with `name`, and have the mode of the file `beside`.
+        """Write files whose names begin with `name`, with the mode of the file `beside`.
 
-        A process that does not answer for `patience` seconds hangs.
+        A process that does not answer within `patience` seconds is killed.
         """
         super().__init__(JOURNAL_PROGRAM, "the process that writes the journal", (folder, name, beside))
         self._patience = patience
 
     async def append(self, records: Sequence[GameRecord]) -> list[Refused]:
-        """Have games on disk for good; return those that are refused for good. Of none, get ready for others.
+        """Write games to disk; return those that cannot be written. Without games, only start the process.
 
-        Raises StoreError if it should be tried again later, RuntimeError for a mistake of ours.
+        Raises StoreError if the call should be tried again later, RuntimeError for a bug.
         """
         found = await self._ask(marshalled([tuple(each.row()) for each in records]), self._patience)
         return [Refused(*each) for each in found]

@@ -1,8 +1,7 @@
-"""The stored facts about a game, as plain data.
+"""A stored game and related results, as plain data.
 
-Knows the words of the core, sides and reasons, and no database. Times are milliseconds, points in time in
-UTC since 1970, so that a record read back is equal to the one that was written. A player is its name, exactly
-as it is spelled; everything else that is said of it here is what it was in this one game.
+Knows sides and reasons, but no database. Durations are milliseconds, points in time milliseconds of Unix
+time. A player is identified by its name, exactly as it is spelled; its other fields are those in this game.
 """
 
 import re
@@ -26,18 +25,18 @@ WORDS = {
     Reason.ILLEGAL: "illegal",
     Reason.STOPPED: "stopped",
 }
-"""The word for each reason, in the database, in exports and in filters. Never to be changed."""
+"""The word for each reason in the database, exports and filters. These must never change."""
 REASONS = {word: reason for reason, word in WORDS.items()}
 FAULTS = (Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
-"""The reasons for which a game is lost by what the loser itself did."""
+"""The reasons of losses that are the loser's own fault."""
 LOSSES = (Reason.FOUR, *FAULTS)
-"""All reasons for which a game is lost, as tables list them."""
+"""The reasons of all losses, in the order of tables."""
 
 LATEST = 253_402_300_799_999
-"""The last millisecond of the year 9999, beyond which a time has no date."""
+"""The last millisecond of the year 9999, the latest time that has a date in Python."""
 
 _NUMBER = re.compile("[1-9][0-9]{0,18}")
-_DEFAULT_NAME = re.compile("c4bot-[0-9]+")  # c4bot has made it up, because nobody gave it a name
+_DEFAULT_NAME = re.compile("c4bot-[0-9]+")  # the name that c4bot takes if its user gives none
 _AGO = re.compile("([0-9]{1,6})([smhd])")
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -53,18 +52,18 @@ class Participant:
 
     name: str
     kind: str
-    """The name of its dialect; ``house`` for a player of the server's own."""
+    """The name of its dialect; ``house`` for one of the server's own players."""
     house: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A game that is over. What there are two of comes in the order of play, the first mover's first."""
+    """A game that is over. Pairs have the first mover's value first."""
 
     game: GameId
-    """Its id. A game of a database from before there were ids has its number there, in decimal digits."""
+    """Its id. A game from a database of version 1, which had no ids, has its number in decimal digits."""
     began: int
-    """When, in milliseconds of Unix time, UTC."""
+    """When it began, in milliseconds of Unix time."""
     ended: int
     players: tuple[Participant, Participant]
     moves: str
@@ -72,33 +71,33 @@ class GameRecord:
     winner: Side | None
     reason: Reason
     thought: Pair
-    """Milliseconds that each of the two thought."""
+    """The thinking time of each player, in milliseconds."""
     table: str | None = None
-    """Where they met by name; None for the lobby. Never empty."""
+    """The name of the table; None for the lobby. Never empty."""
     series: int = 0
-    """Which series it belongs to, a number that one run of the server gives once."""
+    """The number of its series, unique within one run of the server."""
     round: int = 1
     """1 for the first game of a series."""
     counted: bool = True
     """Whether it counts in statistics and ratings."""
     remote: Side | None = field(default=None, compare=False)
-    """The side that played by way of another server, which may store the game, too.
+    """The side whose player was connected to another server, which may store the game, too. Not stored.
 
-    The first one that does says how it ended. It is not stored.
+    If both do, the end that was stored first is valid.
     """
 
     @property
     def result(self) -> int:
-        """The winner as a digit: 1 first mover, 2 second mover, 0 nobody."""
+        """The winner as a digit: 1 for the first mover, 2 for the second, 0 for neither."""
         return 0 if self.winner is None else self.winner + 1
 
     @property
     def position(self) -> str:
-        """The moves as a position string. Raises ValueError where they are no columns."""
+        """The moves as a position string. Raises ValueError if they are not columns."""
         return position_string(map(int, self.moves))
 
     def row(self) -> "Row":
-        """Return the game as it is written to a process and to a database."""
+        """Return the game as plain values, for the store process and the database."""
         first, second = self.players
         values = (
             *(self.game, self.began, self.ended, first.name, second.name),
@@ -112,13 +111,13 @@ class GameRecord:
     def of_row(cls, values: Iterable[Any]) -> "GameRecord":
         """Return the game of a row; `remote` may be missing. Raises KeyError, TypeError, ValueError."""
         game, began, ended, first, second, kind, other_kind, house, other_house, *others = values
-        moves, result, reason, thought, other_thought, *about = others
+        moves, result, reason, thought, other_thought, *rest = others
         players = (Participant(first, kind, house), Participant(second, other_kind, other_house))
         end = (moves, winner_of(result), REASONS[reason], (thought, other_thought))
-        return cls(game, began, ended, players, *end, *about)
+        return cls(game, began, ended, players, *end, *rest)
 
     def board(self) -> Board:
-        """Return the last position. Raises ValueError where the columns are no game."""
+        """Return the final position. Raises ValueError if the moves are not legal."""
         board = Board()
         for digit in self.moves:
             board = board.drop(int(digit))
@@ -126,10 +125,10 @@ class GameRecord:
 
 
 class Row(NamedTuple):
-    """A game as values that every way of writing knows.
+    """A game as plain values: those of `GameRecord`, in the order of the columns of the table of games.
 
-    They are those of `GameRecord`, in the order of the columns of the table of games, with names for the
-    numbers of players. `remote`, which no table has, comes last.
+    It has the players' names where the table has their numbers. `remote`, which the table does not have, is
+    last.
     """
 
     game: GameId
@@ -155,43 +154,43 @@ class Row(NamedTuple):
 
 
 class Enclosure(NamedTuple):
-    """The evidence of one side of a game, handed in after the game."""
+    """The evidence of one side of a game."""
 
     game: GameId
     side: Side
     exchange: bytes
-    """As `evidence.recorded` gives it."""
+    """The bytes that `evidence.recorded` returned."""
 
 
 class Batch(NamedTuple):
-    """What is stored in one transaction."""
+    """Games and evidence to be stored in one transaction."""
 
     games: Sequence[GameRecord] = ()
     evidence: Sequence[Enclosure] = ()
 
 
 class Refused(NamedTuple):
-    """One of several things to be stored that will never be."""
+    """A game or a line that can never be stored."""
 
     number: int
-    """Its place among them, from 0; of a line of a file its number there."""
+    """Its index in the list that was to be stored; for a line of a file, the line number."""
     why: str
 
 
 class Written(NamedTuple):
-    """What came of games and evidence that were to be stored."""
+    """The result of storing a batch."""
 
     otherwise: Sequence[Row] = ()
-    """Shared games that another server had stored with another end, as they are stored."""
+    """The stored rows of shared games that another server had stored with another end."""
     games: Sequence[Refused] = ()
     """Games that were refused. All others are stored."""
     evidence: Sequence[str] = ()
-    """Why pieces of evidence were refused."""
+    """For each piece of evidence that was refused, why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """What was removed when all results were."""
+    """How much was removed with all results."""
 
     games: int
     players: int
@@ -199,29 +198,30 @@ class Cleared:
 
 @dataclass(slots=True)
 class TakenUp:
-    """What came of games that were kept elsewhere for a while: of lines of a journal or an export."""
+    """The result of storing lines of a journal or an export."""
 
     more: bool = False
-    """Whether there may be more."""
+    """Whether there may be further lines."""
     seen: int = 0
-    """How many are stored, those among them that were stored before, too."""
+    """The number of games that are in the database now, including those that were there before."""
     new: int = 0
+    """The number of games that were not in the database before."""
     replaced: int = 0
-    """How many were stored in place of a game that had no result, because a server had lost this one."""
+    """The number of games that replaced one without a result in the database."""
     differing: list[str] = field(default_factory=list)
-    """About games that have no result here, and one in the database."""
+    """A text for each game without a result in the line and with one in the database."""
     refused: list[Refused] = field(default_factory=list)
-    """Lines that are not stored, or not all of whose games are."""
-    said: str | None = None
-    """Where these lines are; where none were refused, why the journal cannot be read."""
+    """Lines that are not stored, or only in part."""
+    detail: str | None = None
+    """The file that has the refused lines; without any, why the journal cannot be read, if it cannot."""
 
 
 def record_of(finished: Finished, epoch: float) -> GameRecord:
-    """Return what is stored of a game that the core reports.
+    """Return the record of a game that the hub reports as finished.
 
-    `epoch` is the Unix time, in seconds, at which the core's clock said 0. Beyond what the core leaves out of
-    statistics, games between two players of the server's own do not count, nor those of a name with itself,
-    which tell nothing of its strength, nor those of a player that was given no name.
+    `epoch` is the Unix time, in seconds, at which the hub's clock was 0. In addition to games that the hub
+    excludes from statistics, games do not count between two of the server's own players, between players of
+    the same name, and with a player under c4bot's default name.
     """
     one, two = finished.players
     named = not any(_DEFAULT_NAME.fullmatch(each.name) for each in finished.players)
@@ -244,7 +244,7 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
 
 
 def ended_as(record: GameRecord) -> Ended:
-    """Return the event that tells of a stored game; without a result, of the remote side that has left."""
+    """Return the `Ended` event for a stored game. Without a result, the remote side counts as having left."""
     by_move = record.reason in (Reason.FOUR, Reason.FULL)
     board, winner = record.board(), record.winner
     leaver = record.remote if record.reason in WITHOUT_RESULT else None
@@ -263,7 +263,7 @@ def _milliseconds(seconds: float) -> int:
 
 
 def winner_of(result: int) -> Side | None:
-    """Return the winner that `GameRecord.result` stands for. Raises ValueError for a digit that is none."""
+    """Return the winner for a `GameRecord.result`. Raises ValueError for any other number."""
     match result:
         case 0:
             return None
@@ -276,24 +276,25 @@ def winner_of(result: int) -> Side | None:
 
 
 def game_id(text: str) -> GameId:
-    """Return the id that `text` is, in any database, from before there were ids too. Raises ValueError."""
+    """Parse the id of a stored game, which may be the number of an older one. Raises ValueError."""
     return text if _NUMBER.fullmatch(text) else parse(text)
 
 
 def typed_id(text: str) -> GameId:
-    """Return the id that somebody typed, perhaps in upper case or with look-alikes. Raises ValueError."""
+    """Parse an id that a person typed, in any case, and with look-alike letters. Raises ValueError."""
     return game_id(typed(text))
 
 
 def moment(at: int) -> str:
-    """Return ``2026-11-21T12:00:00.250Z`` for milliseconds of Unix time, at most `LATEST`."""
+    """Format milliseconds of Unix time, at most `LATEST`, as ``2026-11-21T12:00:00.250Z``."""
     return f"{(_EPOCH + at * _MILLISECOND).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def from_moment(text: str) -> int:
-    """Undo `moment`; a day will do, and any precision; UTC where it does not say. Raises ValueError.
+    """Parse a time in ISO 8601 to milliseconds of Unix time. Raises ValueError.
 
-    ``90m`` is 90 minutes ago; so are ``45s``, ``2h`` and ``3d``.
+    The time may be a day alone, and is in UTC if it has no zone. A duration, ``45s``, ``90m``, ``2h`` or
+    ``3d``, is that long ago.
     """
     if ago := _AGO.fullmatch(text):
         return max(0, round(1000 * time.time()) - int(ago[1]) * _UNITS[ago[2]])

@@ -1,12 +1,8 @@
-"""The tables, for SQLite and PostgreSQL alike.
+"""The tables, the same for SQLite and PostgreSQL, and their migrations.
 
-`games` is the truth. `players` (their totals and ratings) and `tallies` say nothing that is not in it; they
-are kept beside it, in the same transaction, so that statistics over a million games take no time, and they
-can be computed again (`gateway.store.storing.replay`). `exchanges` is evidence, and is thrown away with age.
-Whoever changes a table adds a migration.
-
-Names and times are as `gateway.store.records` has them. Text is compared byte by byte, so that a name is
-that spelling and no other, and sorts alike in both databases.
+`players` (totals and ratings) and `tallies` are computed from `games` and written in the same transaction, so
+that statistics over a million games are fast; `gateway.store.storing.replay` computes them again. `exchanges`
+has the evidence. Every change of a table needs a migration.
 """
 
 import secrets
@@ -41,8 +37,8 @@ from gateway.game.ids import RUNS
 
 # Migrations: each changes the tables of one version to those of the next.
 #
-# A migration is frozen, and written in SQL: its tables are not those that `gateway.store.schema` describes
-# today. It runs in one transaction with the change of the version.
+# A migration never changes, and is written in SQL, since its tables are not those described below. It runs in
+# one transaction with the change of the version.
 
 Migration: TypeAlias = Callable[[Connection], None]
 
@@ -50,7 +46,7 @@ Migration: TypeAlias = Callable[[Connection], None]
 def give_games_an_id(connection: Connection) -> None:
     """Version 2: games have ids. The id of an older game is its number.
 
-    SQLite cannot drop a column that is in a constraint, so there the games are copied out and in again.
+    SQLite cannot drop a column of a constraint, so there the games are copied to a new table.
     """
     is_sqlite = connection.dialect.name == "sqlite"
     for statement in _GAMES_IN_SQLITE if is_sqlite else _GAMES_IN_POSTGRESQL:
@@ -104,20 +100,20 @@ _GAMES_IN_SQLITE = (
 
 
 def keep_ratings_with_games(connection: Connection) -> None:
-    """Version 3: games keep both players' ratings after them. `recount` fills in older games."""
+    """Version 3: each game has both players' ratings after it. `recount` adds them to older games."""
     kind = "DOUBLE" if connection.dialect.name == "sqlite" else "DOUBLE PRECISION"
     for column in ("first_mean", "first_deviation", "second_mean", "second_deviation"):
         connection.execute(text(f"ALTER TABLE games ADD COLUMN {column} {kind}"))
 
 
 def number_runs_by_time(connection: Connection) -> None:
-    """Version 4: the numbers of runs grow with time, from the latest one on."""
+    """Version 4: run numbers grow with time, from the latest one on."""
     connection.execute(text("ALTER TABLE runs ADD COLUMN base INTEGER NOT NULL DEFAULT 0"))
     connection.execute(text("UPDATE runs SET base = latest"))
 
 
 def index_games_by_time_and_table(connection: Connection) -> None:
-    """Version 5: the games of a time or at a table are found without looking at all."""
+    """Version 5: indexes for games by time, and by table and time."""
     connection.execute(text("CREATE INDEX games_ended ON games (ended)"))
     connection.execute(text("CREATE INDEX games_table ON games (at_table, ended) WHERE at_table IS NOT NULL"))
 
@@ -134,9 +130,9 @@ MIGRATIONS: tuple[Migration, ...] = (
 # The tables.
 
 EPOCH = 1_767_225_600
-"""The beginning of 2026, in Unix time: the numbers of runs grow with the time since."""
+"""The beginning of 2026, in Unix time. Run numbers grow with the time since then."""
 TICK = 30
-"""Seconds in which the number of the next run grows by one. There are numbers for 31 years."""
+"""Seconds in which the next run number grows by one. The numbers last for 31 years."""
 
 _ESCAPE = "\N{SYMBOL FOR NULL}"
 
@@ -144,14 +140,18 @@ metadata = MetaData()
 
 
 def spelled(text: str | None) -> str | None:
-    """Return text from a client as it stands in a database, which has no room for U+0000."""
+    """Return text from a client as the database has it, with U+0000 escaped."""
     if text is None or (_ESCAPE not in text and "\0" not in text):
         return text
     return text.replace(_ESCAPE, _ESCAPE + _ESCAPE).replace("\0", _ESCAPE + "0")
 
 
 class Spelled(TypeDecorator[str]):
-    """Text from a client. PostgreSQL has no U+0000 in text, so in both databases two signs stand for it."""
+    """A column for text from clients. PostgreSQL cannot store U+0000, so both databases escape it.
+
+    It is compared byte by byte, so that each spelling of a name is another name, and both databases sort
+    alike.
+    """
 
     impl = Text
     cache_ok = True
@@ -166,20 +166,19 @@ class Spelled(TypeDecorator[str]):
         return spelled(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """Undo it."""
+        """Undo the escapes."""
         if value is None or _ESCAPE not in value:
             return value
         parts = value.split(_ESCAPE + _ESCAPE)
         return _ESCAPE.join(part.replace(_ESCAPE + "0", "\0") for part in parts)
 
 
-_ID = BigInteger().with_variant(Integer, "sqlite")  # only so it is SQLite's own row number
+_ID = BigInteger().with_variant(Integer, "sqlite")  # an INTEGER primary key is SQLite's row number
 
 schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
-# The number of the latest run of a server, and the one that a run at `EPOCH` would have had. That is drawn by
-# lot when the database is made, so that games of two databases, brought together, hardly ever have the same
-# id; a backup has it, too.
+# The number of the latest run of a server, and the number that a run at `EPOCH` would have had. The latter is
+# random, so that games of two databases hardly ever have the same id. A backup has the same one.
 runs = Table(
     "runs",
     metadata,
@@ -192,10 +191,10 @@ players = Table(
     metadata,
     Column("id", _ID, primary_key=True, autoincrement=False),
     Column("name", Spelled, nullable=False, unique=True),
-    # What it was in its last game:
+    # In its last game:
     Column("kind", Spelled, nullable=False),
     Column("house", Boolean, nullable=False),
-    # Of the games that count, as first mover and as second:
+    # Over the games that count, as first mover and as second:
     Column("opened", Integer, nullable=False),
     Column("opened_won", Integer, nullable=False),
     Column("opened_drawn", Integer, nullable=False),
@@ -211,8 +210,8 @@ players = Table(
 games = Table(
     "games",
     metadata,
-    # In the order of storing: whoever stores games excludes other writers until the commit, so nobody who has
-    # read one game finds another with a lower number later.
+    # In the order of storing. A writer excludes all others until its commit, so after a reader has seen a
+    # number no lower one appears.
     Column("id", _ID, primary_key=True, autoincrement=False),
     Column("game", Spelled, nullable=False, unique=True),  # GameRecord.game
     Column("began", BigInteger, nullable=False),
@@ -232,8 +231,8 @@ games = Table(
     Column("series", BigInteger, nullable=False),
     Column("round", Integer, nullable=False),
     Column("counted", Boolean, nullable=False),
-    # Both players' ratings after the game. None where it does not count; a game that was stored before
-    # version 3 gets them by a recount.
+    # Both players' ratings after the game. NULL if it does not count; a recount adds them to games from
+    # before version 3.
     Column("first_mean", Double),
     Column("first_deviation", Double),
     Column("second_mean", Double),
@@ -263,7 +262,7 @@ exchanges = Table(
 tallies = Table(
     "tallies",
     metadata,
-    # The games that count between these two in this order that ended so:
+    # Sums over the games that count with the same first mover, second mover, result and reason:
     Column("first", ForeignKey(players.c.id), primary_key=True),
     Column("second", ForeignKey(players.c.id), primary_key=True),
     Column("result", SmallInteger, primary_key=True),
@@ -278,7 +277,7 @@ tallies = Table(
 
 
 def version_of(connection: Connection) -> int | None:
-    """Return the version of a database's tables; None where it has none of ours."""
+    """Return the version of a database's tables; None if it has none of c4gateway."""
     if not inspect(connection).has_table(schema_version.name):
         return None
     version: int = connection.execute(select(schema_version.c.version)).scalar_one()
@@ -286,10 +285,10 @@ def version_of(connection: Connection) -> int | None:
 
 
 def next_run(connection: Connection, past: int = -1) -> int:
-    """Return the number of one more run of a server, above `past` and all that it returned before.
+    """Return a new run number, above `past` and all previous ones of this database.
 
-    It also grows with time: a database that was restored from a backup does not know the latest runs. Modulo
-    `RUNS` it is what ids begin with. The connection's transaction must exclude other writers.
+    It also grows with time, since a database that was restored from a backup does not know the latest runs.
+    Modulo `RUNS` it is the first part of game ids. The connection's transaction must exclude other writers.
     """
     latest, base = connection.execute(select(runs.c.latest, runs.c.base)).one()
     number: int = max(latest + 1, base + _ticks(), past + 1)
@@ -298,13 +297,13 @@ def next_run(connection: Connection, past: int = -1) -> int:
 
 
 def lineage_of(connection: Connection) -> int:
-    """Return a number below `RUNS` that a database shares with its backups, and hardly with any other."""
+    """Return a number below `RUNS`, the same for a database and its backups, random for any two others."""
     base: int = connection.execute(select(runs.c.base)).scalar_one()
     return base % RUNS
 
 
 def _ticks() -> int:
-    """Return how often the number of the next run has grown by now; a clock that is wrong costs no number."""
+    """Return the number of ticks since `EPOCH`, limited so that a wrong clock does no harm."""
     return min(max(0, int(time.time() - EPOCH) // TICK), RUNS)
 
 
@@ -315,7 +314,7 @@ def bring_up_to_date(connection: Connection, migrations: tuple[Migration, ...] =
     if version is None:
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(schema_version).values(version=newest))
-        base = secrets.randbelow(RUNS // 2)  # so that ids do not begin at 00000 again for 15 years
+        base = secrets.randbelow(RUNS // 2)  # the lower half, so that ids do not wrap to 00000 for 15 years
         connection.execute(insert(runs).values(latest=base - 1, base=base))
     elif version < newest:
         for migration in migrations[version - 1 :]:

@@ -1,8 +1,7 @@
-"""What is special about SQLite: one file, which anybody may have put there.
+"""SQLite's own part of a database: checking a file, connecting, copying.
 
-The rule it keeps: a file is looked at, without SQLite where that is enough, before SQLite may write to it or
-leave its own files beside it. A database says in its header whose it is and of which version. (A file that
-this process has in use is not to be looked at so: to close it would drop SQLite's locks.)
+A file is checked, by its header if possible, before SQLite may write to it or create files beside it. Never
+check a file that this process has open: closing the descriptor would drop SQLite's locks.
 """
 
 import os
@@ -17,7 +16,7 @@ from gateway.runtime.disk import sync_folder
 from gateway.store import StoreError
 
 APPLICATION_ID = 0x43344757
-"""``C4GW``, in the header of each of our files."""
+"""``C4GW``, in the header of every database of c4gateway."""
 
 
 class Access(Enum):
@@ -25,38 +24,38 @@ class Access(Enum):
 
     WRITE = "mode=rw"
     READ = "mode=ro"
-    """By a user who may not write. Needs the files beside the database that a server makes."""
+    """For a user who may not write. Needs the files beside the database that a server creates."""
     STILL = "mode=ro&immutable=1"
-    """As if nobody could write, where there are no such files, and the user may not make them."""
+    """For a user who may not write, if there are no such files: SQLite takes no locks."""
 
 
 Identity: TypeAlias = tuple[int, int]
-"""Device and number of a file."""
+"""Device and inode number of a file."""
 
 _NOT_ALLOWED = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}
-"""What SQLite says where a user may not write to the file, or not make the files that it needs beside it."""
+"""Errors of SQLite for a user who may not write to the file, or not create the files beside it."""
 _MAGIC = b"SQLite format 3\0"
 _USER_VERSION, _APPLICATION_ID = slice(60, 64), slice(68, 72)
 
 
 def prepare(path: Path, version: int) -> None:
-    """Make sure that there is a database of ours at `path`, perhaps an empty one.
+    """Check the database at `path`; create an empty one if there is none.
 
-    Raises `StoreError`, without having written, where there is something else, or a version above `version`;
-    OSError and sqlite3.Error where the system refuses.
+    Raises `StoreError`, without writing, if it is another kind of file, or has a version above `version`.
+    Raises OSError and sqlite3.Error.
     """
     if path.exists() and path.stat().st_size > 0:
         check(path, version)
         return
-    path.touch()  # or the system's own word on why not
+    path.touch()  # raises OSError, which has a better text than SQLite's error
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        # In this order each of the two is whole, or absent, should the process end here.
+        # In this order the file is empty or has its id, should the process be killed in between.
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
 
 
 def check(path: Path, version: int) -> None:
-    """Raise `StoreError` where there is no database of ours of `version` or older; OSError where no file."""
+    """Raise `StoreError` if a file is no database of c4gateway of `version` or older. Raises OSError."""
     with path.open("rb") as file:
         header = file.read(100)
     if not header:
@@ -69,7 +68,7 @@ def check(path: Path, version: int) -> None:
 
 
 def access_for_reading(path: Path, patience: float) -> Access:
-    """Return how this user can read a database that `check` has passed. Raises sqlite3.Error."""
+    """Return how this user can read a database that has passed `check`. Raises sqlite3.Error."""
     for access in (Access.WRITE, Access.READ):
         try:
             with closing(connect(path, patience, access)) as connection:
@@ -83,18 +82,18 @@ def access_for_reading(path: Path, patience: float) -> Access:
 
 
 def require_still(path: Path) -> None:
-    """Raise `StoreError` where somebody writes to a database that is read as if nobody did."""
+    """Raise `StoreError` if a server writes to a database that is read without locks."""
     if _has_log(path):
         raise StoreError(f"a server writes to {path} now; try again")
 
 
 def connect(path: Path, patience: float, access: Access = Access.WRITE) -> sqlite3.Connection:
-    """Connect to the database at `path`, which must be there; wait `patience` seconds for others' locks."""
+    """Connect to the database at `path`, which must exist; statements wait `patience` seconds for locks."""
     connection = sqlite3.connect(
         f"{path.as_uri()}?{access.value}",
         uri=True,
         timeout=patience,
-        isolation_level=None,  # who wants a transaction says BEGIN
+        isolation_level=None,  # no implicit transactions
         check_same_thread=False,
     )
     try:
@@ -109,10 +108,10 @@ def connect(path: Path, patience: float, access: Access = Access.WRITE) -> sqlit
 
 
 def copy(source: Path, target: Path) -> tuple[int, int]:
-    """Copy the database at `source`, as it is at one moment, to a new file; return its games and its bytes.
+    """Copy a consistent state of a database to a new file; return the number of its games and of its bytes.
 
-    The file is at `target` once it is whole, checked and on disk. Raises `StoreError`, OSError or
-    sqlite3.Error, and then leaves none.
+    The file appears at `target` when it is complete, checked and on disk. Raises `StoreError`, OSError or
+    sqlite3.Error, and leaves no file then.
     """
     if not target.parent.is_dir():
         raise StoreError(f"{target.parent} is not a directory")
@@ -137,17 +136,17 @@ def copy(source: Path, target: Path) -> tuple[int, int]:
         raise
     finally:
         os.close(descriptor)
-    sync_folder(target.parent)  # so that the name, too, outlives a crash of the machine
+    sync_folder(target.parent)
     return games, size
 
 
 def _require_free(target: Path) -> None:
     if os.path.lexists(target):
-        raise StoreError(f"{target} is there already; give the name of a new file")
+        raise StoreError(f"{target} exists already; give the name of a new file")
 
 
 def identity(path: Path) -> Identity | None:
-    """Return what tells the file at `path` from any other; None where there is none."""
+    """Return the identity of the file at `path`; None if there is none."""
     try:
         found = os.stat(path)
     except OSError:
@@ -156,7 +155,7 @@ def identity(path: Path) -> Identity | None:
 
 
 def mismatch(label: str, version: int | None, ours: int) -> str:
-    """Return what to say of a database whose version is not `ours`."""
+    """Return the error text for a database whose version is not `ours`; None is no database of c4gateway."""
     if version is None:
         return f"{label} is no database of c4gateway"
     if version > ours:
@@ -167,22 +166,22 @@ def mismatch(label: str, version: int | None, ours: int) -> str:
 
 
 def _has_log(path: Path) -> bool:
-    """Whether there is a log beside the file with what is not in the file yet."""
+    """Whether the database has a write-ahead log with changes that are not in the file yet."""
     log = path.with_name(path.name + "-wal")
     return log.exists() and log.stat().st_size > 0
 
 
 def _version_in_wal(path: Path) -> int:
-    """Return the version that a killed process may have left in the log beside the file, or 0."""
+    """Return the version that a killed process may have left in the write-ahead log; 0 without a log."""
     if not _has_log(path):
         return 0
-    try:  # in a mode that writes neither file nor log
+    try:  # this mode writes neither the file nor the log
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
             return int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in _NOT_ALLOWED:
             raise
         raise StoreError(
-            f"{path} was not closed, and this user cannot read what its log has; start the server, or read it"
-            " as a user who may write there"
+            f"{path} was not closed, and this user cannot read its write-ahead log; start the server, or read"
+            " it as a user who may write there"
         ) from error

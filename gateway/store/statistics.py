@@ -1,9 +1,7 @@
-"""Statistics: standings, scores between players, and the history of one of them.
+"""Queries for statistics: standings, scores between players, the history of one player.
 
-Knows the tables. For all games it reads the totals that are kept beside the games; for a smaller `Choice`,
-and for a player's history, the games themselves. Ratings, scores and openings come only from games that
-count: none of TEST players, none between players of the server's own, none that was aborted or cut short. A
-rating is always that of all games.
+Knows the tables. For all games it reads the stored totals, for a smaller `Choice` and a player's history the
+games themselves. Only games that count enter (`records.record_of`). A rating is always over all games.
 """
 
 from collections import defaultdict
@@ -41,14 +39,14 @@ from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.totals import Rating
 
 LATEST = 20_000
-"""Games in which tables are searched for."""
+"""The number of games in which `tables` searches for tables."""
 LOBBY = "lobby"
-"""The name that stands for the lobby. No table has it."""
+"""The name of the lobby in a `Choice`. No table can have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Some games of one player."""
+    """A player's result in some games."""
 
     games: int
     won: int
@@ -56,37 +54,39 @@ class Score:
 
     @property
     def lost(self) -> int:
-        """Games that were lost."""
+        """The number of lost games."""
         return self.games - self.won - self.drawn
 
     @property
     def points(self) -> float:
-        """1 for a won game, a half for a drawn one."""
+        """1 for a won game, 0.5 for a drawn one."""
         return self.won + self.drawn / 2
 
     @property
     def share(self) -> float:
-        """Points a game, 0 to 1; a half if there are no games."""
+        """Points per game, 0 to 1; 0.5 without games."""
         return self.points / self.games if self.games else 0.5
 
     def __add__(self, other: "Score") -> "Score":
-        """Return both together."""
+        """Return the sum of both."""
         return Score(self.games + other.games, self.won + other.won, self.drawn + other.drawn)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Some games of one player, by side, and what it thought in them."""
+    """A player's scores in some games, by side, and its thinking time."""
 
     first: Score
     """As first mover."""
     second: Score
+    """As second mover."""
     thought: int
-    """Milliseconds, all games together."""
+    """Milliseconds in all these games."""
     moves: int
+    """The number of its moves."""
 
     def __add__(self, other: "Record") -> "Record":
-        """Return both together."""
+        """Return the sum of both."""
         return Record(
             self.first + other.first,
             self.second + other.second,
@@ -96,22 +96,22 @@ class Record:
 
     @property
     def total(self) -> Score:
-        """Both sides together."""
+        """The score on both sides."""
         return self.first + self.second
 
     @property
     def mean_thought(self) -> float:
-        """Milliseconds a move."""
+        """Milliseconds per move."""
         return self.thought / self.moves if self.moves else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a player stands."""
+    """A player with its record and rating."""
 
     name: str
     kind: str
-    """What it spoke in its last game."""
+    """Its dialect in its last game."""
     house: bool
     record: Record
     rating: Rating
@@ -122,22 +122,22 @@ class Ranked:
     """A player's row in standings."""
 
     rank: int
-    """From 1. Players who are equal share a rank, and the next one follows by the number of players ahead."""
+    """One more than the number of players that are ahead, so that equal players share a rank."""
     standing: Standing
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A choice of games, by all fields that are not None."""
+    """A choice of games. A field that is None matches all games."""
 
     since: int | None = None
-    """Games that ended at this time or later, in milliseconds of Unix time."""
+    """The game ended at this time or later, in milliseconds of Unix time."""
     table: str | None = None
-    """Games at the table of this name, in any case; `LOBBY` for those in the lobby."""
+    """The table where it was played, in any case; `LOBBY` for the lobby."""
 
     @property
     def is_everything(self) -> bool:
-        """Whether it is all games."""
+        """Whether it matches all games."""
         return self == EVERYTHING
 
 
@@ -146,12 +146,12 @@ EVERYTHING = Choice()
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The players of a choice of games, and what they did."""
+    """The players of some games, and their results in these."""
 
     choice: Choice
-    """The same games by the simplest choice: without `since` if no game is older."""
+    """The choice, simplified: without `since` if no game is older."""
     standings: list[Standing]
-    """The strongest first."""
+    """The players, the strongest first."""
     reasons: dict[Reason, int]
     """The number of games for each reason."""
     endings: dict[tuple[str, Reason], Score]
@@ -162,7 +162,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """How often two players met with these two as first and as second mover."""
+    """The number of games between two players, by who moved first."""
 
     first: str
     second: str
@@ -171,13 +171,13 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """All there is to say of one player."""
+    """The results of one player."""
 
     standing: Standing
     reasons: dict[Reason, Record]
-    """By how the games ended."""
+    """Its record by the reason for which games ended."""
     opponents: dict[str, Record]
-    """By opponent, those that it played most first."""
+    """Its record by opponent, the most frequent ones first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Point:
     """A player's rating after one of its games."""
 
     number: int
-    """The number of the game among its rated games, from 1."""
+    """The number of the game among the player's rated games, from 1."""
     ended: int
     """When the game ended, in milliseconds of Unix time."""
     rating: Rating
@@ -207,15 +207,15 @@ class Career:
 
     profile: Profile
     place: tuple[int, int] | None
-    """Its place, and the number of players; None if none of its games counts."""
+    """Its rank, and the number of players; None if none of its games counts."""
     curve: list[Point]
     openings: tuple[dict[str, Score], dict[str, Score]]
     """Its scores as first mover and as second, by the first columns of the game."""
     clients: list[Client]
     move_times: list[float]
-    """Mean milliseconds for its first move of a game, its second, and so on."""
+    """The mean time of its first move of a game, its second, and so on, in milliseconds."""
     kinds: dict[str, str]
-    """The dialects of its opponents."""
+    """The dialects of its opponents, by name."""
 
 
 ORDERS: Mapping[str, Callable[[Standing], Any]] = {
@@ -226,9 +226,9 @@ ORDERS: Mapping[str, Callable[[Standing], Any]] = {
     "name": lambda each: each.name.casefold(),
     "time": lambda each: -each.record.mean_thought,
 }
-"""The keys by which standings can be sorted. All but names put the largest first."""
+"""The orders of standings, and their sort keys. All but names have the largest value first."""
 MERITS = ("rating", "points", "share")
-"""Those that also give the ranks; in the other orders the ranks are those by rating."""
+"""The orders that also determine the ranks. In any other order ranks are those by rating."""
 
 _NONE = Score(0, 0, 0)
 _NOTHING = Record(_NONE, _NONE, 0, 0)
@@ -236,9 +236,9 @@ _SIDES = (("first", "second"), ("second", "first"))
 """The columns of a player and of its opponent, by the player's side."""
 _SCORE = ("games", "won", "drawn")
 _RECORD = (*(f"{side}_{name}" for side, _ in _SIDES for name in _SCORE), "thought", "moves")
-"""Figures that `_sums` can sum for a player, as columns. A record has those of each side apart."""
+"""The columns of a record, as `_sums` can sum them: the score on each side, thinking time, moves."""
 _COUNTS = players.c.opened + players.c.replied > 0
-"""Of a player: some of its games count."""
+"""The condition that some games of a player count."""
 _SURE = players.c.mean - 3 * players.c.deviation
 
 
@@ -246,7 +246,7 @@ _SURE = players.c.mean - 3 * players.c.deviation
 
 
 def ranked(found: Sequence[Standing], order: str = "rating") -> list[Ranked]:
-    """Return players in one of `ORDERS`, with their ranks. `found` is in the order that equals keep."""
+    """Sort players by one of `ORDERS` and add their ranks. Equal players keep their order in `found`."""
     merit = ORDERS[order if order in MERITS else "rating"]
     rows: list[Ranked] = []
     for number, each in enumerate(sorted(found, key=merit), 1):
@@ -268,8 +268,8 @@ def standings(
     order: str = "rating",
     limit: int | None = None,
 ) -> tuple[list[Ranked], Score]:
-    """Return the first `limit` players with at least `least` chosen games, and the score of first movers."""
-    if choice.is_everything and least == 1 and order == "rating":  # then the database need not return all
+    """Return up to `limit` players with at least `least` chosen games, and the score of first movers."""
+    if choice.is_everything and least == 1 and order == "rating":  # the database can apply the limit
         sums = (players.c.opened, players.c.opened_won, players.c.opened_drawn)
         firsts = connection.execute(select(*(func.coalesce(func.sum(column), 0) for column in sums))).one()
         return ranked(_strongest(connection, limit)), Score(*map(int, firsts))
@@ -279,13 +279,13 @@ def standings(
 
 
 def players_by_name(connection: Connection, after: str | None = None, limit: int = 100) -> list[Standing]:
-    """Return those who have played any game, by name, from behind the name `after` on."""
+    """Return up to `limit` players in the order of names, from the first one after `after`."""
     query = select(players) if after is None else select(players).where(players.c.name > after)
     return [_standing(row) for row in connection.execute(query.order_by(players.c.name).limit(limit))]
 
 
 def _strongest(connection: Connection, limit: int | None = None) -> list[Standing]:
-    """Return those who have played games that count, the strongest first."""
+    """Return the players of games that count, the strongest first."""
     query = select(players).where(_COUNTS).order_by(_SURE.desc(), players.c.name).limit(limit)
     return [_standing(row) for row in connection.execute(query)]
 
@@ -304,14 +304,14 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
     """Return the players of the chosen games and their scores; with `by_reason` also `endings`."""
     if choice.since is not None:
         older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
-        if connection.execute(older).first() is None:  # then what is kept beside the games will do
+        if connection.execute(older).first() is None:  # all games match, so the stored totals can be used
             choice = replace(choice, since=None)
     source = _source(connection, choice)
     query = select(source.c.reason, func.sum(source.c.games)).group_by(source.c.reason)
     reasons = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
     found, endings = _strongest(connection), dict[tuple[str, Reason], Score]()
     if by_reason or not choice.is_everything:
-        # Not by reason where nobody asks for it: each column makes sorting slower.
+        # By reason only if asked for, since each column makes sorting slower.
         keys = ("player", "reason") if by_reason else ("player",)
         done: dict[str, Record] = defaultdict(lambda: _NOTHING)
         for row in connection.execute(_sums(source, keys, _RECORD)):
@@ -326,7 +326,7 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
 def scores(
     connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
 ) -> dict[tuple[str, str], Score]:
-    """Return the score of each of `names` against each of `others` that it met."""
+    """Return the score of each of `names` against each of `others` that it played."""
     query = _sums(_source(connection, choice), ("player", "opponent"), _SCORE, names, others)
     return {
         (name, other): Score(int(number), int(won), int(drawn))
@@ -335,9 +335,9 @@ def scores(
 
 
 def meetings(reading: Reading, at_once: int = 10) -> Iterator[Meeting]:
-    """Yield how often each player moved first against each that it met, by both names.
+    """Yield the number of games of each player as first mover against each opponent, ordered by both names.
 
-    Hold the meetings of `at_once` players in memory, and no connection between two reads.
+    Reads the meetings of `at_once` players at a time, without a connection between two reads.
     """
     after = None
     while True:
@@ -353,9 +353,9 @@ def meetings(reading: Reading, at_once: int = 10) -> Iterator[Meeting]:
 
 
 def tables(connection: Connection, limit: int = 200) -> list[str]:
-    """Return the names of up to `limit` tables of the latest `LATEST` games, those used last first.
+    """Return the names of up to `limit` tables of the latest `LATEST` games, the last used first.
 
-    Of names that differ only in case, which are one table, it returns the latest.
+    Names that differ only in case are one table; the latest spelling is returned.
     """
     newest = select(func.max(games.c.id)).scalar_subquery()
     recent = and_(games.c.id > newest - LATEST, games.c.at_table.is_not(None))
@@ -374,7 +374,7 @@ def all_tables(connection: Connection) -> list[str]:
 
 
 def check_table(connection: Connection, choice: Choice) -> None:
-    """Raise StoreError, with similar names, if no game was played at the table of a choice."""
+    """Raise StoreError, which suggests similar names, if no game was played at the table of a choice."""
     table = choice.table
     if table is None or table.casefold() == LOBBY:
         return
@@ -393,12 +393,12 @@ def _source(connection: Connection, choice: Choice) -> FromClause:
     table = None if choice.table is None else choice.table.casefold()
     if table == LOBBY:
         chosen.append(games.c.at_table.is_(None))
-    elif table is not None:  # each game has it as its players wrote it
+    elif table is not None:  # games have the spellings that their players used
         spelled = [name for name in all_tables(connection) if name.casefold() == table]
         chosen.append(games.c.at_table.in_(spelled))
     length = func.length(games.c.moves)
     columns: list[ColumnElement[Any]] = [
-        # Computed, so that no index is used: grouping most of the games by an index is slower.
+        # Expressions, so that no index is used: grouping most of the games by an index is slower.
         (games.c.first + 0).label("first"),
         (games.c.second + 0).label("second"),
         games.c.reason.concat("").label("reason"),
@@ -421,8 +421,8 @@ def _sums(
 ) -> Select[Any]:
     """Return a query that sums `figures` over the games of each ``player``, ``opponent`` and ``reason``.
 
-    `source` is as `_source` gives it, `by` some of the three words, `figures` some of `_SCORE` and `_RECORD`.
-    All of these are columns. With `names` only of these players, with `others` only against those.
+    `source` comes from `_source`. `by` are the columns to group by, some of these three; `figures` are the
+    columns to sum, from `_SCORE` and `_RECORD`. `names` and `others` restrict players and opponents.
     """
     sides = []
     for side, (own, other) in enumerate(_SIDES):
@@ -444,7 +444,7 @@ def _sums(
         keys = [columns[key].label(key) for key in by]
         if "opponent" in by:
             query = select(*keys, *(columns[name].label(name) for name in figures))
-        else:  # each side by itself comes to few rows, and fewer columns are sorted; of pairs there are many
+        else:  # summing each side first leaves few rows to sort; pairs of players are too many for that
             sums = (func.sum(columns[name]).label(name) for name in figures)
             query = select(*keys, *sums).group_by(*(columns[key] for key in by))
         if names is not None:
@@ -455,7 +455,7 @@ def _sums(
     both = union_all(*sides).subquery()
     totals = select(*(both.c[key] for key in by), *(func.sum(both.c[name]).label(name) for name in figures))
     summed = totals.group_by(*(both.c[key] for key in by)).subquery()
-    # Names come last: to group by numbers is faster.
+    # Names are joined last, since grouping by numbers is faster.
     whole = select(*(summed.c[name] for name in figures))
     for key in by:
         column = summed.c[key]
@@ -468,14 +468,14 @@ def _sums(
 
 
 def _record(row: Row[Any]) -> Record:
-    """Return the record in a row that has `_RECORD`."""
+    """Return the record of a row with the columns `_RECORD`."""
     first = Score(int(row.first_games), int(row.first_won), int(row.first_drawn))
     second = Score(int(row.second_games), int(row.second_won), int(row.second_drawn))
     return Record(first, second, int(row.thought), int(row.moves))
 
 
 def _numbers(names: Sequence[str]) -> Select[tuple[int]]:
-    """Return what selects the numbers of these players."""
+    """Return a query for the numbers of these players."""
     return select(players.c.id).where(players.c.name.in_(names))
 
 
@@ -483,7 +483,7 @@ def _numbers(names: Sequence[str]) -> Select[tuple[int]]:
 
 
 def profile(connection: Connection, name: str, opponents: int = 100) -> Profile | None:
-    """Return all of one player, with up to so many `opponents`; None for one who never played."""
+    """Return the profile of a player, with up to `opponents` opponents; None if it has played no game."""
     row = connection.execute(select(players).where(players.c.name == name)).one_or_none()
     if row is None:
         return None
@@ -525,10 +525,10 @@ def place(connection: Connection, name: str) -> tuple[int, int] | None:
 
 
 def curve(connection: Connection, name: str, most: int, since: int | None = None) -> list[Point]:
-    """Return a player's rating after its games from `since` on, the oldest first.
+    """Return a player's rating after each game that ended at `since` or later, the oldest first.
 
-    Of more than `most` games it returns evenly spread ones, with the latest. Games without a rating are left
-    out.
+    Of more than `most` games it returns evenly spaced ones, with the latest. Games without a rating are
+    omitted.
     """
     rated = _games_of(name, ("id", "ended", "{side}_mean", "{side}_deviation"))
     numbered = (
@@ -548,10 +548,7 @@ def curve(connection: Connection, name: str, most: int, since: int | None = None
 
 
 def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> dict[str, Score]:
-    """Return a player's scores on one side by opening: the first columns, of both players.
-
-    There is an entry for every opening of 1 to `depth` columns.
-    """
+    """Return a player's scores on one side by opening: the first 1 to `depth` columns, of both players."""
     start = func.substr(games.c.moves, 1, depth)
     query = (
         select(start, games.c.result, func.count())
@@ -575,9 +572,9 @@ def clients(connection: Connection, name: str) -> list[Client]:
 
 
 def move_times(connection: Connection, name: str, latest: int = 50) -> list[float]:
-    """Return the mean milliseconds for a player's first move, its second, and so on.
+    """Return the mean time of a player's first move, its second, and so on, in milliseconds.
 
-    They come from the evidence of its `latest` games. Empty if there is none.
+    They come from the evidence of its `latest` games. Empty without evidence.
     """
     taken: dict[int, list[int]] = defaultdict(list)
     for side, moves in _latest_moves(connection, name, latest):
@@ -590,7 +587,7 @@ def move_times(connection: Connection, name: str, latest: int = 50) -> list[floa
 
 
 def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[tuple[int, Moves]]:
-    """Yield the player's side in its latest games, and when their moves were made."""
+    """Yield, for each of a player's latest games, its side and the times of the moves."""
     own = _games_of(name, ("id", "moves", "first_thought", "second_thought"))
     newest = select(own).order_by(own.c.id.desc()).limit(latest).subquery()
     sides = [exchanges.alias("opener"), exchanges.alias("replier")]
@@ -600,7 +597,7 @@ def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[tu
         query = query.outerjoin(each, and_(each.c.game == newest.c.id, each.c.side == side))
     for side, columns, first, second, *kept in connection.execute(query):
         both = [None if body is None else evidence.unpacked(body) for body in kept]
-        yield side, evidence.found(columns, (first, second), both)
+        yield side, evidence.find_moves(columns, (first, second), both)
 
 
 def _games_of(name: str, columns: Sequence[str]) -> Subquery:
@@ -610,6 +607,6 @@ def _games_of(name: str, columns: Sequence[str]) -> Subquery:
         found = (games.c[each.format(side=own)].label(each.removeprefix("{side}_")) for each in columns)
         part = select(*found, literal_column(str(side)).label("side"))
         part = part.where(games.c[own] == number_of(name))
-        # A name that plays itself has each of its games once.
+        # Do not count games of a name against itself twice.
         parts.append(part.where(games.c.second != games.c.first) if side else part)
     return union_all(*parts).subquery()

@@ -1,8 +1,7 @@
-"""Storing games: the game, its players, the totals, and later the evidence.
+"""Writing games, their players, totals and evidence to the database.
 
-Knows the tables; does not know processes, or what happens when the database fails. Each function works in the
-transaction of its connection, which must exclude other writers (`Database.writing`). The rule it keeps: a
-game is stored once, however often it is handed in.
+Knows the tables; does not know processes or failures of the database. Each function works in the transaction
+of its connection, which must exclude other writers (`Database.writing`). Storing a game again does nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,25 +20,25 @@ from gateway.store.games import rows_of
 from gateway.store.journal import Line
 from gateway.store.records import WORDS, Cleared, Refused, Row, TakenUp, Written
 from gateway.store.schema import exchanges, games, players, spelled, tallies
-from gateway.store.totals import Account, Entry, Key, Ratings, Tally, Totals
+from gateway.store.totals import Entry, Key, PlayerTotals, Ratings, Tally, Totals
 
 T = TypeVar("T")
 Packed: TypeAlias = tuple[Side, bytes, GameId]
-"""Evidence of one side of a game, as it is kept."""
+"""Evidence of one side of a game, encoded for the database."""
 PAGE = 5_000
 """Games in one read of all games."""
 
 _STOPPED = WORDS[Reason.STOPPED]
 _LONGEST = 300
-"""Characters of an error that are shown: it may quote what a line has."""
-_TOTALS = tuple(Account.__dataclass_fields__)
+"""The longest error text, in characters, since an error may quote the line."""
+_TOTALS = tuple(PlayerTotals.__dataclass_fields__)
 _SUMS = tuple(Tally.__dataclass_fields__)
 _totals_of = attrgetter(*_TOTALS)
 _sums_of = attrgetter(*_SUMS)
 
 
 class OtherGameError(Exception):
-    """There is another game with that id."""
+    """Another stored game has this id."""
 
     def __init__(self, game: GameId) -> None:
         super().__init__(f"another game has the id {game}")
@@ -47,32 +46,32 @@ class OtherGameError(Exception):
 
 
 class Merged(NamedTuple):
-    """What came of games that were to be stored, and that may have been told already."""
+    """The result of `merge`: each game is in one of these, or was stored the same before."""
 
     fresh: Sequence[Row]
-    """Those that were not stored before."""
+    """Games that are stored now."""
     replaced: Sequence[Row]
-    """Those that another server had stored without a result, having lost this one: now as they ended here."""
+    """Games that replaced one without a result, which another server had stored when it lost this one."""
     lost: Sequence[Row]
-    """Those that this server had without a result, having lost the other one, which had stored their end."""
+    """Games without a result that are not stored, since the database has them with a result."""
     other: Sequence[Row]
-    """Those whose id another game has."""
+    """Games that are not stored, since another game has the id."""
 
 
 class Recounted(NamedTuple):
-    """What came of a recount."""
+    """The result of a recount."""
 
     totals: Totals
     were_right: bool
-    """Whether the totals were kept so."""
+    """Whether the stored totals were the same."""
     rerated: int
-    """Games with which ratings were missing or wrong."""
+    """The number of games whose ratings were missing or wrong."""
 
 
 def store_possible(connection: Connection, games: Sequence[Row], evidence: Sequence[Packed]) -> Written:
-    """Store games, and evidence of these and earlier ones, all but what the database will never take.
+    """Store games, and evidence of these and earlier ones, except what the database rejects.
 
-    That takes longer than `store` and `enclose`: SQLite keeps pages in a file, to undo a part.
+    Slower than `store` and `enclose`, since savepoints make SQLite write pages to a file.
     """
     otherwise = list[Row]()
 
@@ -91,8 +90,8 @@ def store_possible(connection: Connection, games: Sequence[Row], evidence: Seque
 def store(connection: Connection, rows: Sequence[Row]) -> list[Row]:
     """Store the games that are not stored yet, in this order.
 
-    Return shared ones that another server had stored with another end, as they are stored.
-    Raises `OtherGameError`, and other errors for a game that the database will never take.
+    Return the stored rows of shared games that another server had stored with another end. Raises
+    `OtherGameError`, and other errors for a game that the database rejects.
     """
     fresh, differing = _compared(connection, rows)
     otherwise = []
@@ -105,9 +104,9 @@ def store(connection: Connection, rows: Sequence[Row]) -> list[Row]:
 
 
 def merge(connection: Connection, rows: Sequence[Row]) -> Merged:
-    """Store games of a journal or an export; pass over those whose id is taken, mostly by themselves.
+    """Store games of a journal or an export that are not stored yet, and replace games without a result.
 
-    Raises errors for a game that the database will never take.
+    Raises errors for a game that the database rejects.
     """
     fresh, differing = _compared(connection, rows)
     new, replaced = {row.game: row for row in fresh}, dict[GameId, Row]()
@@ -129,23 +128,23 @@ def merge(connection: Connection, rows: Sequence[Row]) -> Merged:
 
 
 def _players(row: Row) -> Sequence[Any]:
-    return row[3:9]  # names, kinds, and whether they are the server's own
+    return row[3:9]  # names, kinds, whether they are house players
 
 
 def _insert_games(connection: Connection, fresh: Sequence[Row]) -> None:
-    """Store games that are not stored, with their players and totals."""
+    """Insert games that are not stored, and update their players and the totals."""
     if not fresh:
         return
     seen = dict[str, tuple[str, bool]]()
     for row in fresh:
         seen[row.first] = row.first_kind, row.first_house
         seen[row.second] = row.second_kind, row.second_house
-    ids, accounts = dict[str, int](), dict[int, Account]()
+    ids, accounts = dict[str, int](), dict[int, PlayerTotals]()
     for name, number, *kept in _known(connection, seen):
-        ids[name], accounts[number] = number, Account(*kept)
+        ids[name], accounts[number] = number, PlayerTotals(*kept)
     new = [name for name in seen if name not in ids]
     for number, name in enumerate(new, _last(connection, "players") + 1):
-        ids[name], accounts[number] = number, Account()
+        ids[name], accounts[number] = number, PlayerTotals()
     totals = Totals(accounts=accounts)
     rows = []
     for number, row in enumerate(fresh, _last(connection, "games") + 1):
@@ -167,7 +166,7 @@ def _insert_games(connection: Connection, fresh: Sequence[Row]) -> None:
 
 
 def _known(connection: Connection, names: Iterable[str]) -> Iterator[Any]:
-    """Yield the name, the number and the totals of each of these players who has played before."""
+    """Yield the name, number and totals of those players that are in the database."""
     spellings = {spelled(name): name for name in names}
     mark = _mark(connection.dialect.name)
     for part in _slices([*spellings]):
@@ -177,7 +176,7 @@ def _known(connection: Connection, names: Iterable[str]) -> Iterator[Any]:
 
 
 def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
-    """Remove games that do not count, and so are in no total; return their evidence."""
+    """Delete games that do not count, and so are in no total; return their evidence."""
     if not ids:
         return []
     query = select(exchanges.c.side, exchanges.c.body, games.c.game).join(games).where(games.c.game.in_(ids))
@@ -189,14 +188,15 @@ def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
 
 
 def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
-    """Store evidence, once for each side of a game. Evidence of an unknown game is dropped."""
+    """Store evidence. Evidence of an unknown game, and a second one of the same side, is dropped."""
     _execute(connection, "insert_exchanges", rows)
 
 
 def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings]]:
-    """Enter all stored games in `totals`, a page at a time.
+    """Add all stored games to `totals`, a page at a time.
 
-    Yields the missing and wrong ratings of each page, by the number of the game in the database.
+    Yields, for each page, the correct ratings of games whose stored ones are missing or wrong, by the game's
+    number in the database.
     """
     kept = (games.c[name] for name in Ratings._fields)
     columns = (games.c.id, *(games.c[name] for name in Entry._fields[:-1]), func.length(games.c.moves), *kept)
@@ -204,8 +204,8 @@ def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings
     last = 0
     while page := connection.execute(query.where(games.c.id > last)).all():
         lacking = {}
-        for number, *about in page:
-            entry, ratings = about[: -len(Ratings._fields)], about[-len(Ratings._fields) :]
+        for number, *values in page:
+            entry, ratings = values[: -len(Ratings._fields)], values[-len(Ratings._fields) :]
             right = totals.enter(Entry(*entry))
             if right != (*ratings,):
                 lacking[number] = right
@@ -214,14 +214,14 @@ def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings
 
 
 def recount(connection: Connection) -> Recounted:
-    """Compute all totals, tallies and ratings again from the games alone, and put right what differs."""
+    """Compute all totals, tallies and ratings again from the games, and correct those that differ."""
     kept, counted, rerated = totals_kept(connection), Totals(), 0
     for lacking in replay(connection, counted):
         _execute(connection, "update_ratings", [(*ratings, number) for number, ratings in lacking.items()])
         rerated += len(lacking)
     if kept != counted:
         ids = connection.scalars(select(players.c.id)).all()
-        rows = [(*_totals_of(counted.accounts.get(number, Account())), number) for number in ids]
+        rows = [(*_totals_of(counted.accounts.get(number, PlayerTotals())), number) for number in ids]
         _execute(connection, "update_totals", rows)
         connection.execute(delete(tallies))
         _add(connection, counted.tallies)
@@ -229,11 +229,11 @@ def recount(connection: Connection) -> Recounted:
 
 
 def totals_kept(connection: Connection) -> Totals:
-    """Return the totals that are kept beside the games."""
+    """Return the stored totals."""
     accounts = connection.execute(select(players.c.id, *(players.c[name] for name in _TOTALS)))
     sums = connection.execute(select(tallies))
     return Totals(
-        {row[0]: Account(*row[1:]) for row in accounts if row.opened or row.replied},
+        {row[0]: PlayerTotals(*row[1:]) for row in accounts if row.opened or row.replied},
         {Key(*row[:4]): Tally(*row[4:]) for row in sums},
     )
 
@@ -252,7 +252,7 @@ def prune(connection: Connection, before: int, most: int = 1_000) -> int:
 
 
 def clear(connection: Connection) -> Cleared:
-    """Remove all rows."""
+    """Delete all games, players, tallies and evidence."""
     for table in (exchanges, tallies):
         connection.execute(delete(table))
     removed = connection.execute(delete(games)).rowcount
@@ -260,9 +260,9 @@ def clear(connection: Connection) -> Cleared:
 
 
 def _compared(connection: Connection, rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, Row]]]:
-    """Return the games that are not stored yet, without repetitions, and those that are stored otherwise.
+    """Return the games that are not stored yet, each once, and those that differ from the stored ones.
 
-    Each of these comes behind the game that is there.
+    Each of the latter is a pair: the stored game, then the new one.
     """
     known: dict[GameId, Row] = {}
     mark = _mark(connection.dialect.name)
@@ -285,12 +285,12 @@ def _last(connection: Connection, table: str) -> int:
 
 
 def _add(connection: Connection, sums: dict[Key, Tally]) -> None:
-    """Add to the stored tallies."""
+    """Add sums to the stored tallies."""
     _execute(connection, "add_tallies", [(*key, *_sums_of(tally)) for key, tally in sums.items()])
 
 
 def _execute(connection: Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Execute one of `_statements` for all rows, without the cost of SQLAlchemy for each row."""
+    """Execute one of `_statements` for all rows, without SQLAlchemy's cost per row."""
     if rows:
         connection.exec_driver_sql(_statements(connection.dialect.name)[statement], rows)
 
@@ -334,13 +334,10 @@ def _slices(names: Sequence[T], length: int = 500) -> Iterable[Sequence[T]]:
     return (names[start : start + length] for start in range(0, len(names), length))
 
 
-# Storing lines of games that were kept elsewhere for a while: in a journal, or in an export.
-
-
 def store_lines(connection: Connection, lines: Sequence[Line], came: TakenUp) -> None:
-    """Store what can be stored, in the connection's transaction, and add to `came`.
+    """Store lines of a journal or an export, and add the counts to `came`.
 
-    A line that cannot be stored keeps no other from being stored.
+    A line that cannot be stored does not affect any other.
     """
     numbered = list[tuple[int, Row]]()
     for number, line in lines:

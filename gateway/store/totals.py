@@ -1,11 +1,7 @@
-"""How a game changes two players' totals and ratings. Pure: numbers in, numbers out.
+"""The effect of a game on two players' totals and ratings. Pure.
 
-The same code updates the totals when a game is stored, and computes them again from all games, so the two
-cannot differ. The rule it keeps: a rating depends only on the games and their order, to the last bit.
-
-A rating is a normal distribution, by Plackett and Luce's model: R. C. Weng, C.-J. Lin, "A Bayesian
-Approximation Method for Online Ranking", JMLR 12 (2011), algorithm 4, for two players. The package openskill
-computes the same, also for teams, which makes it too slow to keep a game with.
+The same code updates the totals when a game is stored and computes them again from all games, so the two
+cannot differ. A rating depends only on the games and their order, to the last bit.
 """
 
 from dataclasses import dataclass, field
@@ -15,27 +11,32 @@ from typing import NamedTuple
 MEAN = 25.0
 DEVIATION = 25.0 / 3
 _BETA = 25.0 / 6
-"""How much a player's performance in one game varies about its strength."""
+"""The standard deviation of a player's performance in one game."""
 _TAU = 25.0 / 300
-"""How much strength may change between two games: no rating becomes certain for good."""
+"""The standard deviation of the change of strength between two games, so that no rating becomes certain."""
 _KAPPA = 0.0001
-"""What is left of a variance after a game, at least."""
+"""The least factor by which a game can reduce a variance."""
 
 
 class Rating(NamedTuple):
-    """A strength and its uncertainty. The defaults are those of a new player."""
+    """The strength of a player, as a normal distribution. The defaults are those of a new player."""
 
     mean: float = MEAN
     deviation: float = DEVIATION
 
     @property
     def sure(self) -> float:
-        """The strength that the player exceeds with a probability of 99.9 %. Standings are in this order."""
+        """The strength that the player has with a probability of 99.9 %: the order of standings."""
         return self.mean - 3 * self.deviation
 
 
 def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
-    """Return both ratings after a game; `result` is 1 or 2 for the winner, 0 for a draw."""
+    """Return both ratings after a game; `result` is 1 or 2 for the winner, 0 for a draw.
+
+    This is the model of Plackett and Luce for two players: R. C. Weng, C.-J. Lin, "A Bayesian Approximation
+    Method for Online Ranking", JMLR 12 (2011), algorithm 4. The package openskill computes the same, also for
+    teams, but is too slow to be called for every game.
+    """
     one, two = (sqrt(each.deviation * each.deviation + _TAU * _TAU) for each in (first, second))
     c = sqrt(one**2 + _BETA**2 + (two**2 + _BETA**2))
     strengths = exp(first.mean / c), exp(second.mean / c)
@@ -59,10 +60,10 @@ class Ratings(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A game as the totals need it."""
+    """The fields of a game that enter the totals."""
 
     first: int
-    """A player's number in the database."""
+    """The first mover's number in the database."""
     second: int
     result: int
     """As in `GameRecord.result`."""
@@ -75,7 +76,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(slots=True)
-class Account:
+class PlayerTotals:
     """A player's totals, over the games that count."""
 
     opened: int = 0
@@ -94,7 +95,7 @@ class Account:
 
 
 class Key(NamedTuple):
-    """What all games of a tally have in common."""
+    """The key of a tally: the fields that are the same for all its games."""
 
     first: int
     second: int
@@ -115,15 +116,15 @@ class Tally:
 
 @dataclass(slots=True)
 class Totals:
-    """Accounts by the player's number, and tallies. A missing one counts as zero."""
+    """Accounts by the player's number, and tallies by key. A missing entry counts as zero."""
 
-    accounts: dict[int, Account] = field(default_factory=dict)
+    accounts: dict[int, PlayerTotals] = field(default_factory=dict)
     tallies: dict[Key, Tally] = field(default_factory=dict)
 
     def enter(self, entry: Entry) -> Ratings:
         """Count a game; return both players' ratings after it."""
-        first = self.accounts.setdefault(entry.first, Account())
-        second = self.accounts.setdefault(entry.second, Account())
+        first = self.accounts.setdefault(entry.first, PlayerTotals())
+        second = self.accounts.setdefault(entry.second, PlayerTotals())
         first_moves, second_moves = (entry.moves + 1) // 2, entry.moves // 2
         first.opened += 1
         first.opened_won += entry.result == 1

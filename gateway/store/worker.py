@@ -1,15 +1,8 @@
 """The program of the store process: it writes what the server sends to the database.
 
-Knows the socket to the server, and which of the database's errors mean that it cannot be used now. Logs
-nothing but its own crash: the server hears of every error, and logs it. Its first order
-is to open the database. The rules it keeps:
-
-- When its server has ended, even if killed, it finishes its work and ends.
-- What the database will never take keeps nothing else from being stored: the answer names it.
-- An error of the database is answered with "failed", and the next attempt makes a new connection.
-- It gives way to play once the database is open: until then the server waits for it. Not with PostgreSQL:
-  there the writers of other servers wait for it, and for as long as it is kept from the processor.
-- What takes time is done before a transaction begins.
+Knows the socket to the server, and the errors of the database. The first message opens the database. It logs
+nothing but its own crash, since the server gets every error as an answer. When the server has ended, even if
+killed, it finishes its work and ends.
 """
 
 import gc
@@ -30,15 +23,15 @@ from gateway.store import StoreError, storing
 from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
 from gateway.store.evidence import stored
-from gateway.store.journal import Left, draw_run, next_left
+from gateway.store.journal import LeftFile, draw_run, next_left
 from gateway.store.records import Cleared, Enclosure, Row, TakenUp, Written
 
 NICENESS = 10
-"""The niceness of this process. On a processor shared with play it still gets about 10 %."""
+"""The niceness of this process. On a processor that it shares with play it still gets about 10 %."""
 BESIDE = "-unstored"
-"""What comes behind the name of a file with a database, for the folder of its journals."""
+"""The suffix that makes the name of a database file that of the folder with its journals."""
 ELSEWHERE = "c4gateway-unstored"
-"""The folder of the journals of a database that is no file, where the server was started."""
+"""The folder with the journals of a PostgreSQL database, in the server's working directory."""
 DAY = 86_400_000
 """Milliseconds."""
 
@@ -53,30 +46,31 @@ class Worker:
         journal: tuple[str, str] | None = None,
         claim: Claim | None = None,
     ) -> None:
-        """Keep evidence for `keep_wire` days; None for ever.
+        """Store evidence for `keep_wire` days; None is for ever.
 
-        `journal` is the folder with journals, and what the names of those of this database begin with.
-        `claim` is the server's on the database.
+        `journal` is the folder with journals, and the prefix of the names of this database's journals.
+        `claim` is the server's lock on the database.
         """
         self.database = database
         self._claim = claim
         self._keep_wire = keep_wire
         self._journal = journal
-        self._left: Left | None = None
-        """The file of a journal that is being stored."""
+        self._left: LeftFile | None = None
+        """The journal file that is being stored."""
         self._failed = set[Path]()
-        """Files that could not be read or removed, since all others were stored."""
+        """Files that could not be read or removed. They are tried again when all others are stored."""
 
     def write(self, games: Sequence[Row], evidence: Iterable[Enclosure] = ()) -> Written:
-        """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
+        """Store games, and evidence of these and earlier ones. What is already stored stays unchanged.
 
-        Raises StoreError if nothing is stored, and all of it should be tried again later.
+        Raises StoreError if nothing is stored, and the call should be tried again later.
         """
+        # Evidence is packed before the transaction begins, since that takes time.
         packed, damaged = list[storing.Packed](), list[str]()
         for each in evidence:
             try:
                 packed.append((each.side, stored(each.exchange), each.game))
-            except Exception as error:  # whatever is wrong with it, nothing else waits for that
+            except Exception as error:  # damaged evidence must not keep games from being stored
                 if is_passing(error):
                     raise
                 damaged.append(repr(error))
@@ -94,7 +88,7 @@ class Worker:
         return written._replace(evidence=[*damaged, *written.evidence])
 
     def tidy(self) -> bool:
-        """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
+        """Delete some of the evidence that is too old; return whether there is more. Raises StoreError."""
         if self._keep_wire is None:
             return False
         before = round(time.time() * 1000 - self._keep_wire * DAY)
@@ -102,7 +96,7 @@ class Worker:
             return storing.prune(connection, before) > 0
 
     def take_up(self) -> TakenUp:
-        """Store some games of a journal whose writer is gone. Raises as `tidy`."""
+        """Store some games of a journal whose writer has ended. Raises StoreError."""
         if self._journal is None:
             return TakenUp()
         folder, name = self._journal
@@ -114,30 +108,30 @@ class Worker:
             lines = left.portion()
             if not lines:
                 left.remove()
-                self._let_go()
+                self._close_left()
                 return TakenUp(more=True)
-        except OSError as error:  # no fault of the database's; other files are stored all the same
+        except OSError as error:  # an error of this file, not of the database; go on with the others
             if self._left is None:
                 self._failed.clear()
-                return TakenUp(said=f"{error.filename or folder}: {error.strerror}")
+                return TakenUp(detail=f"{error.filename or folder}: {error.strerror}")
             path = self._left.path
             self._failed.add(path)
-            self._let_go()
-            return TakenUp(more=True, said=f"{path}: {error.strerror}")
+            self._close_left()
+            return TakenUp(more=True, detail=f"{path}: {error.strerror}")
         came = TakenUp(more=True)
         with self.database.writing() as connection:
             storing.store_lines(connection, lines, came)
         left.done(refused=bool(came.refused))
-        came.said = str(left.kept_as) if came.refused else None
+        came.detail = str(left.kept_as) if came.refused else None
         return came
 
-    def _let_go(self) -> None:
+    def _close_left(self) -> None:
         if self._left is not None:
             self._left.close()
             self._left = None
 
     def clear(self) -> Cleared:
-        """Remove all games and players. Raises as `write`."""
+        """Remove all games and players. Raises StoreError."""
         with self.database.writing(unhurried=True) as connection:
             return storing.clear(connection)
 
@@ -150,8 +144,12 @@ def main() -> None:
 
 
 def serve(server: socket.socket, niceness: int = 0) -> None:
-    """Answer the messages on the socket, until the server is gone; give way by `niceness` meanwhile."""
-    with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
+    """Answer the messages on the socket until the server closes it, with the priority lowered by `niceness`.
+
+    The priority is lowered only when the database is open, since until then the server waits for it. With
+    PostgreSQL it is not, since the writers of other servers wait for this process's transactions.
+    """
+    with server, server.makefile("rb") as messages, suppress(OSError):  # the server has ended
         orders = read_message(messages)
         if orders is None:
             return
@@ -171,19 +169,19 @@ def serve(server: socket.socket, niceness: int = 0) -> None:
 
 
 def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tuple[str, str]]:
-    """Open a database; return it, the answer, and where its journals are.
+    """Open a database as the first message says; return it, the answer, and where its journals are.
 
-    Where the database was not open before, the answer has the fields of `process.Opened`.
+    The answer to "open" has the fields of `process.Opened`; that to "open again" is None.
     """
     match orders:
         case ["open", _, where, folder, _]:
             claim.take()
             database = open_to_write(where)
-            claim.take()  # the file may be new
+            claim.take()  # again, since the file may be new
             place = database.place
             name = run_sign(database.lineage())
             beside = ELSEWHERE if place.file is None else os.path.realpath(place.where) + BESIDE
-            folder = os.path.abspath(folder or beside)  # the same by whatever path the database is reached
+            folder = os.path.abspath(folder or beside)
             run, trouble = draw_run(Path(folder), name, database.next_run)
             opened = (database.label, place.where, place.file, run % RUNS, (folder, name), trouble)
             return database, opened, (folder, name)
@@ -194,7 +192,7 @@ def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tupl
 
 
 def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
-    """Carry out a request; return "done" and its result, or "failed" or "mistaken" and an error."""
+    """Carry out a request; return ("done", result), ("failed", error), or ("mistaken", error) for a bug."""
     try:
         match question:
             case ["write", games, evidence]:
@@ -205,7 +203,7 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
                 return "done", worker.tidy()
             case ["take up"]:
                 came = worker.take_up()
-                return "done", (*astuple(came)[:-2], [*map(tuple, came.refused)], came.said)
+                return "done", (*astuple(came)[:-2], [*map(tuple, came.refused)], came.detail)
             case ["clear"]:
                 return "done", astuple(worker.clear())
             case _:

@@ -1,9 +1,7 @@
-"""Formats: who meets whom in the next round, as a pure function of who takes part and what was played.
+"""Tournament formats: pure functions from players and earlier rounds to the pairings of the next round.
 
-A round is a list of pairings. The next one is asked for when every game of the last one has a result, and
-none is the end. So Swiss and knockout fit as well as formats that have a single round: both pair by the
-scores of earlier rounds. Whoever is in no pairing of a round has a bye in it, and whoever has withdrawn is
-not among the players.
+The next round is asked for when every game of the last one has a result; no pairings end the tournament. A
+player without a pairing has a bye. Formats with several rounds, such as Swiss, can pair by earlier scores.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,27 +9,27 @@ from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 Pairing: TypeAlias = tuple[int, int]
-"""Two players, by number, who play each other. The first-named one opens their first game and every other."""
+"""Two players, by number. The first one has the first move in games with an even number, from 0."""
 
 
 class Score(NamedTuple):
-    """What a pairing came to, of whose games some are missing where a player has withdrawn."""
+    """The result of a pairing. Some games are missing if a player has withdrawn."""
 
     pairing: Pairing
     points: tuple[float, float]
-    """Of either player: 1 for each game won, half of one for each drawn."""
+    """The points of each player: 1 for a win, 0.5 for a draw."""
 
 
 Round: TypeAlias = Sequence[Score]
 Format: TypeAlias = Callable[[Sequence[int], Sequence[Round]], Sequence[Pairing]]
-"""Returns the pairings of the next round for these players, after these rounds; none at the end."""
+"""Returns the pairings of the next round for these players, without the withdrawn, after these rounds."""
 
 
 def round_robin(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:
-    """Let everybody meet everybody."""
+    """Pair each player with every other one, in one round."""
     return [] if rounds else list(combinations(players, 2))
 
 
 def gauntlet(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:
-    """Let the first player meet all others."""
+    """Pair the first player with each of the others, in one round."""
     return [] if rounds else [(players[0], other) for other in players[1:]]

@@ -1,11 +1,8 @@
-"""The schedule: which games are to be played, which are being played, and which have a result.
+"""The schedule of a tournament: games to be played, games being played, games with a result.
 
-What is to be played follows from the format and from what is stored, results and withdrawals, alone: so
-whoever was stopped goes on with the same games, those that were on included. A game that ended without a
-result, as where it was aborted, is not recorded; it is released, and is played again.
-
-Games of a pairing are numbered from 0. Games 2k and 2k + 1 are a pair: they share an opening, and the
-first-named player opens the even one.
+It follows from the format and the stored entries alone, so a tournament that was stopped goes on with the
+same games. Games of a pairing are numbered from 0; games 2k and 2k + 1 are a pair with the same opening and
+swapped sides.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +12,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 from gateway.tournament.formats import Format, Pairing, Score
 
 AT_MOST = 50
-"""Games that one table takes at once: a player may have to come back after them."""
+"""The most games that one table takes at once."""
 
 
 class Result(Protocol):
@@ -23,7 +20,7 @@ class Result(Protocol):
 
     @property
     def pairing(self) -> int:
-        """The number of its pairing, from 0 on in the order in which the format returned them."""
+        """The number of its pairing, from 0, in the order in which the format returned them."""
 
     @property
     def number(self) -> int:
@@ -31,7 +28,7 @@ class Result(Protocol):
 
     @property
     def points(self) -> float:
-        """What the first-named player of the pairing got: 1, 0.5 or 0."""
+        """The points of the first player of the pairing: 1, 0.5 or 0."""
 
 
 R = TypeVar("R", bound=Result)
@@ -39,7 +36,7 @@ R = TypeVar("R", bound=Result)
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """A player takes part no more."""
+    """A player has withdrawn from the tournament."""
 
     player: int
 
@@ -48,10 +45,10 @@ Entry: TypeAlias = R | Withdrawal
 
 
 class Storage(Protocol[R]):
-    """Where results and withdrawals stay when the process ends, however it does.
+    """Stores results and withdrawals on disk.
 
-    One for formats of a single round MAY forget withdrawals. Then a player that has withdrawn takes part
-    again after a stop; with several rounds the later ones would be paired otherwise than they were.
+    For formats with one round it may drop withdrawals; a player that has withdrawn then takes part again
+    after a restart. With several rounds that would change the pairings of later rounds.
     """
 
     def load(self) -> Iterable[Entry[R]]:
@@ -66,13 +63,14 @@ class _Games:
     """The state of a pairing's games."""
 
     over: set[int] = field(default_factory=set)
+    """Games that have a result."""
     taken: set[int] = field(default_factory=set)
-    """Those that a table has, and that are not over."""
+    """Games that a table has taken and that are not over."""
     first: int = 0
-    """No game before this one is open."""
+    """A lower bound: no game before this one is open."""
     tables: int = 0
     points: float = 0.0
-    """Of the first-named player."""
+    """The points of the first player."""
 
 
 class Schedule(Generic[R]):
@@ -86,23 +84,22 @@ class Schedule(Generic[R]):
         storage: Storage[R],
         on_result: Callable[[R], None] | None = None,
     ) -> None:
-        """Count what is stored. `games` are those of each pairing, an even number.
+        """Load the stored entries. `games` is the number of games of each pairing, which has to be even.
 
-        `on_result` is called with each result that counts: now with those that are stored, later with those
-        that are recorded. Raises OSError, and ValueError where an entry is there twice, or is of no game or
-        player.
+        `on_result` is called with each result, stored now or recorded later. Raises OSError, and ValueError
+        if an entry occurs twice, or has an unknown game or player.
         """
         self.pairings: list[Pairing] = []
-        """Those of all rounds so far."""
+        """The pairings of all rounds so far."""
         self.games = games
         self.left = 0
-        """How many games of these are still to be played."""
+        """The number of games of these pairings that are still to be played."""
         self._players = players
         self._format = format
         self._storage = storage
         self._on_result = on_result
         self._rounds: list[slice] = []
-        """Which of the pairings are those of each round."""
+        """For each round, the indices of its pairings."""
         self._games: list[_Games] = []
         self._withdrawn = set[int]()
         self._begin_rounds()
@@ -111,13 +108,13 @@ class Schedule(Generic[R]):
             self._count(entry)
 
     def record(self, result: R) -> None:
-        """Store a result, and count it. Raises OSError, and ValueError if its game was not to be played."""
+        """Store and count a result. Raises OSError, and ValueError if its game was not to be played."""
         self._check(result)
         self._storage.append(result)
         self._count(result)
 
     def withdraw(self, player: int) -> int:
-        """Store that a player takes part no more; return how many of its games are left out.
+        """Store that a player has withdrawn; return the number of its games that will not be played.
 
         Raises OSError, and ValueError if it has withdrawn before.
         """
@@ -127,7 +124,7 @@ class Schedule(Generic[R]):
         return self._count(withdrawal)
 
     def is_wanted(self, pairing: int, number: int) -> bool:
-        """Whether a game is to be played, or is being played: it is not over, and nobody has withdrawn."""
+        """Whether a game exists, is not over, and neither player has withdrawn."""
         return (
             0 <= pairing < len(self.pairings)
             and 0 <= number < self.games
@@ -135,10 +132,10 @@ class Schedule(Generic[R]):
             and number not in self._games[pairing].over
         )
 
-    # Tables: where games of one pairing are played, one after the other.
+    # Tables. Each plays games of one pairing, one after the other. A game is open if no table has taken it.
 
     def assign(self) -> int | None:
-        """Return the pairing for another table, the one with the fewest; None where no game is open."""
+        """Assign a table to the pairing with the fewest tables; return it, None without open games."""
         waiting = [number for number in range(len(self.pairings)) if self._count_open(number)]
         if not waiting:
             return None
@@ -147,9 +144,10 @@ class Schedule(Generic[R]):
         return pairing
 
     def take(self, pairing: int) -> list[int]:
-        """Return the next games for a table, whole pairs unless one is half played; none where none is open.
+        """Assign the next games to a table, in whole pairs unless one is half played; none if none is open.
 
-        As long as there are many it is a part of them, so that all tables of the pairing end together.
+        While many are open it is a share of them, so that all tables of the pairing end at about the same
+        time.
         """
         games = self._games[pairing]
         share = self._count_open(pairing) // (2 * max(1, games.tables))
@@ -159,7 +157,7 @@ class Schedule(Generic[R]):
         for number in range(games.first, self.games):
             if number in games.over or number in games.taken:
                 continue
-            # One more is taken where that completes a pair.
+            # One more game is taken if it completes a pair.
             if len(taken) >= wanted and not (number % 2 and number == taken[-1] + 1):
                 break
             taken.append(number)
@@ -168,23 +166,23 @@ class Schedule(Generic[R]):
         return taken
 
     def release(self, pairing: int, unplayed: Iterable[int] = ()) -> None:
-        """Take a table from its pairing; what it has taken and not played is open again."""
+        """Remove a table from its pairing. The games that it has taken and not played are open again."""
         games = self._games[pairing]
         games.tables -= 1
         games.taken.difference_update(unplayed)
         games.first = min(games.first, *unplayed, self.games)
 
     def _count_open(self, pairing: int) -> int:
-        """Return how many games of a pairing nobody has taken."""
+        """Return the number of open games of a pairing."""
         games = self._games[pairing]
         if not self._withdrawn.isdisjoint(self.pairings[pairing]):
             return 0
         return self.games - len(games.over) - len(games.taken)
 
-    # What is stored.
+    # Entries.
 
     def _check(self, entry: Entry[R]) -> None:
-        """Raise ValueError where an entry cannot follow those before it."""
+        """Raise ValueError if an entry cannot follow those before it."""
         if isinstance(entry, Withdrawal):
             if not 0 <= entry.player < self._players or entry.player in self._withdrawn:
                 raise ValueError(f"player {entry.player} has withdrawn twice, or is none")
@@ -192,7 +190,7 @@ class Schedule(Generic[R]):
             raise ValueError(f"game {entry.number} of pairing {entry.pairing} is there twice, or is none")
 
     def _count(self, entry: Entry[R]) -> int:
-        """Count an entry; return how many games are left out because of it."""
+        """Count an entry; return the number of games that will not be played because of it."""
         left_out = 0
         if isinstance(entry, Withdrawal):
             left_out = sum(

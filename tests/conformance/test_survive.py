@@ -20,7 +20,7 @@ from conformance.boards import CELLS, COLUMNS, ROWS, drops
 from conformance.dialects.script import Game, Outcome, Wish
 from conformance.lab.report import Row
 from conformance.lab.servers import Gateway, redis_program
-from conformance.lab.survive.command import PLAYS, survive
+from conformance.lab.survive.command import EXPECTED, PLAYS, survive
 from conformance.lab.survive.faults import PAIRED, Measured, Scene
 from conformance.lab.survive.games import LENGTH, Result, course, integrity, stored_in
 from conformance.lab.survive.lobby import Told, Visitor, agreement
@@ -298,3 +298,8 @@ def test_what_is_told_in_a_lobby_is_held_against_what_is_stored(
     found = agreement([ann, bob], stored)
     assert [line.partition(":")[0] for line in found.differences] == differences
     assert found.met == ({(ann.origin, bob.origin)} if stored else set())
+
+
+def test_expected_lines_are_in_the_log_of_a_server_whose_database_fails() -> None:
+    source = (Path(__file__).parents[2] / "gateway/store/open_games.py").read_text()
+    assert [text for text in EXPECTED if text not in source] == []

@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from gateway.game.events import Reason, Way
 from gateway.game.text import printable
-from gateway.store.evidence import NUMBER, Exchange, Line, Moves, Turn, clock_left, elapsed, found
+from gateway.store.evidence import NUMBER, Exchange, Line, Moves, Turn, clock_left, elapsed, find_moves
 from gateway.store.records import GameRecord
 
 
@@ -93,7 +93,7 @@ class Timeline:
 
 def timeline(record: GameRecord, both: tuple[Exchange | None, Exchange | None]) -> Timeline:
     """Return the table of a game."""
-    moves = found(record.moves, record.thought, both)
+    moves = find_moves(record.moves, record.thought, both)
     cells = [_cells(moves, side, lines or ()) for side, lines in enumerate(both)]
     turns = tuple(moves.turn(number) for number in range(1, len(record.moves) + 1))
     notes = (_notes(both[0]), _notes(both[1]))

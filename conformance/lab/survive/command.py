@@ -31,7 +31,7 @@ OPTIONS = ("--rounds", str(LENGTH), "--games-per-pair", "0")
 NODES = "abc"
 DRAIN_LIMIT = 60.0
 """Seconds that a server gives its games when it stops: many times what any of these takes."""
-EXPECTED = ("the database has failed", "players hear of results that are not stored yet")
+EXPECTED = ("the database has failed", "players hear of results that only the journal has")
 """What a server says rightly where the database is away or slow."""
 
 

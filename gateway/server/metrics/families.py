@@ -1,8 +1,7 @@
-"""The metrics: their names, labels and texts, and where each figure comes from.
+"""The metrics: names, labels, texts, and the source of each figure. docs/operation.md explains them.
 
-Knows prometheus-client, whose import takes a tenth of a second: only a server that is asked for metrics
-imports this. Each family is made of what is there already, in a fraction of a millisecond, so the caller can
-let the event loop turn between two of them. docs/operation.md explains them to the operator.
+Knows prometheus-client, whose import takes 0.1 s, so only a server with metrics imports this module. Each
+family takes a fraction of a millisecond.
 """
 
 from collections import Counter
@@ -28,7 +27,7 @@ from gateway.hub.remote import Cluster
 from gateway.runtime.histogram import BOUNDS, Histogram
 from gateway.runtime.turns import TimedTurns
 from gateway.server.metrics.requests import Requests
-from gateway.server.metrics.tally import Tally
+from gateway.server.metrics.tally import GameCounts
 
 if TYPE_CHECKING:
     from gateway.store.batcher import Batcher
@@ -38,31 +37,31 @@ L = TypeVar("L", bound=tuple[str, ...])
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 LIMIT = "limit_"
-"""What the counted things begin with that are limits."""
+"""The prefix of the names of counts that are limits."""
 HOUSE = "house"
 """The dialect of the server's own players."""
 _OWN = ("connections", "connections_over", "refused", "dropped")
-"""What is counted and has a family of its own."""
+"""The names of counts that have a family of their own."""
 _PROCESS = ProcessCollector(registry=None)
 _ENDS = (*map(str, BOUNDS), "+Inf")
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the figures are."""
+    """The sources of the figures."""
 
     hub: Hub
-    tally: Tally
+    tally: GameCounts
     turns: TimedTurns
     dialects: Sequence[str]
     """The names of all dialects."""
     house: Callable[[], Mapping[str, int]]
-    """Returns how many moves of each kind wait for a worker of the house's."""
+    """Returns the number of moves of each kind that wait for a worker of the house players."""
     restarts: Callable[[], Mapping[str, int]]
-    """Returns how often each child process had to be started again."""
+    """Returns how often each child process was started again."""
     batcher: "Batcher | None"
     requests: Requests | None
-    """Those that the page answered; None without a page."""
+    """The requests that the page answered; None without a page."""
 
 
 class _Alone(Collector):
@@ -76,13 +75,13 @@ class _Alone(Collector):
 
 
 def texts(sources: Sources) -> Iterator[bytes]:
-    """Return the text of each family; each figure is that of the moment in which it is asked for."""
+    """Yield the text of each family, made when it is asked for."""
     for family in _families(sources):
         yield generate_latest(_Alone(family))
 
 
 def process_text() -> bytes:
-    """Return what the system knows of this process. For a thread: it counts each open file."""
+    """Return the text of the system's figures of this process. Runs in a thread: it counts all open files."""
     return generate_latest(_PROCESS)
 
 

@@ -1,7 +1,7 @@
-"""The HTTP requests that were answered: how many, and how long each waited for its answer to begin.
+"""Counts of answered HTTP requests, with the times until the answers began.
 
-The web's process counts them and tells the process that plays, which adds them up for as long as it runs.
-Knows paths by their beginning alone.
+The web's process counts them and sends the counts to the process that plays, which adds them up. Knows only
+how paths begin.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Row: TypeAlias = tuple[str, int, Sequence[int], float]
 
 
 def kind_of(path: str) -> str:
-    """Return the kind of a path; whatever is no other is a page."""
+    """Return the kind of a path; any other path is a page."""
     return next((kind for beginning, kind in _BEGINNINGS if path.startswith(beginning)), "page")
 
 
@@ -27,26 +27,26 @@ class Requests:
 
     def __init__(self) -> None:
         self.delays: dict[tuple[str, int], Histogram] = {}
-        """For each kind and status, how long it took until answers began."""
+        """The times until answers began, by kind and status."""
 
     def add(self, kind: str, status: int, seconds: float) -> None:
         """Count one answer."""
         self.delays.setdefault((kind, status), Histogram()).add(seconds)
 
     def take(self) -> list[Row]:
-        """Return what was counted since the last time."""
+        """Return and forget the counts since the last call."""
         counted, self.delays = self.delays, {}
         return [(*key, delays.counts(), delays.total) for key, delays in counted.items()]
 
     def join(self, rows: Sequence[Row]) -> None:
-        """Add what `take` returned elsewhere. Raises ValueError if that is none of it."""
+        """Add rows that `take` returned in another process. Raises ValueError for invalid rows."""
         for kind, status, counts, total in rows:
             if kind not in KINDS or status not in range(100, 600):
                 raise ValueError("neither a kind of path nor a status")
             self.delays.setdefault((kind, status), Histogram()).join(counts, total)
 
     def by_kind(self) -> dict[str, Histogram]:
-        """Return how long it took until answers of each kind began."""
+        """Return the times until answers began, by kind."""
         found = {kind: Histogram() for kind in KINDS}
         for (kind, _), delays in self.delays.items():
             found[kind].join(delays.counts(), delays.total)

@@ -1,11 +1,7 @@
-"""The port on which metrics are read, by HTTP/1.1.
+"""The port for metrics, by HTTP/1.1.
 
-Knows trio and h11, one request a connection, and one path. Does not know what the metrics are. The rules it
-keeps:
-
-- Nobody who plays waits for a reader: the loop turns between the parts of an answer, and the same answer
-  serves all who ask within `FRESH` seconds.
-- A connection ends after `PATIENCE` seconds, whatever its client does. Of more than `MOST` the oldest ends.
+Knows trio and h11, one request per connection, and one path. Does not know the metrics. The parts of an
+answer are made in several turns of the loop, so that games are not delayed.
 """
 
 import logging
@@ -21,20 +17,20 @@ from gateway.runtime.addresses import is_loopback
 
 PATH = b"/metrics"
 FRESH = 0.1
-"""Seconds for which an answer is given again."""
+"""Seconds for which the same answer is used again."""
 PATIENCE = 10.0
-"""Seconds that a client has to ask, to read the answer and to hang up."""
+"""Seconds after which a connection is closed."""
 MOST = 8
-"""Connections at once."""
+"""The most connections. A further one closes the oldest."""
 _ACCEPTED = 64
-"""Connections, with those that are about to be closed."""
+"""The most connections, including those that are about to be closed."""
 _CHUNK = 4096
 
 logger = logging.getLogger(__name__)
 
 
 class MetricsService:
-    """Answers those who read metrics."""
+    """Serves the metrics."""
 
     def __init__(
         self,
@@ -44,11 +40,11 @@ class MetricsService:
         in_thread: Callable[[], bytes] | None = None,
         allowed: Collection[str] = (),
     ) -> None:
-        """Listen with `listeners`, which are closed at the end, and answer with what `texts` returns.
+        """Accept at `listeners`, which are closed at the end, and answer with the parts that `texts` yields.
 
-        One step of that MUST take less than a millisecond. What takes longer is returned by `in_thread`,
-        which is called in a thread. On this machine's own addresses alone, a request names the server as
-        `is_known` says, with the origins that are `allowed`.
+        Each part must take less than a millisecond. `in_thread` returns a further part, and is called in a
+        thread. If all listeners are on loopback addresses, `is_known` checks the Host of a request with
+        `allowed`.
         """
         self._is_local = all(is_loopback(each.socket.getsockname()[0]) for each in listeners)
         self._allowed = allowed
@@ -64,7 +60,7 @@ class MetricsService:
         self._fresh_until = 0.0
 
     def stop(self) -> None:
-        """Hang up on everybody; then `run` returns."""
+        """Close all connections; `run` returns."""
         self._stopping.set()
 
     async def run(self) -> None:
@@ -86,7 +82,7 @@ class MetricsService:
                 await self._answer(stream)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
                 pass
-            except Exception:  # a mistake of ours; it costs this answer alone
+            except Exception:  # a bug, which must end this connection only
                 logger.exception("metrics came to an internal error", extra={"event": "metrics_failed"})
             finally:
                 del self._lives[life]
@@ -103,7 +99,7 @@ class MetricsService:
                 await stream.send_all(await self._response(request))
         await stream.send_eof()
         while await stream.receive_some(_CHUNK):
-            pass  # to close while something is unread would destroy the answer
+            pass  # closing with unread data would reset the connection before the client has the answer
 
     async def _response(self, request: h11.Request) -> bytes:
         if self._is_local and not is_known(value_of(request, b"host"), self._allowed):

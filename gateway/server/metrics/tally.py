@@ -1,7 +1,7 @@
-"""The games of this run of the server, counted as the feed tells of them.
+"""Counts of the games of this run of the server, from the facts of the feed.
 
-Knows facts. Does not know names: of a player it looks at the dialect alone. Moves are counted when their game
-is over, so that no fact has to be made of each.
+Knows facts, and only the dialect of a player. Moves are counted when their game is over, so that no fact is
+needed for each move.
 """
 
 from collections import Counter
@@ -14,25 +14,25 @@ from gateway.hub.feed import Feed
 from gateway.store.records import WORDS
 
 
-class Tally:
-    """Subscribes to a feed, and counts."""
+class GameCounts:
+    """Subscribes to a feed and counts games."""
 
     def __init__(self, feed: Feed) -> None:
         self.started: Counter[tuple[str, str]] = Counter()
-        """Games that began, by the dialects of the first mover and the second."""
+        """Games that began, by the dialects of the first and the second mover."""
         self.ended: Counter[tuple[str, str]] = Counter()
-        """Games whose end was told, by these."""
+        """Games that ended, by the same dialects."""
         self.reasons: Counter[str] = Counter()
-        """The same, by the reason, in the word of exports."""
+        """Games that ended, by the word for the reason as in exports."""
         self.moves: Counter[str] = Counter()
-        """Moves in them, by the mover's dialect."""
+        """Moves in games that ended, by the mover's dialect."""
         self.time_losses: Counter[str] = Counter()
-        """Games in them that were lost on time, by the loser's dialect."""
+        """Games that were lost on time, by the loser's dialect."""
         self._facts = feed.subscribe(self._count, (GameStarted, Finished))
 
     @property
     def playing(self) -> int:
-        """How many games are on, or over and not told yet."""
+        """The number of games that began and whose end was not published yet."""
         return self.started.total() - self.ended.total()
 
     def _count(self) -> None:

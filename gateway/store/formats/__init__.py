@@ -1,7 +1,7 @@
-"""Games as text, one module for each format.
+"""Export formats, one module each.
 
-`write` makes an iterator of pieces of text, each whole lines, out of an iterator of games; it holds one game
-at most. No format writes a character that nobody sees.
+`write` turns an iterator of games into an iterator of texts, each of whole lines, with one game at a time in
+memory. Invisible characters are escaped in all formats.
 """
 
 import re
@@ -13,11 +13,11 @@ from gateway.store.records import GameRecord
 ONLY_OUT = re.compile(
     rb'(?P<csv>(\xef\xbb\xbf)?"?id"?[,;\t]"?began)|(?P<pgn>\[Event ")|(?P<arena>[0-2][0-6]*\s*$)'
 )
-"""How an export begins that cannot be read back."""
+"""Matches the beginning of an export that cannot be imported again."""
 
 
 def arena_lines(games: Iterable[GameRecord]) -> Iterator[str]:
-    """Yield c4-arena's own record of each game: the digit of its result, and the columns."""
+    """Yield each game in c4-arena's own format: the digit of the result, then the columns."""
     return (f"{game.result}{game.moves}\n" for game in games)
 
 

@@ -1,9 +1,8 @@
-"""One JSON object a line, with everything that is stored of a game but its evidence.
+"""One JSON object a line, with all that is stored of a game except its evidence.
 
-The keys are those of `GameRecord`, but `id` for its `game`; what there are two of is an array, the first
-mover's first. Times are milliseconds, points in time Unix time. `winner` is 1 for the first mover, 2 for the
-second, 0 for nobody. `position` is `moves` as a position string; exports of older versions lack it. This is
-the only format that is read back, and it is read as strictly as what a client sends.
+The keys are those of `GameRecord`, except `id` for its `game`. Pairs are arrays, the first mover's value
+first. Durations are milliseconds, points in time milliseconds of Unix time. `winner` is 1 for the first
+mover, 2 for the second, 0 for neither. This is the only format that can be imported.
 """
 
 import json
@@ -24,7 +23,7 @@ def write(games: Iterable[GameRecord]) -> Iterator[str]:
 
 
 def read(line: str | bytes) -> list[GameRecord]:
-    """Return the games of a line: an object, or an array of them, as the log has games that were not stored.
+    """Return the games of a line: one object, or an array of them, as in log lines "not stored: ".
 
     Raises ValueError.
     """
@@ -36,7 +35,7 @@ def read(line: str | bytes) -> list[GameRecord]:
 
 
 def as_object(record: GameRecord) -> dict[str, Any]:
-    """Return the game as what JSON can say."""
+    """Return a game as a JSON object."""
     return {
         "id": record.game,
         "began": record.began,
@@ -57,39 +56,40 @@ def as_object(record: GameRecord) -> dict[str, Any]:
 
 
 def from_object(found: object) -> GameRecord:
-    """Undo `as_object`. Raises ValueError for what that makes of no game."""
-    about = _object({_POSITION: None, **found} if isinstance(found, dict) else found, {*_KEYS, _POSITION})
-    one, two = (_participant(each) for each in _pair(about["players"]))
-    thought = _pair(about["thought"])
+    """Return the game of a JSON object that `as_object` made. Raises ValueError for any other object.
+
+    Objects of older versions have no `position`.
+    """
+    entry = _object({_POSITION: None, **found} if isinstance(found, dict) else found, {*_KEYS, _POSITION})
+    one, two = (_participant(each) for each in _pair(entry["players"]))
+    thought = _pair(entry["thought"])
     record = GameRecord(
-        game=game_id(_text(about["id"])),
-        began=_number(about["began"], most=LATEST),
-        ended=_number(about["ended"], most=LATEST),
+        game=game_id(_text(entry["id"])),
+        began=_number(entry["began"], most=LATEST),
+        ended=_number(entry["ended"], most=LATEST),
         players=(one, two),
-        moves=_text(about["moves"]),
-        winner=winner_of(_number(about["winner"])),
-        reason=_reason(_text(about["reason"])),
+        moves=_text(entry["moves"]),
+        winner=winner_of(_number(entry["winner"])),
+        reason=_reason(_text(entry["reason"])),
         thought=(_number(thought[0]), _number(thought[1])),
-        table=None if about["table"] is None else _text(about["table"]),
-        series=_number(about["series"]),
-        round=_number(about["round"], most=2**31 - 1),
-        counted=_truth(about["counted"]),
+        table=None if entry["table"] is None else _text(entry["table"]),
+        series=_number(entry["series"]),
+        round=_number(entry["round"], most=2**31 - 1),
+        counted=_truth(entry["counted"]),
     )
     if not _could_end_so(record):
         raise ValueError(f"game {record.game} cannot have ended so")
-    if about[_POSITION] not in (None, record.position):
-        raise ValueError(f"game {record.game}: position {about[_POSITION]!r} is not that of its moves")
+    if entry[_POSITION] not in (None, record.position):
+        raise ValueError(f"game {record.game}: position {entry[_POSITION]!r} is not that of its moves")
     return record
 
-
-# The parts of it.
 
 _POSITION = "position"
 _KEYS = {"id", *(field.name for field in fields(GameRecord) if field.compare)} - {"game"}
 
 
 def _could_end_so(record: GameRecord) -> bool:
-    """Whether moves, winner and reason fit together. Raises ValueError where the moves are no game."""
+    """Whether moves, winner and reason are consistent. Raises ValueError if the moves are not legal."""
     board = record.board()
     if board.winner is not None:
         fits = record.reason is Reason.FOUR and record.winner == board.winner
@@ -109,8 +109,8 @@ def _object(found: object, keys: set[str]) -> dict[str, object]:
 
 
 def _participant(found: object) -> Participant:
-    about = _object(found, {"name", "kind", "house"})
-    return Participant(_text(about["name"]), _text(about["kind"]), _truth(about["house"]))
+    entry = _object(found, {"name", "kind", "house"})
+    return Participant(_text(entry["name"]), _text(entry["kind"]), _truth(entry["house"]))
 
 
 def _pair(found: object) -> list[object]:
@@ -122,7 +122,7 @@ def _pair(found: object) -> list[object]:
 def _text(found: object) -> str:
     if not isinstance(found, str):
         raise ValueError(f"{found!r} is not a string")
-    found.encode()  # a database has no room for half a character
+    found.encode()  # raises UnicodeEncodeError, a ValueError, for a lone surrogate
     return found
 
 

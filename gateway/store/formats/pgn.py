@@ -1,10 +1,7 @@
-"""PGN, as in chess: tags in brackets, then the columns of the game in one word, and the result.
+"""PGN, as in chess: tags in brackets, then the columns as one word of digits, and the result.
 
-The tag ``Notation`` says so to who reads the file.
-
-The seven tags that PGN demands come first, White being the first mover; then our own. ``*`` is the result of
-a game that was aborted or that the server cut short. PGN knows no line break in a tag: a character that would
-be one, or that nobody sees, is written as in JSON, ``\\u000a``.
+The seven tags that PGN requires come first, with the first mover as White, then further ones; the tag
+``Notation`` explains the columns. The result ``*`` is that of an aborted game or one that the server cut off.
 """
 
 import json
@@ -19,7 +16,7 @@ _RESULTS = {1: "1-0", 2: "0-1", 0: "1/2-1/2"}
 
 
 def write(games: Iterable[GameRecord]) -> Iterator[str]:
-    """Yield the text of each game, an empty line after it."""
+    """Yield the text of each game, followed by an empty line."""
     for game in games:
         tags = "".join(f"[{name} {_quoted(value)}]\n" for name, value in _tags(game))
         moves = f"{game.moves} " if game.moves else ""
@@ -62,7 +59,10 @@ def _quoted(value: object) -> str:
 
 
 def _shown(sign: str) -> str:
-    """Return a character as it may stand in a tag: one beyond U+FFFF that nobody sees takes two escapes."""
+    r"""Return a character of a tag; a line break or invisible one as in JSON, such as ``\u000a``.
+
+    An invisible character beyond U+FFFF takes two escapes.
+    """
     if is_visible(sign):
         return sign
     units = sign.encode("utf-16-be", "surrogatepass")

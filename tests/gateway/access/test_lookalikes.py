@@ -82,5 +82,5 @@ def test_names_that_look_different_have_none(name: str, other: str) -> None:
 def test_names_can_be_let_go() -> None:
     lookalikes = Lookalikes()
     lookalikes.add("alice")
-    lookalikes.let_go()
+    lookalikes.clear()
     assert lookalikes.like("\u0430lice", "\u0430lice") is None

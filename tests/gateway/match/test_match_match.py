@@ -16,7 +16,7 @@ from match_games import played
 from gateway.game.events import Reason
 from gateway.match.engines import EngineTable
 from gateway.match.journal import Journal, Played
-from gateway.match.match import MOST_SHOWN, SYNC, TRIES, Match, Plan, Table
+from gateway.match.match import MOST_SHOWN, SYNC, TRIES, Match, MatchTable, Plan
 from gateway.match.sprt import Sprt
 from gateway.match.tally import ENOUGH
 from gateway.tournament.schedule import Withdrawal
@@ -68,7 +68,7 @@ async def test_player_that_leaves_most_of_its_games_has_no_result_and_soon_plays
     assert match.failed == {1: f"{why}; ended with status 1: no idea (log: b.log)"}
 
 
-class Idle(Table):
+class Idle(MatchTable):
     """Plays nothing."""
 
     async def run(self) -> None:
@@ -190,7 +190,7 @@ async def test_failures_of_a_player_are_told_a_few_times(journal: Journal) -> No
     match = match_of(journal, tell=told.append)
     for _ in range(MOST_SHOWN + 3):
         match.complain(0, "crashed", Path("a.log"))
-    assert told == ["a: crashed"] * (MOST_SHOWN - 1) + ["a: crashed; more of this is not told"]
+    assert told == ["a: crashed"] * (MOST_SHOWN - 1) + ["a: crashed; further ones are not shown"]
 
 
 # Tables with two engines. In place of their process there is a shell, which answers with lines of JSON.
@@ -207,7 +207,7 @@ GAME = {
 GAME |= {"reason": "four", "thought": [0, 0], "late": [0, 0], "why": ""}
 
 
-def shell(script: str) -> Callable[[Match, int], Table]:
+def shell(script: str) -> Callable[[Match, int], MatchTable]:
     """Return what makes tables whose process has its engines at once, and goes on with a script."""
     words = "sh", "-c", f"read settings; echo null; echo null; {script}"
     return lambda match, pairing: EngineTable(match, pairing, words)

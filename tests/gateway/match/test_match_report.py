@@ -11,33 +11,33 @@ from match_games import played
 from gateway.game.events import Reason
 from gateway.match.report import Report
 from gateway.match.sprt import Sprt
-from gateway.match.tally import ENOUGH, Tally
+from gateway.match.tally import ENOUGH, MatchTally
 
 
-def report(tally: Tally, test: Sprt | None = None, failed: Mapping[int, str] | None = None) -> Report:
+def report(tally: MatchTally, test: Sprt | None = None, failed: Mapping[int, str] | None = None) -> Report:
     return Report(tally, test, games=4, left=0, played=4, seconds=2.0, failed=failed or {})
 
 
 @pytest.fixture
-def tally() -> Tally:
-    return Tally(["a", "b"], [(0, 1)])
+def tally() -> MatchTally:
+    return MatchTally(["a", "b"], [(0, 1)])
 
 
-def test_pairs_are_counted_by_the_points_of_the_first_named(tally: Tally) -> None:
+def test_pairs_are_counted_by_the_points_of_the_first_named(tally: MatchTally) -> None:
     for number, points in ((0, 1.0), (1, 1.0), (2, 1.0), (3, 0.0), (4, 0.5), (5, 0.0), (6, 1.0)):
         tally.add(played(number, points))
     assert tally.meetings[0].cells == [0, 0, 1, 1, 1]
     assert tally.games == 7
 
 
-def test_pair_is_counted_once_both_its_games_are_over_in_any_order(tally: Tally) -> None:
+def test_pair_is_counted_once_both_its_games_are_over_in_any_order(tally: MatchTally) -> None:
     tally.add(played(3, 1.0))
     assert tally.meetings[0].cells == [0, 0, 0, 0, 0]
     tally.add(played(2, 0.0))
     assert tally.meetings[0].cells == [1, 0, 0, 0, 0]
 
 
-def test_players_are_counted_with_their_colours_times_and_faults(tally: Tally) -> None:
+def test_players_are_counted_with_their_colours_times_and_faults(tally: MatchTally) -> None:
     tally.add(played(0, 1.0, thought=(40, 30)))
     tally.add(played(1, 1.0, moves="32", reason=Reason.TIME, thought=(10, 500)))
     a, b = tally.players
@@ -47,18 +47,18 @@ def test_players_are_counted_with_their_colours_times_and_faults(tally: Tally) -
     assert tally.cross[0, 1].points == tally.cross[1, 0].points == 1
 
 
-def test_moves_of_an_opening_are_nobody_s(tally: Tally) -> None:
+def test_moves_of_an_opening_are_nobody_s(tally: MatchTally) -> None:
     tally.add(replace(played(0), opening=3))
     assert [each.moves for each in tally.players] == [2, 2]
 
 
-def test_same_moves_with_other_colours_are_another_game(tally: Tally) -> None:
+def test_same_moves_with_other_colours_are_another_game(tally: MatchTally) -> None:
     for number in range(6):
         tally.add(played(number))
     assert tally.different == 2
 
 
-def test_pairs_of_which_most_repeat_each_other_prove_nothing(tally: Tally) -> None:
+def test_pairs_of_which_most_repeat_each_other_prove_nothing(tally: MatchTally) -> None:
     test = Sprt(0, 300)
     for number in range(2 * ENOUGH - 2):
         tally.add(played(number, 1.0 - number % 2))
@@ -71,7 +71,7 @@ def test_pairs_of_which_most_repeat_each_other_prove_nothing(tally: Tally) -> No
     assert "refused" in report(tally, test).as_object()["sprt"]
 
 
-def test_table_shows_the_best_first(tally: Tally) -> None:
+def test_table_shows_the_best_first(tally: MatchTally) -> None:
     for number, points in ((0, 1.0), (1, 0.0), (2, 1.0), (3, 0.5)):
         tally.add(played(number, points))
     difference, _, head, first, second, empty, games = report(tally).lines(50)
@@ -85,12 +85,12 @@ def test_table_shows_the_best_first(tally: Tally) -> None:
     assert report(tally).details()[-1].split() == ["b", "0.5/2", "-"]
 
 
-def test_table_of_no_games_can_be_drawn(tally: Tally) -> None:
+def test_table_of_no_games_can_be_drawn(tally: MatchTally) -> None:
     assert Report(tally, Sprt(), games=4, left=4, played=0, seconds=0.0).lines(2)
     assert report(tally).details()
 
 
-def test_object_is_json_whoever_won_everything(tally: Tally) -> None:
+def test_object_is_json_whoever_won_everything(tally: MatchTally) -> None:
     for number in range(4):
         tally.add(played(number, 1.0 - number % 2))
     found = json.loads(json.dumps(report(tally, Sprt()).as_object(), allow_nan=False))
@@ -101,7 +101,9 @@ def test_object_is_json_whoever_won_everything(tally: Tally) -> None:
 
 
 @pytest.mark.parametrize("results", [(1.0, 0.0), (0.5, 0.5), (1.0, 0.0, 1.0, 0.0)])
-def test_pairs_that_went_alike_do_not_say_who_is_better(tally: Tally, results: tuple[float, ...]) -> None:
+def test_pairs_that_went_alike_do_not_say_who_is_better(
+    tally: MatchTally, results: tuple[float, ...]
+) -> None:
     for number, points in enumerate(results):
         tally.add(played(number, points))
     (said, *_) = report(tally).lines(10)
@@ -109,9 +111,9 @@ def test_pairs_that_went_alike_do_not_say_who_is_better(tally: Tally, results: t
     assert " better " not in said
 
 
-def three(*pairs: tuple[float, float]) -> Tally:
+def three(*pairs: tuple[float, float]) -> MatchTally:
     """Return what is counted where a won both games against each of b and c, who played these pairs."""
-    tally = Tally(["a", "b", "c"], [(0, 1), (0, 2), (1, 2)])
+    tally = MatchTally(["a", "b", "c"], [(0, 1), (0, 2), (1, 2)])
     for pairing in (0, 1):
         tally.add(played(0, 1.0, pairing))
         tally.add(played(1, 0.0, pairing))
@@ -132,7 +134,7 @@ def test_several_players_have_an_elo_each_and_the_difference_of_two_is_theirs_al
     ]
 
 
-def test_no_likelihood_is_shown_as_certain(tally: Tally) -> None:
+def test_no_likelihood_is_shown_as_certain(tally: MatchTally) -> None:
     for number in range(100):
         tally.add(played(number, 0.5 if number == 0 else 1.0 - number % 2))
     (said, *_) = report(tally).lines(10)
@@ -143,7 +145,7 @@ def test_no_likelihood_is_shown_as_certain(tally: Tally) -> None:
     assert " 99.9 % " in report(three(*[(1.0, 0.0)] * 100)).lines(100)[2]
 
 
-def test_elo_of_two_players_is_one_difference_and_without_the_noise_of_floats(tally: Tally) -> None:
+def test_elo_of_two_players_is_one_difference_and_without_the_noise_of_floats(tally: MatchTally) -> None:
     for number, points in enumerate((1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 1.0)):
         tally.add(played(number, points))
     found = report(tally, Sprt()).as_object()
@@ -172,7 +174,7 @@ def test_player_that_failed_has_no_result_and_its_games_say_nothing_of_the_other
     assert found["pairings"][0] == {"players": ["a", "b"], "pairs": [0, 0, 0, 0, 1]}
 
 
-def test_test_of_a_player_that_failed_has_no_verdict(tally: Tally) -> None:
+def test_test_of_a_player_that_failed_has_no_verdict(tally: MatchTally) -> None:
     test, failed = Sprt(0, 300), {1: "left 30 of 30 games"}
     for number in range(30):
         tally.add(played(number, 1.0 - number % 2, moves=f"0101010{number}"))
@@ -182,7 +184,7 @@ def test_test_of_a_player_that_failed_has_no_verdict(tally: Tally) -> None:
     assert report(tally, test, failed).as_object()["sprt"]["refused"] == "a player failed"
 
 
-def test_games_left_by_one_colour_weigh_as_much_as_the_others(tally: Tally) -> None:
+def test_games_left_by_one_colour_weigh_as_much_as_the_others(tally: MatchTally) -> None:
     """A player that leaves whenever it moves second has left half of its games, of however many."""
     for number in range(0, 20, 2):
         tally.add(played(number, reason=Reason.LEFT, moves="01"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.match.sprt import LOGISTIC, NORMAL, Decision, Sprt
+from gateway.match.sprt import LOGISTIC, NORMAL, Sprt, Verdict
 
 # Counts and ratios of app/tests/sprt_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
 
@@ -51,9 +51,9 @@ def test_ratio_of_the_opponent_is_the_opposite(model: str) -> None:
 def test_bounds_are_wald_s() -> None:
     assert Sprt(alpha=0.05, beta=0.1).bounds == pytest.approx((-2.2513, 2.8904), abs=1e-4)
     test = Sprt()
-    assert test.decision(2.9) is Decision.GOES_ON
-    assert test.decision(2.95) is Decision.H1
-    assert test.decision(-2.95) is Decision.H0
+    assert test.decision(2.9) is Verdict.GOES_ON
+    assert test.decision(2.95) is Verdict.H1
+    assert test.decision(-2.95) is Verdict.H0
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ async def test_program_that_ends_is_started_anew(tmp_path: Path, caplog: pytest.
         first.kill()
         await until(lambda: one.is_up and one.process is not first)
     [record] = caplog.records
-    assert record.getMessage() == "one has ended with status -9; it is started anew in 0 s"
+    assert record.getMessage() == "one has ended with status -9; it is restarted in 0 s"
     assert record.levelname == "ERROR"
 
 

@@ -88,7 +88,7 @@ def test_what_is_there_already_is_not_replaced(place: Path, kind: str) -> None:
         target.symlink_to("nowhere")
     else:
         target.mkdir()
-    assert refusal(place, target) == f"{target} is there already; give the name of a new file"
+    assert refusal(place, target) == f"{target} exists already; give the name of a new file"
 
 
 def test_no_backup_without_a_database_or_a_directory_for_it(place: Path) -> None:

@@ -380,7 +380,7 @@ async def test_mistake_of_one_who_waits_costs_no_other_and_does_not_end_the_stor
         put(batcher, 3)
         await stored(batcher.open, "3")
     assert store.stored == [1, 2, 3]
-    assert "what waits for a result has failed: a mistake" in messages(caplog)
+    assert "a callback for a result has failed: a mistake" in messages(caplog)
 
 
 async def test_game_that_is_not_stored_in_time_is_told_of_and_goes_on_waiting(
@@ -537,7 +537,7 @@ async def test_nobody_is_told_while_neither_takes_a_result_and_all_once_the_jour
             False,
             True,
         )
-        assert "results can be told again after" in caplog.text
+        assert "results are sent again after" in caplog.text
 
 
 async def test_who_waits_for_database_and_journal_is_told_once_the_database_takes_the_result(
@@ -630,7 +630,7 @@ async def test_lines_of_a_journal_that_are_refused_are_logged_and_so_is_one_that
     refused = [(number, "no game") for number in range(1, 23)]
     store.left = [
         TakenUp(True, 1, 1, 0, ["game 7 differs"], refused, "x.jsonl.refused"),
-        TakenUp(False, said="x: Input/output error"),
+        TakenUp(False, detail="x: Input/output error"),
     ]
     async with batcher_to(store):
         await trio.sleep(1)

@@ -195,7 +195,7 @@ def test_line_that_is_refused_stays_in_a_file_that_is_not_tried_again(
     worker = Worker(database, journal=(str(tmp_path / "j"), "base"))
     came = worker.take_up()
     kept = tmp_path / "j" / "base-run-1.jsonl.refused"
-    assert (came.more, came.new, came.said) == (True, 2, str(kept))
+    assert (came.more, came.new, came.detail) == (True, 2, str(kept))
     assert [number for number, _ in came.refused] == [2]
     while worker.take_up().more:
         pass
@@ -208,8 +208,8 @@ def test_file_that_cannot_be_read_is_said_and_is_no_fault_of_the_database(
     (tmp_path / "base-run-1.jsonl").mkdir()
     came = Worker(database, journal=(str(tmp_path), "base")).take_up()
     assert not came.more
-    assert came.said is not None
-    assert "not a regular file" in came.said
+    assert came.detail is not None
+    assert "not a regular file" in came.detail
 
 
 def test_file_that_cannot_be_read_keeps_no_other_from_being_stored(
@@ -225,10 +225,10 @@ def test_file_that_cannot_be_read_keeps_no_other_from_being_stored(
     for _ in range(2):
         said = []
         while (came := worker.take_up()).more:
-            said.append(came.said)
+            said.append(came.detail)
         assert series(database) == [1, 3]
         assert "Is a directory" in said[1]
-        assert "not a regular file" in str(came.said)
+        assert "not a regular file" in str(came.detail)
 
 
 def test_pipe_among_the_files_is_read_for_no_moment(tmp_path: Path) -> None:

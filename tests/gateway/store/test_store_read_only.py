@@ -103,7 +103,7 @@ def test_what_only_the_log_has_is_read_too(folder: Path) -> None:
 def test_log_that_cannot_be_read_is_one_line_that_says_what_to_do(folder: Path) -> None:
     status, out, err = said(left(folder, "-wal"), "standings")
     assert (status, out) == (1, "")
-    assert "was not closed, and this user cannot read what its log has; start the server" in err
+    assert "was not closed, and this user cannot read its write-ahead log; start the server" in err
     assert err.count("\n") == 1
 
 

@@ -16,7 +16,7 @@ from gateway.runtime.histogram import Histogram
 from gateway.runtime.turns import TimedTurns
 from gateway.server.metrics.families import Sources, texts
 from gateway.server.metrics.requests import Requests
-from gateway.server.metrics.tally import Tally
+from gateway.server.metrics.tally import GameCounts
 
 NAME = "<img src=x onerror=alert(1)>\u202e\n"
 
@@ -31,7 +31,7 @@ class Told:
     def __init__(self) -> None:
         self.hub = World().hub
         self.feed = self.hub.feed
-        self.tally = Tally(self.feed)
+        self.tally = GameCounts(self.feed)
         self.sources = Sources(
             self.hub, self.tally, TimedTurns(), ["nac4", "arena", "droidcon"], dict, dict, None, None
         )
