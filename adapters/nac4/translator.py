@@ -1,8 +1,8 @@
-"""The nac4 dialect in the terms of the hub, and back.
+"""Translates between the nac4 dialect and the hub.
 
-Knows what a client of this dialect asks for, what it is told of each event, and its manners. Does not know
-text, sockets, or what its opponent speaks. The rule it keeps: it remembers only what the client was told,
-whether it was let in and which colour it has.
+Knows the command for each client message, the messages for each event, and the dialect's manners. Does not
+know text, sockets, or the opponent's dialect. It remembers only what it has told the client: whether the
+client is in, and its colour.
 """
 
 import re
@@ -67,7 +67,7 @@ _EXPECTED = "expected connect and a name of 1 to 64 letters digits minus or unde
 
 
 class Nac4Translator:
-    """What one nac4 client asks for and is told."""
+    """The translator of one nac4 client."""
 
     __slots__ = ("_entered", "_original", "_place", "_side")
 
@@ -79,11 +79,11 @@ class Nac4Translator:
 
     @property
     def manners(self) -> Manners:
-        """What nac4 clients expect."""
+        """The manners of nac4 clients."""
         return MANNERS
 
     def receive(self, message: ClientMessage, number: int = 0) -> Command:
-        """Return what the client asks for."""
+        """Return the command for a message."""
         match message:
             case PlayMove():
                 return Play(message.move, number)
@@ -92,7 +92,7 @@ class Nac4Translator:
         assert_never(message)
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return what the client is told of `event`."""
+        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
         told: Iterable[ServerMessage] = ()
         match event:
             case Moved():
@@ -117,7 +117,7 @@ class Nac4Translator:
         return told
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
-        """Return how to hang up on the client."""
+        """Return the close code and reason for a dismissal."""
         match dismissed.why:
             case Why.STOPPED:
                 return Farewell(1001, "server stops")
@@ -144,7 +144,7 @@ def _status(ended: Ended) -> str:
 
 
 def _cells(board: Board) -> str:
-    """Return the marks row by row: a table for `translate`, which picks them in that order."""
+    """Return the board's marks, row by row. `draw` returns them by column; `translate` puts them in order."""
     return _ROW_BY_ROW.translate(_CELLS.draw(board).ljust(256)).decode()
 
 
