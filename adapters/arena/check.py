@@ -136,12 +136,12 @@ class _Original(ArenaTranslator):
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return the messages to send for an event."""
-        told = [*super().observe(event, asked)]
-        if isinstance(event, Moved) and isinstance(told[0], State):
-            self._latest = told[0]
-        if told == [Disconnected()] and self._latest is not None:
-            return [self._latest, *told, End()]
-        return told
+        messages = [*super().observe(event, asked)]
+        if isinstance(event, Moved) and isinstance(messages[0], State):
+            self._latest = messages[0]
+        if messages == [Disconnected()] and self._latest is not None:
+            return [self._latest, *messages, End()]
+        return messages
 
 
 def _offence(sent: ClientText, objections: Objection) -> Topic | None:

@@ -114,27 +114,27 @@ class ArenaTranslator:
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return the messages to send for an event. `asked` is the message that a refusal answers."""
         repeated, self._repeated = self._repeated, False
-        told: Iterable[ServerMessage] = ()
+        messages: Iterable[ServerMessage] = ()
         match event:
             case Moved():
-                told = (self._state(event.board, event.column),)
+                messages = (self._state(event.board, event.column),)
             case ToMove():
                 pass
             case Started(_, you):
                 self._side = you
-                told = (self._state(Board()),)
+                messages = (self._state(Board()),)
             case Shown(_, board):
-                told = (self._state(board),)
+                messages = (self._state(board),)
             case Ended():
-                told = self._ending(event)
+                messages = self._ending(event)
             case Refused(objections):
                 self._repeated = isinstance(asked, StateRequest)  # PROTOCOL.md 5.12
-                told = () if repeated and self._repeated else (_ignored(objections, asked),)
+                messages = () if repeated and self._repeated else (_ignored(objections, asked),)
             case Entered() | Introduced() | Overlooked() | Dismissed():
                 pass
             case _:
                 assert_never(event)
-        return told
+        return messages
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return the close code and reason for a dismissal."""

@@ -172,8 +172,8 @@ class _Original(DroidconTranslator):
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return the messages to send for an event."""
-        told = super().observe(event, asked)
-        return () if isinstance(event, Ended) and event.leaver is not None else told
+        messages = super().observe(event, asked)
+        return () if isinstance(event, Ended) and event.leaver is not None else messages
 
 
 def _translator(options: DroidconOptions, target: str, original: bool) -> DroidconTranslator:

@@ -81,27 +81,27 @@ class DroidconTranslator:
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return the messages to send for an event. `asked` is the message that a refusal answers."""
-        told: Iterable[ServerMessage] = ()
+        messages: Iterable[ServerMessage] = ()
         match event:
             case Moved():
                 if event.mover != self._side:
-                    told = _PUTS[event.column]
+                    messages = _PUTS[event.column]
             case ToMove():
-                told = _YOUR_MOVE
+                messages = _YOUR_MOVE
             case Started(_, you):
                 self._side = you
-                told = [Word.NEW_GAME]
+                messages = [Word.NEW_GAME]
             case Ended():
-                told = self._ending(event)
+                messages = self._ending(event)
             case Introduced() | Entered():
-                told = [Word.SUCCESS]
+                messages = [Word.SUCCESS]
             case Refused(objections):
-                told = _refusal(objections, asked)
+                messages = _refusal(objections, asked)
             case Shown() | Overlooked() | Dismissed():
                 pass
             case _:
                 assert_never(event)
-        return told
+        return messages
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return a farewell without code or reason: lines have none."""

@@ -1,7 +1,7 @@
 """Translates between the nac4 dialect and the hub.
 
 Knows the command for each client message, the messages for each event, and the dialect's manners. Does not
-know text, sockets, or the opponent's dialect. It remembers only what it has told the client: whether the
+know text, sockets, or the opponent's dialect. It remembers only what the client knows: whether the
 client is in, and its colour.
 """
 
@@ -93,28 +93,30 @@ class Nac4Translator:
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return the messages to send for an event. `asked` is the message that a refusal answers."""
-        told: Iterable[ServerMessage] = ()
+        messages: Iterable[ServerMessage] = ()
         match event:
             case Moved():
                 pass  # PROTOCOL.md 5.2
             case ToMove():
                 color = _COLORS[self._side]
-                told = (GenMove(_cells(event.board), color, _PLAY[self._side], event.rest or 0.0),)
+                messages = (GenMove(_cells(event.board), color, _PLAY[self._side], event.rest or 0.0),)
             case Started(_, you, (red, yellow)):
                 self._side = you
-                told = (NewGame(_user(red), _user(yellow)),)
+                messages = (NewGame(_user(red), _user(yellow)),)
             case Ended(_, board, _, reason):
-                told = (EndGame(_cells(board), _COLORS[self._side], _status(event), self._battle(reason)),)
+                messages = (
+                    EndGame(_cells(board), _COLORS[self._side], _status(event), self._battle(reason)),
+                )
             case Entered(name):
                 self._entered = True
-                told = (Connected(f"hello {name}"),)
+                messages = (Connected(f"hello {name}"),)
             case Refused(objections) if not self._entered:
-                told = (NotConnected(_info(objections, asked)),)
+                messages = (NotConnected(_info(objections, asked)),)
             case Refused() | Overlooked() | Shown() | Introduced() | Dismissed():
                 pass  # PROTOCOL.md 5.5, 5.6
             case _:
                 assert_never(event)
-        return told
+        return messages
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return the close code and reason for a dismissal."""
