@@ -1,4 +1,4 @@
-"""The dialects that the server and c4bot speak, in the order in which they are listed to people.
+"""The dialects that the server and c4bot speak, in the order in which options and help list them.
 
 A further dialect is one more folder, and one more line here.
 """

@@ -122,7 +122,7 @@ def test_health_tells_of_the_cluster_and_of_a_node_that_pairs_alone() -> None:
         alone = stack.enter_context(node("c", url))
         await_log(alone, b"node c pairs")
         away.close()
-        await_log(alone, b"nobody pairs the players of all nodes")
+        await_log(alone, b"no node pairs the players of all nodes")
         assert cluster(alone) == {"node": "c", "linked": [], "pairs": None, "alone": True, "registry": False}
         assert json.loads(got(alone, "/healthz")[2])["ok"]
 

@@ -1,4 +1,4 @@
-"""c4-arena: bots that come by websocket and send maps, in JSON or EDN."""
+"""The c4-arena dialect: bots come by websocket and send maps, in JSON or EDN."""
 
 from typing import TYPE_CHECKING
 
@@ -6,9 +6,9 @@ from adapters.client.dialect import Dialect, Opening
 from gateway.options.description import NoOptions
 
 _BLANKS = ", \t\r\n"
-"""What may stand before a map; to EDN a comma is a blank."""
+"""Characters that may precede a map; in EDN a comma is white space."""
 _MAP = ("{", "#")
-"""What a map begins with: in EDN a tag or a namespace may come first."""
+"""The first character of a map; in EDN a tag or a namespace may come first."""
 
 if TYPE_CHECKING:
     from adapters.client.accepted import Serve

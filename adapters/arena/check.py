@@ -1,7 +1,7 @@
-"""What PROTOCOL.md asks of arena clients, for `c4gateway check`.
+"""The rules of PROTOCOL.md that `c4gateway check` applies to arena clients.
 
-Knows the clauses that a client can keep or break, and which of them an ignored message has broken. What the
-server merely ignores, and the game goes on without, is remarked and not wrong.
+Knows the clauses that a client can keep or break, and which clause an ignored message breaks. A mistake that
+the server ignores, and after which the game goes on, is only a remark.
 """
 
 from collections.abc import Iterable
@@ -23,13 +23,13 @@ from gateway.game.events import Event, Moved, Objection
 
 _RULES = websocket_rules(close="1.1", packets="1.1") | {
     Topic.WORDS: Rule(
-        "2.7", "says nothing but maps in JSON or EDN", "send one map in each frame, and check it"
+        "2.7", "sends nothing but maps in JSON or EDN", "send one map in each frame, and check it"
     ),
     Topic.ENTRY: Rule("3.1", "asks for a game with start", 'send {"type": "start", "id": "NAME"} first'),
     Topic.WAIT: Rule(
         "3.1",
-        "waits behind start until an opponent comes",
-        "do not time out between start and the first state: nobody may come for hours",
+        "waits after start until an opponent comes",
+        "do not time out between start and the first state: an opponent may take hours to come",
         behind=Topic.SLOW,
     ),
     Topic.FORMAT: Rule("3.3", "moves with a column that is an integer", 'send {"type": "move", "move": 3}'),
@@ -69,18 +69,20 @@ _RULES = websocket_rules(close="1.1", packets="1.1") | {
         behind=Topic.LEFT,
     ),
     Topic.NAME: Rule(
-        "5.3", "starts with an id that it may have", "send an id that is a text, and no reference player's"
+        "5.3",
+        "starts with an id that it may have",
+        "send an id that is a string, and not a reference player's",
     ),
     Topic.REFUSED: Rule(
         "5.7",
         "starts again, or hangs up, when its start is ignored",
-        "look for ignored behind start: no game comes; start again, elsewhere or later, or end",
+        "look for ignored after start: no game comes; start again, elsewhere or later, or end",
         is_grave=False,
     ),
     Topic.AGAIN: Rule(
         "5.8",
         "starts once for each game",
-        "send start once, and again only behind end or disconnected",
+        "send start once, and again only after end or disconnected",
         is_grave=False,
     ),
     Topic.IDLE: Rule(
@@ -112,8 +114,8 @@ _RULES = websocket_rules(close="1.1", packets="1.1") | {
     Topic.ILLEGAL: Rule("9.2", "waits while the opponent plays illegal moves", "wait for the next state"),
     Topic.QUIRK: Rule(
         "4.11",
-        "copes with state, disconnected and end at once, as the original says them",
-        "start once: behind disconnected, and not behind the end that follows it",
+        "copes with state, disconnected and end at once, as the original sends them",
+        "send start once: after disconnected, and not after the end that follows it",
         is_grave=False,
         behind=Topic.LEFT,
     ),
@@ -128,18 +130,18 @@ _OFFENCES = (
 
 
 class _Original(ArenaTranslator):
-    """Tells of an opponent's leaving as the original server does (PROTOCOL.md 4)."""
+    """Announces an opponent's leaving as the original server does (PROTOCOL.md 4)."""
 
     _latest: State | None = None
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return what the client is told of `event`."""
-        told = [*super().observe(event, asked)]
-        if isinstance(event, Moved) and isinstance(told[0], State):
-            self._latest = told[0]
-        if told == [Disconnected()] and self._latest is not None:
-            return [self._latest, *told, End()]
-        return told
+        """Return the messages to send for an event."""
+        messages = [*super().observe(event, asked)]
+        if isinstance(event, Moved) and isinstance(messages[0], State):
+            self._latest = messages[0]
+        if messages == [Disconnected()] and self._latest is not None:
+            return [self._latest, *messages, End()]
+        return messages
 
 
 def _offence(sent: ClientText, objections: Objection) -> Topic | None:

@@ -1,10 +1,6 @@
-"""The client's side of the arena dialect: a connection to any server of it, and a player's part in the talk.
+"""The client's side of arena: a connection to any server of the dialect, and a player's dialogue on it.
 
-A `start` asks for every game. The talk minds three weaknesses of the original, which costs nothing where
-they are not: it may lose the first message of a connection, so after a silence the player asks whether it
-was heard; two players that start again at the same moment wait for ever, so the sides start again at
-different moments; and a connection whose opponent left is in confusion from then on (PROTOCOL.md 4), which
-shows by a `state` out of turn before `disconnected`: then another connection is needed.
+The talk works around three weaknesses of the original; each branch says which one.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -34,15 +30,18 @@ from gateway.game.board import FIRST, SECOND, Board, Side
 ArenaClient: TypeAlias = Client[ClientMessage, ServerMessage]
 
 PAUSES = (0.1, 0.3)
-"""Seconds between `end` and the next `start`, for the one who moved first, and for the other."""
-PATIENCE = 10
-"""How often in a row a server may ignore what has its place."""
+"""Seconds between `end` and the next `start`: for the player who moved first, and for the other.
 
-_UNHEARD = "Only start messages allowed in current state"
+In the original two players who start again at the same moment wait for ever.
+"""
+PATIENCE = 10
+"""How many messages in a row a server may ignore before the player gives up."""
+
+_NOT_ENTERED = "Only start messages allowed in current state"
 _WAITING = "Waiting for match"
-_PASSING = ("Table is full", "This player is not available now")
-"""Reasons that may be gone later."""
-_SAID = Said("{}")
+_TEMPORARY = ("Table is full", "This player is not available now")
+"""Reasons for which a `start` is refused now and may be accepted later."""
+_NO_COPY = Said("{}")
 
 
 @asynccontextmanager
@@ -63,45 +62,49 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
 
 
 class ArenaTalk(Talk[ClientMessage, ServerMessage]):
-    """The conversation on one connection."""
+    """A player's dialogue on one connection. Each game begins with a `start`."""
 
     def __init__(self, entry: Entry) -> None:
-        self._start = Start(_SAID, entry.name, entry.against, entry.table)
+        self._start = Start(_NO_COPY, entry.name, entry.against, entry.table)
         self._board = Board()
         self._side: Side = FIRST
         self._playing = False
         self._final: State | None = None
         self._moved_on: Board | None = None
-        """The board that was answered with a move."""
+        """The board on which the player made its latest move."""
         self._asked = False
-        """Whether a `state_request` is open."""
+        """Whether a `state_request` has not been answered yet."""
         self._out_of_turn = False
-        """Whether the latest message was a `state` that tells nothing new and was not asked for."""
+        """Whether the latest message was a `state` that reports nothing new and that the player did not
+        request."""
         self._may_doubt = False
         self._ignored = 0
 
     def hello(self) -> Sequence[ClientMessage]:
-        """Return what is said first."""
+        """Return the first messages to send."""
         return self._starting()
 
     def again(self) -> tuple[float, Sequence[ClientMessage]]:
-        """Return the next `start`."""
+        """Return the pause before the next `start`, in seconds, and that `start`."""
         return PAUSES[self._side], self._starting()
 
     def move(self, column: int) -> ClientMessage:
-        """Return the move."""
+        """Return the message for a move."""
         self._moved_on = self._board
-        return Move(_SAID, column)
+        return Move(_NO_COPY, column)
 
     def doubt(self) -> Sequence[ClientMessage]:
-        """Return a `state_request`, whose answer tells whether the `start` was heard."""
+        """Return a `state_request`, once: its answer shows whether the server received the `start`.
+
+        The original may lose the first message of a connection.
+        """
         if not self._may_doubt:
             return []
         self._may_doubt = False
         return [self._state_request()]
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
-        """Yield what a message means, and what is to be answered. Raises Refused, WireError."""
+        """Yield what a message means to the player, and the answers to send. Raises Refused, WireError."""
         self._may_doubt = False
         match message:
             case State():
@@ -113,6 +116,8 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
                 if self._playing:
                     self._playing = False
                     yield Over(Result.LEFT, self._board, self._side, "disconnected")
+                # The original sends a `state` out of turn before `disconnected`, and the connection is of no
+                # more use then (PROTOCOL.md 4).
                 if self._out_of_turn:
                     yield Spent()
             case End():
@@ -126,7 +131,7 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
 
     def _state_request(self) -> StateRequest:
         self._asked = True
-        return StateRequest(_SAID)
+        return StateRequest(_NO_COPY)
 
     def _state(self, state: State) -> Iterator[News]:
         self._board = _replayed(state.moves)
@@ -149,14 +154,14 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
         self._ignored += 1
         if self._ignored > PATIENCE:
             raise Refused(reason)
-        if self._playing:  # a move was not taken: perhaps the game is another than it seemed
+        if self._playing:  # a move was not accepted: the board may differ from the player's
             self._moved_on = None
             yield self._state_request()
-        elif reason == _UNHEARD:
-            if doubted:  # otherwise it was a move that crossed the end of its game, and the start was heard
+        elif reason == _NOT_ENTERED:
+            if doubted:  # otherwise a move arrived after the end of its game, and the server has the `start`
                 yield from self._starting()
         elif reason != _WAITING:
-            raise Refused(reason, passes=reason in _PASSING)
+            raise Refused(reason, passes=reason in _TEMPORARY)
 
     def _end(self) -> News:
         if not self._playing:
@@ -178,5 +183,5 @@ def _replayed(moves: Sequence[int]) -> Board:
         for column in moves:
             board = board.drop(column)
     except ValueError as error:
-        raise WireError(f"moves that are none: {error}") from None
+        raise WireError(f"the moves are no legal game: {error}") from None
     return board

@@ -1,8 +1,8 @@
 """Arena messages to text, and back.
 
-Knows how messages are written, not what they mean: whether a move is a column, an id blank, a message in
-its place. Either encoding is read at any time; the first map that is not empty settles what the server
-writes, and a copy of a message is written as the message was (PROTOCOL.md 2).
+Knows how messages are written. Does not check values: whether a move is a column, an id is blank, or a
+message is due. Reads both encodings at any time. The first map that is not empty decides which one the server
+writes; a copy of a message has the message's own encoding (PROTOCOL.md 2).
 """
 
 import re
@@ -29,23 +29,24 @@ from adapters.arena.messages import (
 from adapters.client.contract import WireError
 
 BEFORE_TOKEN = re.compile(r"token|\\")
-"""What a token follows in a client's text; escapes may spell the word."""
+"""The part of a client's text that precedes a token. Escapes may spell the word, so a backslash counts
+too."""
 
 
 _LIKE_JSON = re.compile(r'\s*\{\s*"')
-"""How a map begins in JSON, and hardly ever in EDN, where its keys are keywords."""
+"""How a map begins in JSON. A map in EDN rarely begins so, because its keys are keywords."""
 
 
 class ArenaCodec:
-    """The server's end of one connection."""
+    """The server's side of one connection."""
 
     def __init__(self) -> None:
         self._is_set = False
         self._style = _EDN
 
     def decode(self, text: str) -> ClientMessage:
-        """Return the message that `text` is. Raises WireError, and only that."""
-        message = _remembered(text) if len(text) <= maps.SHORT else _client_message(text)
+        """Return the message in `text`. Raises WireError, and only that."""
+        message = _cached_message(text) if len(text) <= maps.SHORT else _client_message(text)
         if not self._is_set and message.said.encoding is not None:
             self._set(message.said.encoding)
         return message
@@ -90,15 +91,15 @@ def _field(fields: maps.Fields, name: str) -> object:
     return value if isinstance(value, str | int | float | None) else ()
 
 
-_remembered = lru_cache(maxsize=256)(_client_message)
-"""Bots send the same few texts over and over, and messages are immutable."""
+_cached_message = lru_cache(maxsize=256)(_client_message)
+"""Cached, because bots send the same few texts again and again. Messages are immutable."""
 
 
 class TokenCodec(ArenaCodec):
-    """The same where ids are protected: no copy of a message shows a token (PROTOCOL.md 5.16)."""
+    """The same on a server with protected ids: no copy of a message shows a token (PROTOCOL.md 5.17)."""
 
     def decode(self, text: str) -> ClientMessage:
-        """Return the message that `text` is. Raises WireError, and only that."""
+        """Return the message in `text`. Raises WireError, and only that."""
         if BEFORE_TOKEN.search(text) is None:
             return super().decode(text)
         message = _client_message(text, hidden="token")
@@ -109,17 +110,17 @@ class TokenCodec(ArenaCodec):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Style:
-    """How an encoding writes the server's messages; the order of the fields is the original's."""
+    """Templates for the server's messages in one encoding. The order of the fields is the original's."""
 
     state: str
-    """A state as far as `you`."""
+    """A state up to the value of `you`."""
     last_move: str
     winner: str
     ignored: str
     bare: str
-    """A message that is all type."""
+    """A message without fields but its type."""
     separator: bytes
-    """What stands between numbers."""
+    """The separator between numbers in a list."""
     write: Callable[[object], str]
 
 
@@ -146,7 +147,7 @@ _STYLES = {Encoding.JSON: _JSON, Encoding.EDN: _EDN}
 
 @lru_cache(maxsize=256)
 def _before_you(style: _Style, turn: int, moves: tuple[int, ...], cells: bytes) -> str:
-    """Return a state up to its receiver's number: that part is the same for both players."""
+    """Return a state up to the receiver's number. Both players' states share this part."""
     return style.state % (turn, _row(bytes(moves), style.separator), _row(cells, style.separator))
 
 
@@ -158,20 +159,20 @@ def _behind_you(style: _Style, last_move: int | None, winner: int | None) -> str
 
 _DIGITS = bytes.maketrans(bytes(range(10)), b"0123456789")
 _SPREAD = bytes(index for number in range(42) for index in (255, number))
-"""Where `_row` takes its characters from: 255 is a separator, anything else a number."""
+"""The positions from which `_row` takes its characters: 255 is a separator, any other one a number."""
 
 
 def _row(numbers: bytes, separator: bytes) -> str:
-    """Return up to 42 numbers of one digit each, with a separator between any two.
+    """Return up to 42 one-digit numbers as text, separated.
 
-    The digits, then separators up to 256, are a table for `translate`, which is faster than `join`.
+    Uses `translate`, which is faster than `join`: its table is the digits, filled up to 256 with separators.
     """
     table = numbers.translate(_DIGITS).ljust(256, separator)
     return _SPREAD[1 : 2 * len(numbers)].translate(table).decode()
 
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
-"""Bytes that were not UTF-8, decoded."""
+"""Bytes that are no UTF-8, as the framing decodes them."""
 
 
 def _ignored(message: Ignored, style: _Style) -> str:
@@ -183,13 +184,13 @@ def _ignored(message: Ignored, style: _Style) -> str:
 
 
 class ArenaClientCodec:
-    """A client's end of one connection, in one encoding throughout."""
+    """A client's side of one connection, which writes one encoding."""
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
 
     def encode(self, message: ClientMessage) -> str:
-        """Return the text of a message; of what it was read from, `said`, only an `Other` makes use."""
+        """Return the text of a message. `said` is written only for an `Other`."""
         match message:
             case Start():
                 table = {} if message.table is None else {"table": message.table}
@@ -205,7 +206,7 @@ class ArenaClientCodec:
                 assert_never(message)
 
     def decode(self, text: str) -> ServerMessage:
-        """Return the message that `text` is. Raises WireError, and only that."""
+        """Return the message in `text`. Raises WireError, and only that."""
         fields, said = maps.read(text)
         match fields.get("type"):
             case "state":
@@ -217,7 +218,7 @@ class ArenaClientCodec:
             case "end":
                 return End()
             case _:
-                raise WireError("no message of a server")
+                raise WireError("not a message of an arena server")
 
 
 def _copied(value: object, encoding: Encoding | None) -> Said | str:
@@ -240,13 +241,13 @@ def _read_state(fields: maps.Fields) -> State:
 
 def _number(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise WireError("no number where one belongs")
+        raise WireError("a number is missing")
     return value
 
 
 def _numbers(value: object) -> tuple[int, ...]:
     if not isinstance(value, Iterable):
-        raise WireError("no list where one belongs")
+        raise WireError("a list is missing")
     return tuple(map(_number, value))
 
 
@@ -254,4 +255,4 @@ def _cells(value: object) -> bytes:
     try:
         return bytes(_numbers(value))
     except ValueError as error:
-        raise WireError("cells with numbers of no player") from error
+        raise WireError("a cell has an invalid number") from error

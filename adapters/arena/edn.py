@@ -1,7 +1,7 @@
 """EDN, as arena clients write it.
 
-Reads with edn-format's words, writes by hand. Knows nothing of messages. The rule it keeps: whatever `read`
-returns and `write` does not refuse, `write` writes so that `read` returns an equal value again.
+Reads by means of edn-format, and writes on its own. Knows nothing of messages. For each value that `read`
+returns, `write` either raises ValueError or returns text that reads back equal.
 """
 
 import json
@@ -17,22 +17,22 @@ from edn_format import Char, ImmutableDict, ImmutableList, Keyword, MetadataValu
 from adapters.arena import forms
 
 _TROUBLE = (ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError)
-"""What edn-format is known to raise, on texts like `#uuid 5`, `1/0` or `#what 5`."""
+"""The exceptions that edn-format is known to raise, for texts such as `#uuid 5`, `1/0` or `#what 5`."""
 
 
 def read(text: str) -> object:
-    """Return the first form in `text`; None where there is none.
+    """Return the first form in `text`; None if there is none.
 
-    What follows the first form has to be EDN too, and is dropped. Raises ValueError, and only that.
+    The text after the first form is dropped, but has to be EDN too. Raises ValueError, and only that.
     """
     try:
         return forms.read(text)
     except _TROUBLE as trouble:
-        raise ValueError("no EDN that is read") from trouble
+        raise ValueError("not EDN, or beyond the limits") from trouble
 
 
 def write(value: object) -> str:
-    """Return `value` as EDN. Raises ValueError for what would not read back equal."""
+    """Return `value` as EDN. Raises ValueError if the text would not read back equal."""
     return str(_WRITERS.get(type(value), dumps)(value))
 
 
@@ -46,7 +46,7 @@ def _row(items: Iterable[object]) -> str:
 
 def _character(value: Char) -> str:
     if value > "\ud7ff" and not "\ue000" <= value <= "\uffff":
-        raise ValueError("a character that EDN has no escape for, or half of one")
+        raise ValueError("EDN has no escape for this character, or it is half of a surrogate pair")
     return str(edn_dump.dump_char(value))
 
 
@@ -54,13 +54,13 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     NoneType: lambda _: "nil",
     bool: lambda value: "true" if value else "false",
     int: str,
-    str: json.JSONEncoder(ensure_ascii=False).encode,  # EDN has the same escapes, and C writes them
+    str: json.JSONEncoder(ensure_ascii=False).encode,  # EDN has the same escapes, and json writes them in C
     float: lambda value: str(value) if isfinite(value) else dumps(value),
     Decimal: "{}M".format,
     Keyword: str,
     Symbol: str,
     Char: _character,
-    datetime: lambda value: f'#inst "{value.isoformat()}"',  # which edn-format fails at without a zone
+    datetime: lambda value: f'#inst "{value.isoformat()}"',  # edn-format raises for a time without a zone
     dict: _map,
     ImmutableDict: _map,
     list: lambda items: f"[{_row(items)}]",
@@ -69,4 +69,4 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     frozenset: lambda items: f"#{{{_row(items)}}}",
     MetadataValue: lambda value: f"^{write(value.metadata)} {write(value.value)}",
 }
-"""What edn-format writes as well; it takes ten times as long for a leaf."""
+"""Writers for the common types. edn-format can write these too, but takes ten times as long for a leaf."""

@@ -1,11 +1,7 @@
-"""EDN text to values, within bounds: the time that a text takes grows with its length alone.
+"""Reads EDN within bounds, so that the time for a text grows only with its length.
 
-edn-format says what a token is and what it means, and what tags and maps with a namespace stand for. Its
-lexer tries one pattern after the other, some of which look far ahead and find little, so a number or a name
-may not be long. Its parser takes several times as long for a token as its lexer, so forms are put together
-here. Strings are read here too: it looks for the end of each `\\N{` as far as the text goes.
-
-One lexer serves all texts, as reading is synchronous.
+edn-format defines tokens, tags and maps with a namespace; this module bounds the text before edn-format reads
+it, and builds collections. One lexer serves all texts, because reading is synchronous.
 """
 
 import codecs
@@ -17,20 +13,22 @@ import ply.lex
 from edn_format import ImmutableDict, ImmutableList, MetadataValue, edn_lex, edn_parse
 
 LIMIT = 4096
-"""Characters that a text may have."""
+"""The most characters that a text may have."""
 MAX_TOKENS = 128
-"""Tokens that a text may have; a `state` late in a game has 102."""
+"""The most tokens that a text may have. A `state` late in a game has 102."""
 COSTS = {"FLOAT": 2, "TAG": 2, "RATIO": 4, "MAP_NAMESPACE_TAG": 32}
-"""What tokens count for that edn-format reads slowly, or Python compares slowly; any other counts as one."""
+"""What a token counts as if edn-format reads it slowly or Python compares it slowly. Any other counts as
+one."""
 CHEAP_ESCAPES = 32
-"""Escapes of strings that count as one more token."""
+"""This many escapes in a string count as one more token."""
 MAX_NUMBER = 100
-"""Characters that a number may have, whatever is written behind it without a gap included."""
+"""The most characters of a number, with all characters that follow it without a gap. edn-format's lexer tries
+one pattern after the other, and some look far ahead."""
 MAX_NAME = 256
-"""Characters that a symbol, a keyword or a tag may have."""
+"""The most characters of a symbol, a keyword or a tag."""
 
 _GAP = re.compile(r"(?:[ \t\n\r,]++|;[^\n]*+)*+")
-"""White space, a comma being one, and comments."""
+"""White space, which includes commas, and comments."""
 _TOO_LONG = re.compile(
     r"[+-]?\d[{all}/]{{{number}}}|[{all}/]{{{name}}}".format(
         all=edn_lex.PARTS["all"], number=MAX_NUMBER, name=MAX_NAME + 1
@@ -41,7 +39,8 @@ _ESCAPE = re.compile(
     r"""(\\(?: U.{8} | u.{4} | x.{2} | [0-7]{1,3} | N\{(?:[^}]{1,100}\}|[^}]{101}) | [\\'"abfnrtv] ))""",
     re.VERBOSE,
 )
-"""The escapes of edn-format, which are Python's; no character has a name of more than 100 letters."""
+"""The escapes of edn-format, which are Python's. No character has a name of more than 100 letters, so `\\N{`
+need not be searched further; edn-format would search the whole text."""
 _DECODE = codecs.getdecoder("unicode-escape")
 _SIMPLE = dict(zip([f"\\{letter}" for letter in "\\'\"abfnrtv"], "\\'\"\a\b\f\n\r\t\v", strict=True))
 
@@ -51,29 +50,31 @@ _OPENING = {"[": "VECTOR_START", "(": "LIST_START", "{": "MAP_START"}
 _MARKS = frozenset(("CARET", "DISCARD_TAG", "TAG", "MAP_NAMESPACE_TAG"))
 
 _LEXER: Any = ply.lex.lex(module=edn_lex, reflags=re.UNICODE, errorlog=ply.lex.NullLogger())
-"""Not edn-format's own way to build it, which logs its grammar. Keeps the latest text alone."""
+"""Built here because edn-format's own way logs its grammar. Keeps only the latest text."""
 
 
 class _Open(NamedTuple):
-    """What is to be completed by forms behind it: a collection, a mark, or the text."""
+    """An unfinished form: a collection, a mark such as a tag, or the whole text."""
 
     kind: str
-    """The type of its token."""
+    """The type of its first token."""
     tag: str | None
-    """What a tag or a namespace says; of a map the namespace before it."""
+    """The name of a tag or a namespace; for a map, the namespace that precedes it."""
     items: list[object]
 
 
 def read(text: str) -> object:
-    """Return the first form in `text`; None where there is none. All that follows has to be EDN too.
+    """Return the first form in `text`; None if there is none. The text after it has to be EDN too.
 
-    Raises ValueError beyond the bounds, and besides whatever edn-format raises.
+    Raises ValueError beyond the bounds, and all that edn-format raises.
     """
     if len(text) > LIMIT:
-        raise ValueError("more EDN than is read")
+        raise ValueError("the text is too long")
     whole = _Open("text", None, [])
     stack = [whole]
     for kind, value in _tokens(text):
+        # Collections are built here: edn-format's parser takes several times as long for a token as its
+        # lexer.
         if kind in _CLOSING or kind in _MARKS:
             stack.append(_opened(stack, kind, value))
         elif kind in _BRACKETS:
@@ -81,12 +82,12 @@ def read(text: str) -> object:
         else:
             _put(stack, value)
     if len(stack) > 1:
-        raise ValueError("no end")
+        raise ValueError("a collection or a mark is unfinished")
     return whole.items[0] if whole.items else None
 
 
 def _tokens(text: str) -> Iterator[tuple[str, Any]]:
-    """Yield the type and the value of each token; a closing bracket is its own type."""
+    """Yield the type and the value of each token. The type of a closing bracket is the bracket itself."""
     lexer = _LEXER
     lexer.input(text)
     at, count = 0, 0
@@ -95,7 +96,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         end = _end(_STRING, text, at) if character == '"' else at
         count += 1 + text.count("\\", at, end) // CHEAP_ESCAPES
         if count > MAX_TOKENS:
-            raise ValueError("more tokens than are read")
+            raise ValueError("too many tokens")
         if character in _BRACKETS:
             at += 1
             yield _OPENING.get(character, character), None
@@ -103,7 +104,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
             start, at = at + 1, end
             yield "STRING", _unescaped(text[start : end - 1])
         elif _TOO_LONG.match(text, at):
-            raise ValueError("a longer number or name than is read")
+            raise ValueError("a number or name is too long")
         else:
             lexer.lexpos = at
             token = lexer.token()
@@ -115,7 +116,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     if found is None:
-        raise ValueError("a string without an end")
+        raise ValueError("a string has no end")
     return found.end()
 
 
@@ -128,25 +129,25 @@ def _unescaped(text: str) -> str:
 
 
 def _character(escape: str) -> str:
-    if escape[1].isdigit():  # beyond 0o377 Python's codec warns, which takes it long
+    if escape[1].isdigit():  # beyond 0o377 Python's codec issues a warning, which is slow
         return chr(int(escape[1:], 8))
     return _DECODE(escape.encode())[0]
 
 
 def _opened(stack: list[_Open], kind: str, value: str | None) -> _Open:
-    """Return what is open from here on, with the namespace that stands before it."""
+    """Return the form that a token opens, with the namespace that precedes it."""
     if stack[-1].kind != "MAP_NAMESPACE_TAG":
         return _Open(kind, value, [])
     if kind != "MAP_START":
-        raise ValueError("a namespace without a map")
+        raise ValueError("a namespace precedes no map")
     return _Open(kind, stack.pop().tag, [])
 
 
 def _closed(collection: _Open, bracket: str) -> object:
-    """Return a collection that `bracket` completes."""
+    """Return the finished collection; `bracket` has to match. Raises ValueError."""
     kind, namespace, items = collection
     if _CLOSING.get(kind) != bracket:
-        raise ValueError("a bracket that closes nothing")
+        raise ValueError("a closing bracket does not match")
     if kind == "VECTOR_START":
         return ImmutableList(items, copy=False)
     if kind == "LIST_START":
@@ -154,16 +155,16 @@ def _closed(collection: _Open, bracket: str) -> object:
     if kind == "SET_START":
         return frozenset(items)
     if len(items) % 2:
-        raise ValueError("a key without a value")
+        raise ValueError("a key has no value")
     value = ImmutableDict(zip(items[::2], items[1::2], strict=True))
     return value if namespace is None else _reduced(edn_parse.p_map_with_namespace_tag, namespace, value)
 
 
 def _put(stack: list[_Open], value: object) -> None:
-    """Put a form where it belongs, and the marks before it with it."""
+    """Add a finished form to the innermost open one, and apply the marks that precede it."""
     while (mark := stack[-1]).kind in _MARKS:
         if mark.kind == "MAP_NAMESPACE_TAG":
-            raise ValueError("a namespace without a map")
+            raise ValueError("a namespace precedes no map")
         if mark.kind == "CARET" and not mark.items:
             break
         stack.pop()
@@ -177,7 +178,7 @@ def _put(stack: list[_Open], value: object) -> None:
 
 
 def _reduced(rule: Callable[[list[object]], None], mark: str | None, value: object) -> object:
-    """Return what a rule of edn-format's grammar makes of a mark and the form behind it."""
+    """Return the value that a rule of edn-format's grammar makes of a mark and the form after it."""
     production = [None, mark, value]
     rule(production)
     return production[0]

@@ -1,7 +1,7 @@
 """The maps of the arena dialect, in JSON and in EDN.
 
-Knows how maps are written, not what is in them. The rule it keeps: with whatever `read` returns comes a copy
-in the same encoding, which reads back equal; anything else is no map (PROTOCOL.md 2).
+Knows how maps are written, not their keys. Each map that `read` returns comes with a copy in the same
+encoding, which reads back equal (PROTOCOL.md 2).
 """
 
 import json
@@ -16,66 +16,67 @@ from adapters.arena.messages import Encoding, Said
 from adapters.client.contract import WireError
 
 SHORT = 200
-"""Characters of a text that is worth remembering."""
+"""Texts of up to this many characters are cached."""
 MAX_DEPTH = 100
-"""How many collections of JSON may stand in one another; of EDN its tokens are fewer."""
+"""The deepest nesting of collections in JSON. EDN has a lower limit: its tokens."""
 
 MAX_VALUES = 4096
-"""How many values JSON may have, about; not fewer than EDN has characters, which may all be commas."""
+"""The most values in JSON, estimated by brackets and commas. At least as many as EDN's characters, which may
+all be commas."""
 
 _ESCAPE = re.compile(r"\\.")
 _SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 Fields = Mapping[str, object]
-"""What a map says, by name."""
+"""The values of a map by key."""
 
 
 def read(text: str, hidden: str | None = None) -> tuple[Fields, Said]:
-    """Return the map that `text` is, in JSON, else in EDN. Raises WireError.
+    """Return the map in `text`, which is JSON or else EDN, and a copy of it. Raises WireError.
 
-    A field's name may be a string or a keyword, which comes first; a keyword as a value becomes its name. The
-    copy has ``...`` for the value of the field `hidden`.
+    A key may be a string or a keyword; the keyword wins. A keyword as a value becomes its name. In the copy,
+    the value of the field `hidden` is ``...``.
     """
     text = text.strip()
     try:
         text.encode()
         value, encoding = _read(text)
         if not isinstance(value, dict | ImmutableDict):
-            raise WireError("no map")
+            raise WireError("not a map")
         if not value:
             return {}, Said("{}")
         shown = value if hidden is None else _hiding(value, hidden)
         copy = write_json(shown) if encoding is Encoding.JSON else edn.write(shown)
-        copy.encode()  # an escape may have spelled half of a surrogate pair
+        copy.encode()  # an escape may spell half of a surrogate pair
     except (ValueError, RecursionError) as error:
         raise WireError("neither JSON nor EDN") from error
     return _fields(value), Said(copy, encoding)
 
 
 def write_fields(fields: Fields, encoding: Encoding) -> str:
-    """Return the map of `fields`, with keywords for names in EDN. Raises ValueError."""
+    """Return `fields` as a map. In EDN its keys are keywords. Raises ValueError."""
     if encoding is Encoding.JSON:
         return write_json(fields)
     return edn.write({Keyword(name): value for name, value in fields.items()})
 
 
 def write_json(value: object) -> str:
-    """Return `value` as compact JSON, not fit for UTF-8 if a string in it is not. Raises ValueError."""
+    """Return `value` as compact JSON, which may contain lone surrogates. Raises ValueError."""
     return _COMPACT.encode(value)
 
 
 def _read(text: str) -> tuple[object, Encoding]:
-    """Raises ValueError or RecursionError."""
+    """Return the value in `text`, and its encoding. Raises ValueError or RecursionError."""
     if _is_long(text):
-        raise ValueError("more values than are read")
+        raise ValueError("too many values")
     try:
         value, end = _DECODER.raw_decode(text)
     except json.JSONDecodeError:
         return edn.read(text), Encoding.EDN
     if end != len(text):
         if value:
-            raise ValueError("something behind the value")  # PROTOCOL.md 2.8, though EDN may read it
+            raise ValueError("the text goes on after the map")  # PROTOCOL.md 2.8, though EDN may read it
         return edn.read(text), Encoding.EDN
     if _is_deep(text):
         raise ValueError("nested too deeply")
@@ -112,7 +113,7 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=
 
 
 def _is_long(text: str) -> bool:
-    """Return whether a JSON text has more than MAX_VALUES values, as bad as it may be otherwise."""
+    """Whether a JSON text has more than MAX_VALUES values. The text need not be valid."""
     return _values(text) > MAX_VALUES and _values(_without_strings(text)) > MAX_VALUES
 
 
@@ -121,7 +122,7 @@ def _values(text: str) -> int:
 
 
 def _is_deep(text: str) -> bool:
-    """Return whether more than MAX_DEPTH collections of a JSON text stand in one another."""
+    """Whether more than MAX_DEPTH collections of a JSON text are nested."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return False
     brackets = _without_strings(text).encode().translate(_SQUARE, _NO_BRACKETS)

@@ -1,8 +1,8 @@
 """The messages of the arena dialect (PROTOCOL.md 3 to 5).
 
-A client message keeps how a copy of its map is written: a server that ignores a message sends it back. It
-does not keep the map, which may take many times the memory of its text: a field is text, a number or null,
-and `()` stands for any other value.
+A client message keeps the text of a copy of its map, which a server sends back if it ignores the message. It
+does not keep the map itself, which may take many times the memory. A field is text, a number or None; `()`
+stands for any other value.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Encoding(Enum):
-    """How maps are written."""
+    """The two ways to write a map."""
 
     JSON = "json"
     EDN = "edn"
@@ -19,11 +19,11 @@ class Encoding(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A map that was sent, as a copy of it is written."""
+    """The copy of a client's map, as text."""
 
     text: str
     encoding: Encoding | None = None
-    """None for an empty map, which is the same in both encodings."""
+    """None for an empty map, which is the same text in both encodings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Start:
     against: object = None
     table: object = None
     token: object = field(default=None, repr=False, compare=False)
-    """What lets a player bear a protected id (PROTOCOL.md 3.6)."""
+    """The token for a protected id (PROTOCOL.md 3.6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Move:
 
     said: Said
     move: object = None
-    """Meant to be a column, 0 to 6."""
+    """A column from 0 to 6, if the message is valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +65,32 @@ ClientMessage: TypeAlias = Start | Move | StateRequest | Other
 
 
 class State(NamedTuple):
-    """The game as it stands.
+    """The state of a game.
 
-    A NamedTuple, which is made faster than a frozen dataclass: every move makes one.
+    A NamedTuple, because it is created faster than a frozen dataclass, and every move creates one.
     """
 
     turn: int
-    """1 or 2: whose move; 0 when the game is over."""
+    """The player who has to move, 1 or 2; 0 when the game is over."""
     you: int
-    """1 or 2: which player the receiver is."""
+    """The receiver's number, 1 or 2."""
     cells: bytes
-    """42 numbers, column by column from column 0, each from the bottom up: 0 empty, 1, 2."""
+    """42 numbers, column by column from column 0, each from the bottom up: 0 for an empty cell, else 1 or
+    2."""
     moves: tuple[int, ...]
-    """All columns so far, oldest first."""
+    """All columns played so far, oldest first."""
     last_move: int | None = None
-    """The column just played, in a state that tells of a move."""
+    """The column just played, in a state that reports a move."""
     winner: int | None = None
-    """1, 2, or 0 for a draw, once the game is over."""
+    """1, 2, or 0 for a draw; None while the game is on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A message changed nothing."""
+    """The server ignored a message."""
 
     said: Said | str
-    """The message, or the text of something that was none."""
+    """The copy of the message; the text as it came, if it was no map."""
     reason: str
 
 
@@ -100,7 +101,7 @@ class Disconnected:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The game is over; nothing comes until the next `Start`."""
+    """The game is over. No message follows until the client sends a `Start`."""
 
 
 ServerMessage: TypeAlias = State | Ignored | Disconnected | End

@@ -1,6 +1,7 @@
-"""The arena front end: a websocket port where clients send maps.
+"""The arena front end, for clients that come by websocket and send maps.
 
-Puts the dialect's parts together for one connection, with what a request's query asks for.
+Puts the dialect's parts together for one connection, with the table and the opponent from the request's
+query.
 """
 
 from adapters.arena.codec import BEFORE_TOKEN, ArenaCodec, TokenCodec
@@ -12,7 +13,7 @@ from gateway.hub.hub import HubForPlayers
 
 
 def serving(hub: HubForPlayers, accounts: Accounts | None = None) -> Serve:
-    """Return what serves clients. `accounts` are the protected names, if any."""
+    """Return the function that serves clients. `accounts` are the protected names, if any."""
 
     async def serve(client: Accepted) -> None:
         translator = ArenaTranslator(client.asked("table"), client.asked("against"))

@@ -1,8 +1,8 @@
-"""The arena dialect in the terms of the hub, and back.
+"""Translates between the arena dialect and the hub.
 
-Knows which column a `move` means, where a `start` wants to play, and the word for each objection. Does not
-know how a map is written, nor whose turn it is. It remembers two things that the client was told: which
-player the client is, and whether the latest was that its `state_request` is ignored.
+Knows which column a `move` means, where a `start` wants to play, and the reason for each objection. Does not
+know how a map is written, nor whose turn it is. It remembers the client's number, and whether the latest
+message told the client that its `state_request` was ignored.
 """
 
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ MANNERS = Manners(
 _CELLS = BoardMarks(b"\0\1\2")
 _NO_ID = "You need to include an id"
 _UNKNOWN = "Unknown message type"
-_REASONS = (  # the first that applies is the one that is given (PROTOCOL.md 5)
+_REASONS = (  # the first that applies is sent (PROTOCOL.md 5.7)
     (Objection.UNREADABLE, "Malformed message"),
     (Objection.NOT_ENTERED, "Only start messages allowed in current state"),
     (Objection.WAITING, "Waiting for match"),
@@ -78,26 +78,26 @@ _REASONS = (  # the first that applies is the one that is given (PROTOCOL.md 5)
 
 
 class ArenaTranslator:
-    """What one arena client asks for and is told."""
+    """The translator of one arena client."""
 
     __slots__ = ("_against", "_repeated", "_side", "_table")
 
     def __init__(self, table: str | None = None, against: str | None = None) -> None:
         self._table = table
-        """Where to play unless a `start` says otherwise."""
+        """The table for each `start` that names none."""
         self._against = against
-        """Whom to play unless a `start` says otherwise."""
+        """The opponent for each `start` that names none."""
         self._side: Side = FIRST
         self._repeated = False
-        """Whether the client was told last that its state_request is ignored."""
+        """Whether the latest message told the client that its state_request was ignored."""
 
     @property
     def manners(self) -> Manners:
-        """What arena clients expect."""
+        """The manners of arena clients."""
         return MANNERS
 
     def receive(self, message: ClientMessage, number: int = 0) -> Command:
-        """Return what the client asks for."""
+        """Return the command for a message."""
         match message:
             case Move():
                 return Play(_column(message.move), number)
@@ -112,32 +112,32 @@ class ArenaTranslator:
         assert_never(message)
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return what the client is told of `event`."""
+        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
         repeated, self._repeated = self._repeated, False
-        told: Iterable[ServerMessage] = ()
+        messages: Iterable[ServerMessage] = ()
         match event:
             case Moved():
-                told = (self._state(event.board, event.column),)
+                messages = (self._state(event.board, event.column),)
             case ToMove():
                 pass
             case Started(_, you):
                 self._side = you
-                told = (self._state(Board()),)
+                messages = (self._state(Board()),)
             case Shown(_, board):
-                told = (self._state(board),)
+                messages = (self._state(board),)
             case Ended():
-                told = self._ending(event)
+                messages = self._ending(event)
             case Refused(objections):
                 self._repeated = isinstance(asked, StateRequest)  # PROTOCOL.md 5.12
-                told = () if repeated and self._repeated else (_ignored(objections, asked),)
+                messages = () if repeated and self._repeated else (_ignored(objections, asked),)
             case Entered() | Introduced() | Overlooked() | Dismissed():
                 pass
             case _:
                 assert_never(event)
-        return told
+        return messages
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
-        """Return how to hang up on the client."""
+        """Return the close code and reason for a dismissal."""
         match dismissed.why:
             case Why.STOPPED:
                 return Farewell(1001, "server stops")
@@ -155,7 +155,7 @@ class ArenaTranslator:
 
     def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
         if ended.leaver is not None or not ended.has_result:
-            yield Disconnected()  # PROTOCOL.md 4.8: alone, with no state before and no end after it
+            yield Disconnected()  # PROTOCOL.md 4.8: without a state before and an end after it
             return
         winner = 0 if ended.winner is None else ended.winner + 1
         yield self._state(ended.board, ended.column, winner)
@@ -171,7 +171,7 @@ def _column(move: object) -> int | None:
 
 
 def _fault(start: Start) -> str | None:
-    """Return what is wrong with a `Start`, for a client that may send one."""
+    """Return what is wrong with a `Start` that is due; None if nothing is."""
     if not isinstance(start.id, str) or not start.id.strip():
         return _NO_ID
     if len(start.id) > LONGEST_NAME:

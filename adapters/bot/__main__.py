@@ -1,6 +1,6 @@
-"""The command ``c4bot``, also as ``python -m adapters.bot``: it reads the options, and plays.
+"""The command ``c4bot``, also as ``python -m adapters.bot``: reads the options, and plays.
 
-Imports what plays when the options are read, so that ``--help`` does not wait for it.
+Imports the player only after it has read the options, so that ``--help`` is fast.
 """
 
 import sys
@@ -10,7 +10,7 @@ from adapters.bot.options import parse
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play; return the exit status, as `adapters.bot.bot` has it."""
+    """Play; return the exit status, as `adapters.bot.bot.run` does."""
     options = parse(arguments)
     from adapters.bot.bot import run  # noqa: PLC0415  it needs trio
 

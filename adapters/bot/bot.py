@@ -1,7 +1,7 @@
-"""One connection after another, until the games are played.
+"""Opens one connection after another until the games are played, and runs the command ``c4bot``.
 
-Knows how to be stopped and when to try again; what happens on a connection is `play.py`'s. The rule it
-keeps: whatever ends a connection, the server is told in good order that the player leaves.
+Knows how the bot is stopped and when it tries again. `play.py` plays on a connection. Whatever ends a
+connection, the player leaves the server in good order.
 """
 
 import random
@@ -26,37 +26,37 @@ from adapters.net.tls_client import Untrusted
 from gateway.options.terminal import in_one_line, let_output_take_any_text
 
 LONGEST_PAUSE = 30.0
-"""Seconds at most between two tries to reach a server."""
+"""The most seconds between two attempts to reach a server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where to play."""
+    """The server to play on."""
 
     place: str
-    """Its address, for people to read."""
+    """Its address, for people."""
     dial: Callable[[], AbstractAsyncContextManager[AnyDialogue]]
     """Connects to it. Raises OSError, UnicodeError, PeerGone."""
     name: str
-    """What the player is called there."""
+    """The player's name there."""
     dialect: str = ""
     seeks: str = "an opponent"
-    """What the player waits for there."""
+    """The opponent that the player waits for."""
     reason: str = ""
-    """Why that may be long in coming."""
+    """Why that opponent may take long to come."""
 
     def words(self) -> Words:
-        """Return what the player waits for, and what may be wrong."""
+        """Return for each phase what the player waits for, and what may be wrong."""
         doubt = f"is it the port for {self.dialect}? {HINT}"
         return {
             Phase.DIALLING: f"waits for {self.place} to answer; {doubt}",
-            Phase.GREETING: f"waits for {self.place} to say anything; {doubt}",
+            Phase.GREETING: f"waits for {self.place} to send anything; {doubt}",
             Phase.LOOKING: f"{self.name} waits at {self.place} for {self.seeks}",
         }
 
 
 class Bot:
-    """A player that looks for its games."""
+    """A player that opens connections and plays."""
 
     def __init__(self, server: Server, chooser: Chooser, totals: Totals, screen: Screen) -> None:
         self._server = server
@@ -68,14 +68,14 @@ class Bot:
         self._playing: trio.CancelScope | None = None
 
     def stop(self) -> None:
-        """Leave; at once if it is said a second time."""
+        """Leave; on a second call, at once."""
         if self._playing is None or self._playing.cancel_called:
             self._running.cancel()
         else:
             self._playing.cancel()
 
     async def run(self, *, reconnect: bool) -> Ending:
-        """Play until all games are played, or the server is not there; with `reconnect`, until it is."""
+        """Play until all games are played or the server is gone; with `reconnect`, try again then."""
         ending = Ending(Kind.LEFT)
         with self._running:
             async with trio.open_nursery() as nursery:
@@ -102,9 +102,9 @@ class Bot:
             await trio.sleep(pause)
 
     def _is_worth_another_try(self, ending: Ending) -> bool:
-        """Whether it may end otherwise next time.
+        """Whether another attempt may succeed.
 
-        A player that was let in before may be refused because the server has not yet missed it.
+        A player that was in before may be refused because the server has not noticed yet that it is gone.
         """
         return ending.kind is Kind.LOST or (ending.kind is Kind.REFUSED and self._totals.begun > 0)
 
@@ -137,7 +137,7 @@ def _pauses() -> Iterator[float]:
 
 
 def distrust(place: str, error: Untrusted) -> str:
-    """Return why a server is not trusted, and what to do where somebody else may be."""
+    """Return why a server is not trusted, and what to do if its authority is merely unknown."""
     why = error.strerror
     if error.lacks_authority:
         why = "no known authority has signed it. If that is in order, trust its authority by --ca FILE"
@@ -145,7 +145,7 @@ def distrust(place: str, error: Untrusted) -> str:
 
 
 def reason(error: OSError | UnicodeError | PeerGone) -> str:
-    """Return in a few words why a server could not be reached."""
+    """Return briefly why a server could not be reached."""
     if isinstance(error, PeerGone):
         return f"what answers there does not speak websocket. {HINT}"
     if isinstance(error, UnicodeError):
@@ -160,7 +160,7 @@ def reason(error: OSError | UnicodeError | PeerGone) -> str:
     return (error.strerror or str(error)).rpartition(": ")[2]
 
 
-# What the command ``c4bot`` does once its options are read: games played, a summary out.
+# The command ``c4bot`` after its options are read: it plays the games and prints a summary.
 
 _LIMIT = "c4gateway lets two {} players meet 20 times, unless its --games-per-pair is another"
 
@@ -168,8 +168,8 @@ _LIMIT = "c4gateway lets two {} players meet 20 times, unless its --games-per-pa
 def run(options: Options) -> int:
     """Play; return the exit status.
 
-    0 when the games are played or the person at the prompt left, 1 when the server is not there or does not
-    want the player, 128 and its number after a signal.
+    It is 0 when the games are played or the person at the prompt left, 1 when the server is not there or
+    refuses the player, and 128 plus its number after a signal.
     """
     let_output_take_any_text()
     if options.seed is not None:
@@ -182,10 +182,10 @@ def run(options: Options) -> int:
         status = _status(ending, screen)
         if totals.begun or status != 1:
             screen.say(totals.summary())
-    except* OSError as errors:  # the reader of our output is gone
+    except* OSError as errors:  # the reader of the output is gone
         screen.warn(f"error: {in_one_line(errors)}")
-        sys.stdout = None  # the interpreter would try once more at its end
-    except* KeyboardInterrupt:  # before anybody listened for it, or after
+        sys.stdout = None  # the interpreter would try to flush it at its end
+    except* KeyboardInterrupt:  # before the signals are received here, or after
         status = 128 + signal.SIGINT
     return status
 
@@ -200,7 +200,7 @@ def _status(ending: Ending | signal.Signals, screen: Screen) -> int:
 
 
 async def _play(options: Options, totals: Totals, screen: Screen) -> Ending | signal.Signals:
-    """Return how the play ended: by itself, or by a signal."""
+    """Play; return the signal that stopped it, or how it ended by itself."""
     stopped: list[signal.Signals] = []
     async with trio.open_nursery() as nursery:
         bot = Bot(_server(options), _chooser(options, screen, nursery), totals, screen)
@@ -225,7 +225,7 @@ def _server(options: Options) -> Server:
 
 
 def sought(entry: Entry, dialect: Dialect) -> tuple[str, str]:
-    """Return which opponent the player waits for, and why that one may be long in coming."""
+    """Return which opponent the player waits for, and why that one may take long to come."""
     against = entry.against or entry.address.asked("against")
     table = entry.table or entry.address.asked("table")
     limit = f", and {_LIMIT.format(dialect.name)}" if "games_per_pair" in dialect.rules else ""
@@ -238,7 +238,7 @@ def sought(entry: Entry, dialect: Dialect) -> tuple[str, str]:
         return repr(against), f"it has to be there, {case}, and ask for {entry.name!r} or for anybody"
     if table is not None:
         return f"another player at the table {table!r}", f"who has to name the same table{limit}"
-    if entry.name.upper() == "TEST":  # there is a dialect in which two of these may meet
+    if entry.name.upper() == "TEST":  # one dialect allows two of these to meet
         return "an opponent", ""
     return "an opponent", f"two players called {entry.name!r} never meet there{limit}"
 

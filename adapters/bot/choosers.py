@@ -1,7 +1,7 @@
-"""What chooses the columns: an engine in a thread of its own, or a person at the prompt.
+"""Choosers of columns: an engine in a thread, or a person at the prompt.
 
-Knows boards and time, not what becomes of a column. The rule that both keep: the connection lives on while
-they think, and a choice that is not needed any more can be cancelled before it is made.
+Knows boards and time, not what happens to a column. While a chooser thinks, the connection is served, and a
+choice that is no longer needed can be cancelled.
 """
 
 import math
@@ -23,22 +23,22 @@ from gateway.engines.catalogue import THINK
 from gateway.game.board import COLUMNS, Board
 
 PART = 20
-"""A move takes at most one part in so many of the time that is left for the game."""
+"""A move takes at most this fraction of the time that is left for the game: 1 / 20."""
 _LEAST = 0.001
 _CHUNK = 4096
 
 
 class EndOfInput(Exception):
-    """The person at the prompt has gone."""
+    """The input of the person at the prompt has ended."""
 
 
 class EngineFailed(Exception):
-    """An engine found no column that can be played."""
+    """An engine returned no column that can be played."""
 
     def __init__(self, what: str, report: str = "") -> None:
         super().__init__(what)
         self.report = report
-        """Where in the engine it happened, in lines."""
+        """The engine's traceback, in lines."""
 
 
 class Chooser(Protocol):
@@ -49,9 +49,10 @@ class Chooser(Protocol):
 
 
 def budget(left: float | None, think: float | None, pace: float) -> float:
-    """Return the seconds that a move may take: of those left for the game, and of those allowed.
+    """Return the seconds that a move may take.
 
-    Where no time limit is known, it is `pace`.
+    `left` is the time left for the game, `think` the most that the options allow. If neither is known, it is
+    `pace`.
     """
     if left is None:
         return pace if think is None else think
@@ -60,16 +61,16 @@ def budget(left: float | None, think: float | None, pace: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class EngineChooser:
-    """An engine."""
+    """An engine that chooses columns."""
 
     engine: Engine
     think: float | None = None
-    """Seconds for a move at most, where somebody set them."""
+    """The most seconds for a move, if the options limit them."""
     pace: float = THINK
-    """Seconds for a move where no time limit is known."""
+    """Seconds for a move if no time limit is known."""
 
     async def choose(self, asked: Asked) -> int:
-        """Return the engine's column, thought out in a thread."""
+        """Return the engine's column, computed in a thread."""
         think = partial(_chosen, self.engine, asked.board, budget(asked.seconds, self.think, self.pace))
         return await trio.to_thread.run_sync(think, abandon_on_cancel=True)
 
@@ -77,13 +78,13 @@ class EngineChooser:
 def _chosen(engine: Engine, board: Board, seconds: float) -> int:
     try:
         choice = engine(board, seconds)
-    except EngineError as error:  # of a program of its own, there is no place in our code to show
+    except EngineError as error:  # the engine is a separate program, so no traceback of ours helps
         raise EngineFailed(f"the engine failed: {error}; {position(board)}") from error
-    except (Exception, SystemExit) as error:  # anybody may have written it
+    except (Exception, SystemExit) as error:  # the engine may be anyone's code
         report = "".join(format_exception(error.with_traceback(_in_engine(error))))
         raise EngineFailed(f"the engine failed: {in_words(error)}; {position(board)}", report) from error
     try:
-        column = int(index(choice))  # numpy's numbers too, and True is 1
+        column = int(index(choice))  # numpy's integers too; True is 1
     except TypeError:
         column = -1
     if column in range(COLUMNS) and board.has_room(column):
@@ -97,7 +98,7 @@ def _in_engine(error: BaseException) -> TracebackType | None:
 
 
 def _typed() -> bytes:
-    """Read from the terminal; not by sys.stdin, in which a waiting thread holds up the interpreter's end."""
+    """Read from the terminal, not from sys.stdin: a thread that waits in it delays the interpreter's exit."""
     return os.read(0, _CHUNK)
 
 
@@ -140,10 +141,10 @@ class Person:
     line: Callable[[], Awaitable[str]]
     """Returns the next line typed; raises EndOfInput."""
     tell: Callable[[str], None]
-    """Shows a text, and no end of line behind it."""
+    """Shows a text without an end of line."""
 
     async def choose(self, asked: Asked) -> int:
-        """Return the column that is typed."""
+        """Return the column that the person types."""
         clock = "" if asked.seconds is None else f", {asked.seconds:.1f} s left"
         self.tell(f"your column (0 to {COLUMNS - 1}{clock}): ")
         while True:
@@ -155,7 +156,7 @@ class Person:
 
 
 def objection_to(text: str, board: Board) -> str | None:
-    """Return what is wrong with the column that somebody typed; None where nothing is."""
+    """Return what is wrong with the text for a column; None if nothing is."""
     if not (text.isascii() and text.isdecimal() and len(text) == 1 and int(text) < COLUMNS):
         return f"type the number of a column, 0 to {COLUMNS - 1}"
     if not board.has_room(int(text)):

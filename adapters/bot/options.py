@@ -1,6 +1,6 @@
 """The options of the command ``c4bot``.
 
-Whatever needs trio is imported when the command line makes sense: ``--help`` waits for none of it.
+Imports trio only after the command line is parsed, so that ``--help`` is fast.
 """
 
 import math
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Puts an engine, or you, behind one of the dialects: a bot for c4gateway, or for the dialect's own server.
-It plays its games and says how they went.
+It plays its games and prints the results.
 """
 EPILOG = """\
 examples:
@@ -42,7 +42,7 @@ wrong options, 130 after Ctrl-C.
 """
 MANUAL = "manual"
 TOKEN_VARIABLE = "C4BOT_TOKEN"
-"""The environment variable with the player's token."""
+"""The environment variable for the player's token."""
 _LONGEST_FILE = 1024
 _TOKEN = re.compile(r"[!-~]{1,256}")
 
@@ -56,15 +56,15 @@ class Options:
     engine: "EngineChooser | None"
     """None for a person at the prompt."""
     seed: int | None
-    """What the engine's lots begin with; None for others each time."""
+    """The seed of the engine's random choices; None for a different one each time."""
     games: int
-    """0: for ever."""
+    """0 for no limit."""
     reconnect: bool
     verbose: bool
 
 
 def _writers() -> str:
-    """Return which dialects let a player choose how to write."""
+    """Return the dialects in which a player can choose the encoding."""
     return listed([each.name for each in DIALECTS if each.encodings], "or")
 
 
@@ -76,9 +76,9 @@ def _text(text: str) -> str:
 
 
 def _engine(name: str) -> tuple[str, Engine | None]:
-    """Return the engine's name and the engine; none for a person at the prompt."""
+    """Return the engine's name and the engine; None for a person at the prompt."""
     if ":" in name and "" not in sys.path:
-        sys.path.append("")  # an engine of one's own is looked for where one stands
+        sys.path.append("")  # a user's own engine is in the current directory
     try:
         return name, None if name == MANUAL else engine_named(name)
     except (UnknownEngine, EngineUnavailable) as error:
@@ -95,7 +95,7 @@ _ENCODINGS = tuple(dict.fromkeys(encoding for each in DIALECTS for encoding in e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class _CommandLine:
     """The options as they are typed."""
 
     dialect: str = argument(listed(_WORDS, "or"), Kind(str, "DIALECT", tuple(_WORDS)))
@@ -158,9 +158,9 @@ class _Line:
 
 
 def parse(arguments: Sequence[str] | None = None) -> Options:
-    """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
+    """Return the options. Exits with status 2 if they are wrong, after a line on stderr."""
     parser = _parser()
-    found = read(parser, _Line, spelled_out(arguments))
+    found = read(parser, _CommandLine, spelled_out(arguments))
     from adapters.client.dial import endpoint_in  # noqa: PLC0415
     from adapters.client.talk import Entry  # noqa: PLC0415
 
@@ -185,8 +185,8 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     )
 
 
-def _token(parser: Parser, found: _Line) -> str | None:
-    """Return the token in the file that was given, else the one in the environment, if there is one."""
+def _token(parser: Parser, found: _CommandLine) -> str | None:
+    """Return the token from the file in the options, else from the environment; None without either."""
     token, where = os.environ.get(TOKEN_VARIABLE) or None, TOKEN_VARIABLE
     if found.token_file is not None:
         where = f"--token-file: {found.token_file}"
@@ -201,7 +201,7 @@ def _token(parser: Parser, found: _Line) -> str | None:
 
 
 def _tls(parser: Parser, ca: str | None, address: "Endpoint") -> "SSLContext | None":
-    """Return who is trusted, where the address asks for TLS."""
+    """Return the trusted authorities if the address asks for TLS; None otherwise."""
     if not address.is_tls:
         if ca is not None:
             parser.error("--ca is of no use without an address that begins with wss:// or tls://")
@@ -221,7 +221,7 @@ def _parser() -> Parser:
 
 
 def _examples() -> Iterator[str]:
-    """Yield a command line for each dialect, with different options."""
+    """Yield an example command line for each dialect, with different options."""
     options = (
         "--name mc --engine mc:10000",
         "--against aima --verbose",

@@ -1,8 +1,8 @@
-"""One connection, played: news in, columns out.
+"""Plays on one connection: news in, columns out.
 
 Speaks no dialect and opens no connection. One task listens all the time; a second one thinks while a move is
-asked for, and is stopped as soon as what it thinks about is over. How it ends is a value: none of it is an
-error of ours.
+asked for, and is cancelled when the answer is no longer needed. The end is a value: none of its kinds is an
+error of this program.
 """
 
 from contextlib import suppress
@@ -21,7 +21,7 @@ from gateway.game.board import Board
 from gateway.options.terminal import listed
 
 HINT = f"c4gateway has {listed([f'{each.name} at port {each.port}' for each in DIALECTS], 'and')}."
-"""What to say where it may be the wrong port."""
+"""What to say if the port may be the wrong one."""
 
 _LOST = "left in the middle of a game, which counts as lost"
 _EARLY = "c4gateway counts no game that is left before both have moved, another server may count it as lost"
@@ -33,15 +33,15 @@ class Kind(Enum):
     PLAYED = auto()
     """All games are played."""
     LEFT = auto()
-    """The player does not want to go on."""
+    """The player stops."""
     SPENT = auto()
-    """The rest needs another connection, which is as it should be."""
+    """The next game needs another connection. That is in order."""
     LOST = auto()
-    """The server is not there, or there no more, or has no place for this player now."""
+    """The server is not there, is gone, or has no room for this player now."""
     REFUSED = auto()
-    """The server refused this player, speaks another dialect, or is not to be trusted."""
+    """The server refused this player, speaks another dialect, or is not trusted."""
     FAILED = auto()
-    """The engine is not fit for play."""
+    """The engine failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Ending:
 
     kind: Kind
     words: str = ""
-    """What there is to say about it."""
+    """A description of the end, for people."""
 
 
 class Play:
@@ -65,7 +65,7 @@ class Play:
         self._screen = screen
         self._waiting = waiting
         self._board: Board | None = None
-        """The board of the game that is on, as it was last seen."""
+        """The latest board of the game that is on."""
         self._thought = trio.CancelScope()
         self._thinks_of: Board | None = None
         self._ended_by_player: Ending | None = None
@@ -111,7 +111,7 @@ class Play:
             return Ending(Kind.REFUSED, f"the server speaks another dialect. {HINT}")
 
     def _phase(self) -> Phase | None:
-        """Return what is waited for; nothing while a game is on."""
+        """Return the phase in which the player waits; None while a game is on."""
         if self._board is not None:
             return None
         return Phase.LOOKING if self._dialogue.understood else Phase.GREETING
@@ -149,7 +149,7 @@ class Play:
                 assert_never(news)
 
     async def _answer(self, asked: Asked, thought: trio.CancelScope, nursery: trio.Nursery) -> None:
-        """Think, and move. Once thought out, a move is sent whole: half of one would spoil the connection."""
+        """Think, and move. A move is sent whole, because half a message would break the connection."""
         start = trio.current_time()
         try:
             with thought:
@@ -165,7 +165,7 @@ class Play:
             self._thinks_of = None
             self._totals.moved(trio.current_time() - start)
             self._board = asked.board.drop(column)
-            if not self._board.over:  # the end is shown with its result
+            if not self._board.over:  # the result shows the final board
                 self._screen.position(self._board)
             await self._send(column)
 

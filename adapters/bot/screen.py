@@ -1,9 +1,8 @@
-"""What the bot tells people: boards, games, and what it waits for when that takes long.
+"""What c4bot prints: boards, games, and what it waits for if that takes long.
 
-`Screen` alone prints. It writes an escape for whatever nobody would see in what a server says. Where nobody
-wants to watch, it prints only warnings, and these to stderr. `Waiting` knows time, and the phases on the
-way to a game; `play.py` and `bot.py` say which phase has begun. The rule it keeps: a
-bot that makes progress says nothing, and one that makes none says what it waits for.
+`Screen` alone prints, and escapes characters of the server's texts that would be invisible. Without boards to
+draw it prints only warnings, on stderr. `Waiting` prints what the bot waits for only while it makes no
+progress.
 """
 
 import math
@@ -21,9 +20,9 @@ from gateway.game.board import FIRST as FIRST_MOVER
 from gateway.game.board import SECOND as SECOND_MOVER
 from gateway.game.text import printable, visible
 
-# What has been played: how many games, with what results, in how much time.
+# The games played so far: how many, with what results, in how much time.
 #
-# Counts, and words for the counts. Games that were cut off have no result and are not among those played.
+# Counts, and words for the counts. Games that were cut off have no result and do not count as played.
 
 _SIDES = (FIRST_MOVER, SECOND_MOVER)
 _RESULTS = (Result.WON, Result.LOST, Result.DRAWN, Result.LEFT)
@@ -52,7 +51,7 @@ class Totals:
 
     @property
     def is_complete(self) -> bool:
-        """Whether as many games as were wanted are played; 0 are never enough."""
+        """Whether all wanted games are played; never, if 0 are wanted."""
         return 0 < self._wanted <= self.played
 
     def add(self, over: Over) -> None:
@@ -63,12 +62,12 @@ class Totals:
             self._games[over.side, over.result] += 1
 
     def moved(self, seconds: float) -> None:
-        """Count a move that took so long."""
+        """Count a move that took so many seconds."""
         self._moves += 1
         self._seconds += seconds
 
     def summary(self) -> str:
-        """Return what there is to say at the end, in lines."""
+        """Return the summary of the run, in lines."""
         lines = [f"{_games(self.played)}: {self._results(FIRST_MOVER, SECOND_MOVER, None)}"]
         for side, order in zip(_SIDES, ("first", "second"), strict=True):
             if played := sum(self._games[side, result] for result in _RESULTS):
@@ -95,9 +94,9 @@ def _games(count: int) -> str:
 # While games are played.
 
 FIRST = 5.0
-"""Seconds after which the bot says what it waits for."""
+"""Seconds after which the bot prints what it waits for."""
 LATER = 60.0
-"""Seconds after which it says so again, and again, unless it waits for an opponent: that may take hours."""
+"""Seconds after which it prints that again, except while it waits for an opponent, which may take hours."""
 _DISCS = "XO"
 """The discs of the first and of the second mover."""
 
@@ -110,45 +109,45 @@ class Screen:
         self._line_is_open = False
 
     def tell(self, text: str) -> None:
-        """Show a text and stay behind it."""
+        """Print a text and stay on its line."""
         print(text, end="", flush=True)
         self._line_is_open = True
 
     def say(self, text: str) -> None:
-        """Show a line, or lines."""
+        """Print a line, or lines."""
         if self._line_is_open:
             text = f"\n{text}"
         self._line_is_open = False
         print(text, flush=True)
 
     def warn(self, text: str) -> None:
-        """Say on stderr what should not have happened."""
+        """Print a warning on stderr."""
         print(f"c4bot: {visible(text)}", file=sys.stderr, flush=True)
 
     def report(self, text: str) -> None:
-        """Show lines for the author of an engine, on stderr."""
+        """Print lines for the author of an engine on stderr."""
         for line in text.splitlines():
             print(printable(line), file=sys.stderr, flush=True)
 
     def connected(self, place: str, name: str) -> None:
-        """Say that there is a server."""
+        """Print that the player is connected."""
         if self._shows_games:
             self.say(f"{printable(name)} is at {printable(place)} and waits for a game")
 
     def began(self, game: Began) -> None:
-        """Say that a game began."""
+        """Print that a game began."""
         if self._shows_games:
             opponent = "" if game.opponent is None else f" against {printable(game.opponent)}"
             side = "" if game.side is None else f"; you are {disc(game.side)}"
             self.say(f"\na game begins{opponent}{side}")
 
     def position(self, board: Board) -> None:
-        """Show a board."""
+        """Print a board."""
         if self._shows_games:
             self.say(f"\n{draw(board)}")
 
     def over(self, game: Over) -> None:
-        """Say how a game ended."""
+        """Print how a game ended."""
         if self._shows_games:
             side = "" if game.side is None else f", as {disc(game.side)}"
             why = f" ({printable(game.why)})" if game.why else ""
@@ -159,22 +158,22 @@ class Phase(Enum):
     """A phase on the way to a game."""
 
     DIALLING = auto()
-    """The server is to let the connection in."""
+    """Wait for the server to accept the connection."""
     GREETING = auto()
-    """It is to say something in the dialect."""
+    """Wait for the server's first message in the dialect."""
     LOOKING = auto()
-    """It is to find an opponent."""
+    """Wait for an opponent."""
 
 
 Words: TypeAlias = Mapping[Phase, str]
-"""What c4bot waits for, and what may be wrong."""
+"""What c4bot waits for in each phase, and what may be wrong."""
 
 
 class Waiting:
-    """How long the bot has been in a phase."""
+    """Watches how long the bot has been in a phase."""
 
     def __init__(self, words: Words, tell: Callable[[str], None], reason: str = "") -> None:
-        """`reason` is why an opponent may be long in coming, which is said once."""
+        """`reason` is why an opponent may take long to come; it is printed once."""
         self._words = words
         self._tell = tell
         self._reason = reason
@@ -182,14 +181,14 @@ class Waiting:
         self._changed = trio.Event()
 
     def at(self, phase: Phase | None) -> None:
-        """Wait in a phase, from now on unless that was so before; None while a game is on."""
+        """Enter a phase, unless the bot is in it already; None while a game is on."""
         if phase is not self._phase:
             self._phase = phase
             self._changed.set()
             self._changed = trio.Event()
 
     async def run(self) -> None:
-        """Tell what is waited for, whenever that takes long. Runs until it is cancelled."""
+        """Print what the bot waits for, whenever that takes long. Runs until it is cancelled."""
         while True:
             phase, changed = self._phase, self._changed
             pause = math.inf if phase is None else FIRST
@@ -205,7 +204,7 @@ class Waiting:
 
 
 def draw(board: Board) -> str:
-    """Return a picture of the board, in lines; the last disc stands in brackets."""
+    """Return a picture of the board, in lines. The last disc is in brackets."""
     cells = [[" . "] * COLUMNS for _ in range(ROWS)]
     for column, row, side in board.placed():
         cells[row][column] = f" {_DISCS[side]} "
@@ -217,12 +216,12 @@ def draw(board: Board) -> str:
 
 
 def position(board: Board) -> str:
-    """Return in one line how a board came about, and whose turn it is."""
+    """Return in one line the columns played so far, and whose turn it is."""
     columns = "".join(str(column) for column in board.moves) or "none"
     counted_from_1 = f" (position {position_string(board.moves)})" if board.moves else ""
     return f"columns so far: {columns}{counted_from_1}; to move: {disc(board.turn)}"
 
 
 def disc(side: Side) -> str:
-    """Return whose discs are a side's."""
+    """Return the letter of a side's discs, and whether it moves first."""
     return f"{_DISCS[side]}, moving {'second' if side else 'first'}"

@@ -1,1 +1,1 @@
-"""``c4gateway check``: plays scripted opponents against a bot, and says what the bot did right and wrong."""
+"""``c4gateway check``: plays scripted games against a bot, and reports what the bot did right and wrong."""

@@ -1,7 +1,6 @@
-"""The bots that are checked, told apart by their names, and when the check of all of them is over.
+"""The bots of a check, identified by their names, and when the check of all of them is over.
 
-Knows what was recorded of each. Does not know connections. A process that ends with an error is taken for
-that of the bot that has just hung up.
+Knows the records of each bot. Does not know connections.
 """
 
 from collections import deque
@@ -20,9 +19,9 @@ from adapters.client.rules import Requirements
 NAMELESS = "(no name)"
 _FURTHER = "(further names)"
 _KEPT = 20
-"""Hang-ups and kinds of failures that are kept; there may be thousands."""
+"""The most hang-ups and kinds of failures that are kept; there may be thousands."""
 _CRASH = 1.0
-"""Seconds at most from when a bot hangs up until its process ends, if the reason for both is the same."""
+"""The most seconds between a bot's hang-up and the end of its process, if both have the same reason."""
 
 
 @dataclass(eq=False, slots=True)
@@ -31,9 +30,9 @@ class Bot:
 
     name: str
     mixed: str = ""
-    """Why this may be about several bots, if it may."""
+    """Why the records may be those of several bots; empty if nothing suggests that."""
     records: list[list[What]] = field(default_factory=list)
-    """Those of its connections. They grow, and nothing in them changes."""
+    """One for each connection. Entries are only added."""
 
 
 class Bots:
@@ -45,32 +44,33 @@ class Bots:
         requirements: Requirements,
         hint: Callable[[str], str] = lambda _: "",
     ) -> None:
-        """`hint` returns which other dialect a text is of, as the end of a sentence."""
+        """`hint` returns which other dialect a text belongs to, as the end of a sentence."""
         self.options, self.requirements, self.hint = options, requirements, hint
         self._afterwards = requirements.translator(options.own, "", False).manners.afterwards
         self.is_done = trio.Event()
-        """Set when there is nothing more to see."""
+        """Set when nothing more is to be seen."""
         self.connections = 0
-        """How many there have been, of bots and others."""
+        """Connections so far, of bots and of others."""
         self.silent = 0
-        """Connections on which nobody gave a name in time: after one, others get the patience and no more."""
+        """Connections without a name in time. After the first one, further ones wait only for the
+        patience."""
         self.failures: Failures = {}
-        """What bots said last that failed, by how they ended and the last line."""
+        """The last lines on stderr of processes that failed, by how they ended and the last line."""
         self._bots: dict[str, Bot] = {}
         self._hang_ups: deque[tuple[float, Callable[[str], None]]] = deque(maxlen=_KEPT)
-        """When bots hung up of late, and what takes how their process failed."""
+        """The times of recent hang-ups, and for each a function that records how the bot's process failed."""
         self._missing = 0
-        """Bots that cannot come."""
+        """Bots that cannot connect."""
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of bots."""
         return len(self._bots)
 
     def of(self, name: str | None) -> Bot:
-        """Return a bot by its name. Where there is one bot, all connections are its own.
+        """Return a bot by its name. If only one bot is expected, all connections are its own.
 
-        Where more names come than there are bots, the further ones share a report: a bot with another name
-        on each connection would have the check begin anew for ever.
+        Names beyond the expected number share one bot. Otherwise a bot with another name on each connection
+        would restart the check for ever.
         """
         name, expected = name or NAMELESS, self.options.bots
         if expected == 1 and self._bots:
@@ -87,7 +87,7 @@ class Bots:
         return found
 
     def checkup(self, bot: Bot) -> Checkup:
-        """Return what is known of a bot by now."""
+        """Return what is known of a bot so far."""
         rules, patience = self.requirements.rules, self.options.patience
         connections = len(bot.records)
         checkup = Checkup(bot.name, rules, connections=connections, patience=patience, mixed=bot.mixed)
@@ -96,9 +96,9 @@ class Bots:
         return checkup
 
     def conclude(self, strangers: Sequence[Fault] = (), connections: int = 0) -> list[Checkup]:
-        """Return what is known of the bots, by their names, after all.
+        """Return the final checkups of all bots, sorted by name.
 
-        Where a bot is missing, that includes what strangers did on so many connections.
+        If a bot is missing, `strangers` and the number of their connections go to a nameless bot.
         """
         checkups = {name: self.checkup(bot) for name, bot in self._bots.items()}
         if strangers and len(checkups) < self.options.bots:
@@ -110,7 +110,7 @@ class Bots:
     # The end.
 
     def give_up(self) -> None:
-        """Note that a bot cannot come."""
+        """Record that a bot cannot connect."""
         self._missing += 1
         self.end_if_over()
 
@@ -124,11 +124,17 @@ class Bots:
     # Processes.
 
     def hung_up(self, crashed: Callable[[str], None]) -> None:
-        """Note that a bot has hung up; `crashed` is called if its process turns out to have failed."""
+        """Record that a bot has hung up.
+
+        `crashed` is called with a description if the bot's process turns out to have failed.
+        """
         self._hang_ups.append((trio.current_time(), crashed))
 
     def failed(self, command: str, how: str, words: Sequence[str]) -> None:
-        """Note how a bot that had connected ended, where it failed, and the lines that it said last."""
+        """Record how a bot's process failed after it had connected. `words` are its last lines on stderr.
+
+        The failure counts for the bot that has just hung up.
+        """
         if len(self.failures) < _KEPT:
             self.failures.setdefault((f"{command!r} {how}", *words[-1:]), words)
         recent, is_alone = self._recent_hang_ups(), self.options.bots == 1
@@ -138,11 +144,11 @@ class Bots:
             crashed(": ".join([f"{'its process' if is_alone else repr(command)} {how}", *words[-1:]]))
 
     async def wait_for_crash(self) -> None:
-        """Give bots that have just hung up time to end, so that it is known how."""
+        """Wait until the processes of bots that have just hung up can have ended."""
         if self._recent_hang_ups():
             await trio.sleep(_CRASH)
 
     def _recent_hang_ups(self) -> list[tuple[float, Callable[[str], None]]]:
-        """Return those of which it may yet turn out that a process has failed."""
+        """Return the hang-ups that are so recent that the process may still turn out to have failed."""
         since = trio.current_time() - _CRASH
         return [each for each in self._hang_ups if each[0] >= since]

@@ -1,7 +1,7 @@
-"""What a bot is made to play on one connection: a hub of its own, and an opponent that follows a scenario.
+"""The server's side of one checked connection: a hub of its own, and an opponent that follows a scenario.
 
-Knows the hub, as any front end does, and what the bot still has to play. What happens is recorded; nothing is
-decided about it here. A bot that may only be slow is given more time, so that what it needs can be told.
+Knows the hub, as any front end does, and what the bot still has to play. It records what happens, and judges
+nothing.
 """
 
 import math
@@ -58,63 +58,64 @@ from gateway.matchmaking.matchmaker import Answer, Decision, Entry, HousePair, M
 from gateway.matchmaking.matchmaker import Opponent as Host
 
 NAME = "checker"
-_TIMES = 4
-"""How many times its patience a bot is given that may only be slow."""
-_MOST = 30.0
-"""Seconds that it is given at most, unless its patience is longer."""
-_DOUBT = 3
-"""How many times as much is proposed where even that was not enough."""
+_SLOW_FACTOR = 4
+"""A bot that may be slow gets this many times its patience."""
+_SLOW_LIMIT = 30.0
+"""The most seconds that it gets, unless its patience is longer."""
+_PROPOSED_FACTOR = 3
+"""The recommended patience is this many times the time that was not enough."""
 _REJOIN = 5.0
-"""Seconds that the bot's seat is kept, beyond those that it is given to ask again."""
-_MOMENT = 0.5
-"""Seconds that a bot has to fall over what it has just been told."""
-_FAR = 1e9
+"""Seconds for which the bot's seat is kept, beyond those that it gets for asking again."""
+_READ_TIME = 0.5
+"""Seconds in which the bot may fail at what it has just received."""
+_BEYOND_ANY_CLOCK = 1e9
 """Seconds that are more than any clock has."""
 _BOTH_MOVED, _BOTH_MOVED_TWICE = 2, 4
-"""Discs on the board when the opponent does what is odd about it, or the bot loses on time."""
+"""Discs on the board when the scenario's special event happens, or the bot loses on time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Expected:
-    """Something that the bot has to do next."""
+    """The next thing that the bot has to do."""
 
     topic: Topic | None
     words: str
-    """What is said where it does not."""
+    """The remark if the bot does not."""
 
 
 class Driver(Matchmaker):
-    """Has a bot play on a connection, and records what happens there.
+    """Makes a bot play on a connection, and records what happens there.
 
-    It is the matchmaker of a hub with this one bot, and where its opponents come from, as house players do.
+    It is the matchmaker of a hub whose only client is this bot, and opens the seats of its opponents, as the
+    house does.
     """
 
     def __init__(self, bots: Bots, wire: CheckedSocket, nursery: trio.Nursery, target: str) -> None:
-        """`target` is that of the bot's request."""
+        """`target` is the target of the bot's request."""
         self.wire, self.nursery, self.slow = wire, nursery, bots.options.slow
         self.tap = Tap(self, bots, target)
         self.manners = self.tap.manners
         self.record: list[What] = []
         self.bot: Bot | None = None
-        """Whose connection this is, once that is known."""
+        """The bot of this connection, once its name is known."""
         self.patience = bots.options.patience
         self.hub = Hub(Terms(rejoin=longest(self.patience) + _REJOIN), self)
         self.hub.engage(self)
         self._name = NAME
         """The name of the opponent."""
         self._answers: list[tuple[float, Answer]] = []
-        """And when they are due."""
+        """Answers of the matchmaker, and when they are due."""
         self._bots = bots
         self._connected = trio.current_time()
         self._expected: _Expected | None = None
         self._overdue: float | None = None
-        """Since when something is expected, if that is longer ago than the patience."""
+        """Since when the bot owes what is expected, if that is longer than the patience."""
         self._unreadable = 0
-        """Texts that are no messages, since the bot's latest legal move."""
+        """Texts that were no message, since the bot's latest legal move."""
         self.expect(Topic.ENTRY, "it asked for no game")
 
     def add(self, what: What) -> None:
-        """Record something, unless the check is over: nobody is to blame for what that cuts short."""
+        """Record something, unless the check is over: its end may cut anything short."""
         if not self._bots.is_done.is_set():
             self.record.append(what)
 
@@ -124,43 +125,43 @@ class Driver(Matchmaker):
 
     @property
     def part(self) -> Part:
-        """The game, or what came before the first one."""
+        """The present game; what came before the first one, if none has begun."""
         return Part.latest(self.record)
 
     def identify(self, name: str | None = None) -> Bot:
-        """Return whose connection this is, by the first name that the bot gives here."""
+        """Return the bot of this connection, by the first name that it gives here."""
         if self.bot is None:
             self.bot = self._bots.of(name)
             self.bot.records.append(self.record)
         return self.bot
 
     def checkup(self) -> Checkup:
-        """Return what is known of the bot by now."""
+        """Return what is known of the bot so far."""
         return self._bots.checkup(self.identify())
 
     @property
     def has_spoken(self) -> bool:
-        """Whether the bot has said anything, or was waited for in vain, or is known."""
+        """Whether the bot has sent anything, or was waited for in vain, or is known."""
         said = (what.text.strip() for what in self.record if isinstance(what, Line) and what.way == "->")
         return self.bot is not None or any(said) or any(isinstance(what, Overdue) for what in self.record)
 
     @property
     def is_closing(self) -> bool:
-        """Whether the server hangs up."""
+        """Whether the server is hanging up."""
         return Mark.CLOSING in self.record
 
     # Who plays whom.
 
     def enter(self, entry: Entry) -> None:
-        """Let the bot in, unless it is to be refused."""
+        """Admit the bot, or refuse it if the check requires that."""
         wish = entry.place.wish if isinstance(entry.place, InLobby) else None
         self._name = NAME if wish is None else wish.name
         self._answers.append((0.0, Decision(entry.seat, entry.against or self._objection(entry.name))))
 
     def _objection(self, name: str) -> Objection:
-        """Return why the bot, which asks for a game, gets none."""
+        """Return why the bot is refused when it asks for a game; `NOTHING` if it is not."""
         self.identify(name)
-        self._came()
+        self._record_expected()
         was_declined = Mark.DECLINED in self.part.whats
         self.add(Mark.ENTERED)
         checkup = self.checkup()
@@ -168,11 +169,11 @@ class Driver(Matchmaker):
             return NOTHING
         self.add(Mark.DECLINED)
         self.add_line("--", "this is refused, to see what comes next")
-        self.expect(Topic.REFUSED, "it said nothing more, nor did it hang up")
+        self.expect(Topic.REFUSED, "it sent nothing more, and did not hang up")
         return Objection.TABLE_FULL
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Have an opponent come, if there is a game left."""
+        """Send an opponent if a game is left; otherwise hang up."""
         self._expected = self._overdue = None
         checkup, is_first = self.checkup(), not self.part.began.place
         task = checkup.next_task(is_first=is_first)
@@ -185,24 +186,24 @@ class Driver(Matchmaker):
         self._answers.append((due, HousePair(turn, self._name, checkup.opens(task))))
 
     def leave(self, seat: int) -> None:
-        """Do nothing: a seat that is gone is paired no more."""
+        """Do nothing: a seat that is gone is never paired again."""
 
     def next_due(self) -> float | None:
-        """Return when there is an answer."""
+        """Return when the next answer is due; None if there is none."""
         return min((due for due, _ in self._answers), default=None)
 
     def answers(self, now: float) -> Iterator[Answer]:
-        """Yield the answers there are now."""
+        """Yield the answers that are due now."""
         while ready := [each for each in self._answers if each[0] <= now]:
             self._answers.remove(ready[0])
             yield ready[0][1]
 
     def has(self, name: str, opponent: Host) -> bool:
-        """Whether there is such a player: the bot may ask for any."""
+        """Return True: the bot may wish for any opponent."""
         return True
 
     def lobby_player(self, opponent: Host) -> str | None:
-        """Return nobody: who comes is in the answer to `wait`."""
+        """Return None: the answer to `wait` brings the opponent."""
         return None
 
     def open_seat(self, name: str, opponent: Host, now: float) -> Seat:
@@ -212,7 +213,7 @@ class Driver(Matchmaker):
     # What happens in a game.
 
     def begins(self, side: Side) -> None:
-        """Begin a game, in which the bot is on this side."""
+        """Begin a game. The bot is on `side`."""
         self._expected = self._overdue = None
         checkup = self.checkup()
         place = self.part.began.place + 1
@@ -224,13 +225,13 @@ class Driver(Matchmaker):
             self.wire.change_pace(task.scenario.pace)
 
     def moved(self, moved: Moved) -> None:
-        """Take note of the bot's legal move."""
+        """Record a legal move of the bot."""
         self._unreadable = 0
-        self._came()
+        self._record_expected()
         self.add(moved)
 
     def over(self, ended: Ended) -> None:
-        """Take note of a game's end."""
+        """Record the end of a game."""
         self._expected = self._overdue = None
         if self.part.is_on and not self.is_closing and not self._bots.is_done.is_set():
             if ended.leaver == self.part.side:
@@ -239,14 +240,14 @@ class Driver(Matchmaker):
             self.expect(None, "it asked for no other game")
 
     def on_event(self, event: Event, asked: Any) -> None:
-        """Take note of an event that the bot is about to be told of; of a refusal, with its message."""
+        """Record an event before its messages are sent. `asked` is the message that a refusal answers."""
         part = self.part
         match event:
             case Introduced(name):
                 self.identify(name)
             case Shown() | Overlooked():
                 self.add(event)
-            case Started() if part.is_on:  # now the bot has been told how the game before ended
+            case Started() if part.is_on:  # only now has the bot received the end of the game before
                 self.add_line("--", f"game {part.began.number}: {part.scenario.title}")
             case ToMove():
                 self.add(event)
@@ -259,7 +260,7 @@ class Driver(Matchmaker):
                 if len(refusals(self.part, self._bots.requirements)) == STUCK:
                     self.nursery.start_soon(self.close)
             case Dismissed(why):
-                self._expected = self._overdue = None  # but that the bot hangs up, too: the wire waits for it
+                self._expected = self._overdue = None  # the wire waits for the bot's own hang-up
                 if why is not Why.LEFT:
                     self.add(Mark.DISMISSED)
                 if self._may_be_slow:
@@ -268,48 +269,48 @@ class Driver(Matchmaker):
                 pass
 
     def on_unreadable(self, sent: ClientText) -> None:
-        """Take note of a text that is no message; hang up on a bot that says nothing else."""
+        """Record a text that is no message; hang up on a bot that sends nothing else."""
         self.add(Refusal(sent, Objection.UNREADABLE))
         self._unreadable += 1
         if self._unreadable == STUCK:
             self.nursery.start_soon(self.close)
 
     async def _let_flag_fall(self, request: ToMove) -> None:
-        """Let the bot lose on time, which is about to be told of a request to move."""
+        """End the game by the bot's loss on time, just before the request to move is sent."""
         now = trio.current_time()
         for seat in self.hub.seats():
             if seat.is_asked and not seat.manners.house:
-                self.hub.handed(seat, request, now - _FAR)
+                self.hub.handed(seat, request, now - _BEYOND_ANY_CLOCK)
                 self.hub.flag(seat, now)
 
     def ping(self) -> None:
-        """Ping the bot, where its dialect has pings."""
+        """Ping the bot, if its dialect has pings."""
         if self.wire.frames and not self.is_closing:
             self.wire.ping()
             self.nursery.start_soon(self.wire.flush)
 
     async def relay(self) -> None:
-        """Tell the bot of an illegal move as the original server does, and give it time to read that."""
+        """Send the opponent's illegal move as the original server does, and give the bot time to read it."""
         text = self._bots.requirements.relay
         self.add_line("<-", text)
         self.wire.write(text.encode())
         await self.wire.flush()
-        await trio.sleep(_MOMENT)
+        await trio.sleep(_READ_TIME)
 
     # What is expected.
 
     @property
     def _may_be_slow(self) -> bool:
-        """Whether the bot is given more time than its patience: until it has had that once, in vain."""
+        """Whether the bot gets more time than its patience, until it once had that without effect."""
         return not self._bots.silent if self.bot is None else self.checkup().may_be_slow
 
     def expect(self, topic: Topic | None, words: str) -> None:
-        """Expect something of the bot, from when it can know; `words` say that it did not come."""
+        """Expect something of the bot once all messages have left. `words` are the remark otherwise."""
         self._expected, self._overdue = _Expected(topic, words), None
         self.nursery.start_soon(self._wait_for, self._expected)
 
-    def _came(self) -> None:
-        """Note that the bot did what was expected."""
+    def _record_expected(self) -> None:
+        """Record that the bot did what was expected."""
         since = self._overdue
         self._expected = self._overdue = None
         if since is not None:
@@ -323,7 +324,7 @@ class Driver(Matchmaker):
         await trio.sleep(waited)
         if self._expected is expected and expected.topic is not Topic.REFUSED and self._may_be_slow:
             self._overdue, waited = since, longest(waited)
-            hint = f"; if it takes longer than that, try --patience {math.ceil(_DOUBT * waited)}"
+            hint = f"; if it takes longer than that, try --patience {math.ceil(_PROPOSED_FACTOR * waited)}"
             await trio.sleep_until(since + waited)
         if self._expected is not expected or self.is_closing:
             return
@@ -345,13 +346,13 @@ class Driver(Matchmaker):
         self.hub.close(trio.current_time())
 
     def _hung_up(self) -> None:
-        """Note that the bot has ended the connection."""
+        """Record that the bot has ended the connection."""
         if Mark.HUNG_UP not in self.part.whats:
             self.add(Mark.HUNG_UP)
             self._bots.hung_up(lambda how: self.record.append(Crashed(how)))
 
     def ended(self) -> None:
-        """Take note that the connection of a bot is over."""
+        """Record that the connection of a bot is over."""
         self.identify()
         if self._bots.is_done.is_set():
             return
@@ -364,20 +365,20 @@ class Driver(Matchmaker):
 
 
 def longest(patience: float) -> float:
-    """Return how many seconds a bot is given that may only be slow."""
-    return max(patience, min(_TIMES * patience, _MOST))
+    """Return how many seconds a bot gets that may be slow."""
+    return max(patience, min(_SLOW_FACTOR * patience, _SLOW_LIMIT))
 
 
 class Tap:
-    """The codec and the translator of a connection: records what passes, and changes nothing.
+    """The codec and the translator of a connection, which record what passes.
 
-    So a bot that is checked talks with the server that it is going to play on. But where a scenario asks for
-    that, the bot is told what the original server would tell.
+    They change nothing, so the bot plays as it will on the server. Only a scenario that asks for it gets the
+    messages of the original server.
     """
 
     def __init__(self, driver: Driver, bots: Bots, target: str) -> None:
         self.latest = ""
-        """What the bot said last."""
+        """The latest text from the bot."""
         requirements, own = bots.requirements, bots.options.own
         self._driver, self._codec, self._hint = driver, requirements.codec(), bots.hint
         self._usual, self._original = (requirements.translator(own, target, each) for each in (False, True))
@@ -385,11 +386,11 @@ class Tap:
 
     @property
     def manners(self) -> Manners:
-        """What the bot expects."""
+        """The manners of the bot's dialect."""
         return self._usual.manners
 
     def decode(self, text: str) -> Any:
-        """Return the message that `text` is. Raises WireError."""
+        """Return the message in `text`. Raises WireError."""
         driver, self.latest = self._driver, text
         driver.add_line("->", text)
         try:
@@ -406,11 +407,11 @@ class Tap:
         return text
 
     def receive(self, message: Any, number: int = 0) -> Command:
-        """Return what the bot asks for."""
+        """Return the command for a message."""
         return self._usual.receive(message, number)
 
     def observe(self, event: Event, asked: Any = None) -> Iterable[Any]:
-        """Return what the bot is told of `event`."""
+        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
         self._driver.on_event(event, asked)
         if isinstance(event, Started):
             self._speaks_as_original = self._driver.part.scenario.as_original
@@ -418,12 +419,12 @@ class Tap:
         return original if self._speaks_as_original else usual
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
-        """Return how to hang up on the bot."""
+        """Return the close code and reason for a dismissal."""
         return self._usual.farewell(dismissed)
 
 
 class Opponent:
-    """Plays one series, of which each game has a scenario of its own."""
+    """Plays one series. Each of its games has its own scenario."""
 
     is_reachable = True
 
@@ -437,7 +438,7 @@ class Opponent:
         self.seat = self._hub.open(self, manners, trio.current_time())
 
     def deliver(self, event: Event) -> None:
-        """Begin to move when a move is asked for, and tell the driver what happens."""
+        """Start a move when one is asked for, and inform the driver of what happens."""
         match event:
             case Started(_, side):
                 self._side = side
@@ -458,7 +459,7 @@ class Opponent:
         """Do nothing: the opponent never asks to enter."""
 
     def probe(self) -> None:
-        """Do nothing: the opponent keeps nobody out."""
+        """Do nothing: the opponent occupies no name."""
 
     async def settle(self) -> None:
         """Return at once."""
@@ -470,7 +471,7 @@ class Opponent:
         self._hub.submit(self.seat, Leave(), trio.current_time())
 
     async def _move(self, request: ToMove) -> None:
-        await trio.lowlevel.checkpoint()  # the hub is not done yet
+        await trio.lowlevel.checkpoint()  # the hub is still in the call that delivered the event
         driver, part, discs = self._driver, self._driver.part, len(request.board.moves)
         conduct = part.scenario.conduct
         if not part.is_on:
@@ -482,7 +483,7 @@ class Opponent:
                 return
             case Conduct.LOSE_ON_TIME:
                 driver.add(Mark.ODD)
-                self._hub.handed(self.seat, request, trio.current_time() - _FAR)
+                self._hub.handed(self.seat, request, trio.current_time() - _BEYOND_ANY_CLOCK)
                 return
             case Conduct.THINK_LONG:
                 driver.add(Mark.ODD)
@@ -497,7 +498,7 @@ class Opponent:
                 self._play(COLUMNS)
             case _:
                 pass
-        if request is self._request:  # no other has come meanwhile
+        if request is self._request:  # no other request has come meanwhile
             self._hub.handed(self.seat, request, trio.current_time())
             self._play(part.scenario.strategy(request.board, self._lot))
             if conduct is Conduct.LEAVE_ASKED and discs + 1 >= _BOTH_MOVED_TWICE:

@@ -1,7 +1,7 @@
-"""What the record of a connection shows, for the checkup of its bot.
+"""Judges the record of a connection, for the checkup of its bot.
 
-Knows the clauses of a dialect, and what was recorded. Does not know connections, the hub, nor the time. What
-a bot does wrong is held against it once for each game, because one mistake leads to others.
+Knows the clauses of a dialect, and what was recorded. Does not know connections, the hub, nor the time.
+Counts one fault for each game, because one mistake leads to others.
 """
 
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Sho
 from gateway.game.manners import Afterwards
 
 STUCK = 200
-"""Refused messages in a row after which the bot is taken to go on for ever."""
+"""After this many refused messages in a row the bot is assumed to go on for ever."""
 _MORE = 3
-"""Messages that are excused where the bot was told what the original server would tell."""
+"""Messages that are excused if the bot got the messages of the original server."""
 _SHOWN = 80
-"""Characters that are shown of what was refused."""
+"""The most characters of a refused text that a remark shows."""
 
 
 def judge(
@@ -41,7 +41,7 @@ def judge(
 ) -> None:
     """Add what the record of a connection shows to the checkup of its bot.
 
-    `afterwards` is what a bot of the dialect does when a game is over.
+    `afterwards` is what a bot of the dialect does after a game.
     """
     judging = _Judging(record, requirements, afterwards, checkup)
     for index, what in enumerate(record):
@@ -49,7 +49,7 @@ def judge(
 
 
 def refusals(part: Part, requirements: Requirements) -> Sequence[Topic]:
-    """Return what was wrong with the messages that were refused since the bot's latest legal move."""
+    """Return the topics of the messages that were refused since the bot's latest legal move."""
     topics = list[Topic]()
     for what in part.whats:
         if isinstance(what, Moved):
@@ -61,14 +61,14 @@ def refusals(part: Part, requirements: Requirements) -> Sequence[Topic]:
 
 
 def offence(refusal: Refusal, requirements: Requirements) -> Topic | None:
-    """Return what is wrong with a message that was refused; None if nothing is."""
+    """Return the topic of a refused message; None if it is no mistake."""
     if Objection.TABLE_FULL in refusal.objections:
         return None
     return requirements.offence(refusal.sent, refusal.objections)
 
 
 def stalled_at(part: Part, requirements: Requirements) -> Topic:
-    """Return what a bot that does not go on in a game seems not to cope with."""
+    """Return the topic at which a bot that does not go on in a game seems to fail."""
     if refused := refusals(part, requirements):
         return refused[-1]
     if part.is_odd:
@@ -79,7 +79,7 @@ def stalled_at(part: Part, requirements: Requirements) -> Topic:
 
 
 def shown(part: Part, ended: Ended) -> frozenset[Topic]:
-    """Return the topics of which a game that is over has shown what there is to see."""
+    """Return the topics that a finished game has shown."""
     topics = set[Topic]()
     if ended.reason is Reason.FULL:
         topics.add(Topic.DRAW)
@@ -93,7 +93,7 @@ def shown(part: Part, ended: Ended) -> frozenset[Topic]:
 
 
 def crosses(part: Part) -> bool:
-    """Whether a move of the bot's may cross the end that the game is about to have."""
+    """Whether the game may end while a move of the bot is on its way."""
     is_asked = isinstance(next(reversed(part.turns), None), ToMove)
     return is_asked and part.scenario.conduct in (Conduct.LEAVE_ASKED, Conduct.BOT_LOSES_ON_TIME)
 
@@ -103,7 +103,7 @@ def _has_full_column(board: Board) -> bool:
 
 
 class _Judging:
-    """What the record of a connection has shown so far."""
+    """Judges the entries of one record, one after the other."""
 
     def __init__(
         self, record: Sequence[What], requirements: Requirements, afterwards: Afterwards, checkup: Checkup
@@ -112,26 +112,26 @@ class _Judging:
         self._afterwards, self._checkup = afterwards, checkup
         self._crash = next((what.words for what in record if isinstance(what, Crashed)), "")
         self._start = self._index = 0
-        """Where the present part begins, and which entry is looked at."""
+        """The start of the present part, and the entry that is being judged."""
         self._before = Part()
         self._pending: frozenset[Topic] = frozenset()
-        """What the latest game has shown, if the bot goes on after it."""
+        """What the latest game has shown. It counts if the bot goes on after it."""
         self._excused = 0
-        """Messages that may be refused yet because of what the server itself said."""
+        """Refused messages that are still excused because of the server's own messages."""
         self._crossing = 0
-        """Moves for games that are over, which may come yet. In the next game they are out of turn."""
+        """Moves for finished games that may still arrive. In the next game they are out of turn."""
         self._held: set[Topic] = set()
-        """What was held against the bot in this part, or remarked."""
+        """Topics of faults and remarks in this part."""
         self._is_faulted = False
-        """Whether something was held against it."""
+        """Whether this part has a fault that is no mere remark."""
 
     @property
     def _part(self) -> Part:
-        """The present part, until the entry that is looked at."""
+        """The present part, up to the entry that is being judged."""
         return Part(self._record[self._start : self._index + 1])
 
     def take(self, index: int, what: What) -> None:
-        """Take the next entry."""
+        """Judge the next entry."""
         checkup = self._checkup
         self._index = index
         match what:
@@ -147,7 +147,7 @@ class _Judging:
                 checkup.right(*([Topic.NEXT] if self._part.began.place > 1 else []))
                 self._stays()
             case Shown():
-                self._excused += 1  # a bot that asks may hear of one turn twice, and answer both
+                self._excused += 1  # a bot that sends requests may receive one turn twice, and answer both
             case Overlooked():
                 self._crossing = max(0, self._crossing - 1)
             case Refusal():
@@ -169,7 +169,7 @@ class _Judging:
         if topic is None:
             return
         if sent.message is None:
-            words = f"it said '{sent.text[:_SHOWN].rstrip()}', which is no message here{sent.hint}"
+            words = f"it sent '{sent.text[:_SHOWN].rstrip()}', which is no message here{sent.hint}"
             self._wrong(topic, words)
         elif self._excused:
             self._excused -= 1
@@ -177,14 +177,15 @@ class _Judging:
             self._crossing -= 1
         else:
             text = sent.text.rstrip("\r\n")[:_SHOWN]
-            words = f"it said {text}, but {in_words(refusal.objections)}"
+            words = f"it sent {text}, but {in_words(refusal.objections)}"
             self._wrong(topic, words)
             if len(refusals(self._part, self._requirements)) == STUCK and not self._is_faulted:
                 self._wrong(topic, f"{words}, and so were {STUCK} messages in a row", is_grave=True)
 
     def _take_end(self, ended: Ended) -> None:
         part = self._part
-        self._crossing += crosses(part)  # the hub waits for that only half a second, and not for every bot
+        # The hub waits for that move half a second at most, and not for each dialect's bots
+        self._crossing += crosses(part)
         if self._afterwards is Afterwards.STEP_OUT:
             self._excused += _MORE * part.scenario.as_original
         if part.is_out_of_time(ended) and part.scenario.conduct is not Conduct.BOT_LOSES_ON_TIME:
@@ -242,7 +243,7 @@ class _Judging:
             self._pending = frozenset()
 
     def _fails(self, words: str, *, is_grave: bool = True) -> None:
-        """Hold against the bot that it did not go on with a game, which is not grave if it may leave then."""
+        """Record that the bot did not go on with a game. It is a mere remark if the bot may leave then."""
         part, checkup = self._part, self._checkup
         if self._is_faulted:
             return
@@ -257,13 +258,13 @@ class _Judging:
         fault = self._fault(topic, words, title, is_grave=is_grave, is_stall=True)
         self._pending = frozenset()
         if topic is Topic.FULL and refusals(part, self._requirements):
-            checkup.wrong(fault)  # that is why, in whichever game it happens
+            checkup.wrong(fault)  # this is the reason, in whichever game it shows
             checkup.spoiled(part.began.task)
         else:
             checkup.failed(part.began.task, fault, None if part.began.place == 1 else after)
 
     def _wrong(self, topic: Topic, words: str, *, is_grave: bool = False) -> None:
-        """Hold something against the bot, once in a part; where it `is_grave` in any case, always."""
+        """Record a fault, once for each part and topic; with `is_grave`, always."""
         rule = self._requirements.rules.get(topic)
         if rule is not None and (is_grave or not (self._is_faulted or topic in self._held)):
             is_grave = is_grave or rule.is_grave

@@ -22,7 +22,7 @@ _SECONDS = seconds(most=3600, unit="S")
 
 
 def command(text: str) -> str:
-    """Return what starts a bot. Raises ValueError if quotes do not match, or there is nothing."""
+    """Return the command that starts a bot. Raises ValueError if quotes do not match, or there is no word."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -37,7 +37,7 @@ class CheckOptions:
     """The options of a check."""
 
     own: Any = field(default_factory=NoOptions)
-    """Those of the dialect."""
+    """The options of the dialect."""
 
     port: int = option("where to listen", PORT, 0)
     host: str = option("address to listen on", TEXT, "127.0.0.1")
@@ -59,7 +59,7 @@ class CheckOptions:
 def parse(arguments: Sequence[str], dialects: Sequence[Dialect]) -> tuple[Dialect, CheckOptions]:
     """Return the dialect whose bots are checked, and the options.
 
-    Exits with status 2, after a line on stderr, where they are wrong.
+    Exits with status 2 if they are wrong, after a line on stderr.
     """
     parser = Parser("c4gateway check", _DESCRIPTION, _EPILOG)
     words = parser.add_subparsers(dest="dialect", required=True, metavar="DIALECT")

@@ -1,4 +1,4 @@
-"""What went on between a bot and the check: plain values, in the order in which they happened.
+"""The record of a connection: plain values, in the order in which they happened.
 
 Knows texts, boards, and the games that are to be played. Does not know what is right or wrong.
 """
@@ -14,32 +14,32 @@ from gateway.game.board import FIRST, SECOND, Board, Side
 from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Shown, ToMove
 
 HUNG_UP = "it hung up"
-"""How the words of a fault begin that is about this."""
+"""How a fault's words begin if the bot hung up."""
 KEPT = 14
-"""Lines that are shown of what led to a fault."""
+"""Lines that a fault shows of what preceded it."""
 _LONGEST = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that a bot did wrong."""
+    """A mistake of a bot."""
 
     topic: Topic
     words: str
     scenario: str = ""
-    """The title of the game in which it happened; empty outside of any."""
+    """The title of the game in which it happened; empty outside of games."""
     exchange: tuple[str, ...] = ()
-    """What went over the wire until then, as lines for people."""
+    """The latest lines of the wire before it, for people."""
     is_grave: bool = True
-    """Whether the bot is wrong; otherwise it is only remarked."""
+    """Whether it counts as wrong; otherwise it is a remark."""
     is_stall: bool = False
-    """Whether it is that the bot did not go on."""
+    """Whether the bot did not go on."""
     crash: str = ""
-    """How the bot's process failed, where that is why the bot hung up."""
+    """How the bot's process failed, if that is why the bot hung up."""
 
     @property
     def seen(self) -> str:
-        """What was seen, for people: the words, and how the bot crashed if it did."""
+        """The fault for people: its words, and how the bot crashed if it did."""
         return f"{self.words.replace(HUNG_UP, 'it crashed', 1)}: {self.crash}" if self.crash else self.words
 
 
@@ -50,13 +50,13 @@ class Task:
     scenario: Scenario
     tries: int = 1
     suspected: Fault | None = None
-    """Why it is played again, as the first game of a connection."""
+    """The probable fault, if the scenario is played again, as the first game of a connection."""
     was_first: bool = False
-    """Whether it was the first one when that was seen."""
+    """Whether the scenario was the first game of its connection when that fault was seen."""
     after: frozenset[Topic] = frozenset()
-    """What the game before had shown, where the bot did nothing at all in this one."""
+    """What the game before had shown, if the bot sent nothing at all in this one."""
     spoiled: int = 0
-    """How often it was cut short by something else that the bot did wrong."""
+    """How often another mistake of the bot ended the scenario early."""
 
     @property
     def is_first(self) -> bool:
@@ -73,26 +73,26 @@ class Task:
 
 
 class Mark(Enum):
-    """Something that happens, of which there is nothing more to say."""
+    """An event without further details."""
 
     ENTERED = auto()
-    """The bot asks for a game."""
+    """The bot asked for a game."""
     DECLINED = auto()
-    """That is refused, to see what comes next."""
+    """The server refused that, as the check requires."""
     KEPT_WAITING = auto()
     """The opponent comes late."""
     ODD = auto()
-    """The opponent has done what is odd about it."""
+    """The scenario's special event has happened."""
     CLOSING = auto()
-    """The server is about to hang up. Nothing that follows counts, but how the bot takes this."""
+    """The server is about to hang up. Of what follows, only the bot's reaction to that counts."""
     DISMISSED = auto()
     """The server has hung up."""
     HUNG_UP = auto()
-    """The bot has, before the server."""
+    """The bot has hung up, before the server."""
 
 
 Way: TypeAlias = Literal["->", "<-", "--"]
-"""Where a text went: from the bot, to it, or nowhere, as a note for those who read the record."""
+"""The direction of a text: from the bot, to the bot, or a note for those who read the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +116,18 @@ class Began:
     """A game began."""
 
     task: Task = Task(NO_GAME)
-    """Where there is nothing to play, that of `NO_GAME`."""
+    """The task of the game; that of `NO_GAME` if none is to be played."""
     number: int = 1
-    """The game's, among all of the bot's."""
+    """The number of the game among all games of the bot, from 1."""
     place: int = 1
-    """The game's, among those of its connection."""
+    """The number of the game on its connection, from 1."""
     opens: bool = False
     """Whether the bot moves first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the bot said was not carried out."""
+    """A message of the bot that was refused."""
 
     sent: ClientText
     objections: Objection
@@ -142,12 +142,12 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Overdue:
-    """The bot did not do what was expected, for as long as bots are given that may be slow."""
+    """The bot did not do what was expected within the time that slow bots get."""
 
     topic: Topic | None
     words: str
     unfinished: bytes = b""
-    """What it has said without an end."""
+    """The bytes that it sent after its last complete message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +157,14 @@ class Closed:
     pings: int = 0
     has_ponged: bool = False
     has_hung_up: bool = True
-    """Whether the bot has ended it, first or in answer."""
+    """Whether the bot has closed it, first or in answer."""
     limit: float = 0.0
-    """Seconds that it had for that."""
+    """Seconds that the bot had for that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The bot's process has failed when it hung up."""
+    """The bot hung up because its process failed."""
 
     words: str
 
@@ -187,13 +187,13 @@ What: TypeAlias = (
 
 
 def lines(record: Iterable[What]) -> tuple[str, ...]:
-    """Return the latest of what went over the wire, for people."""
+    """Return the latest lines of the wire, for people."""
     return tuple(str(what) for what in record if isinstance(what, Line))[-KEPT:]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A game, and what happened on its connection until the next one; or what came before the first."""
+    """The entries from one game's beginning to the next one's, or those before the first game."""
 
     whats: Sequence[What] = ()
 
@@ -205,18 +205,18 @@ class Part:
 
     @property
     def began(self) -> Began:
-        """How the game began; place 0 before the first."""
+        """The beginning of the game; its `place` is 0 before the first one."""
         first = self.whats[0] if self.whats else None
         return first if isinstance(first, Began) else Began(number=0, place=0)
 
     @property
     def scenario(self) -> Scenario:
-        """What is played."""
+        """The scenario of the game."""
         return self.began.task.scenario
 
     @property
     def side(self) -> Side:
-        """The bot's."""
+        """The side of the bot."""
         return FIRST if self.began.opens else SECOND
 
     @property
@@ -242,7 +242,7 @@ class Part:
 
     @property
     def is_odd(self) -> bool:
-        """Whether what the scenario is about has happened."""
+        """Whether the scenario's special event has happened."""
         end = next((what for what in self.whats if isinstance(what, Ended)), None)
         if end is not None and self.is_out_of_time(end):
             has_happened = self.scenario.conduct is Conduct.BOT_LOSES_ON_TIME

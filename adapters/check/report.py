@@ -1,6 +1,7 @@
-"""What is told of the bots that were checked: to people, as JSON, and as JUnit's XML.
+"""The reports on the checked bots: as text, as JSON, and as JUnit's XML.
 
-Knows checkups and the rules of the dialect. A rule that a bot never met is no fault, and told as what it is.
+Knows checkups and the rules of the dialect. A rule that a bot never had occasion to keep has a verdict of its
+own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +16,9 @@ from adapters.client.rules import Rule, Topic
 from gateway.game.text import json_text, printable
 
 Failures: TypeAlias = dict[tuple[str, ...], Sequence[str]]
-"""What processes of bots said last that failed, by how they ended and the last line."""
+"""The last lines on stderr of processes that failed, by how they ended and the last line."""
 _KINDS = 5
-"""Kinds of strangers that are told of."""
+"""Kinds of strangers that a report shows."""
 
 
 class Verdict(Enum):
@@ -48,12 +49,12 @@ class Report:
 
     @property
     def is_good(self) -> bool:
-        """Whether the bot has played, and did nothing wrong; and nobody else under its name."""
+        """Whether the bot has played and did nothing wrong, and no other bot shares its report."""
         return self.is_whole and not self.count(Verdict.WRONG)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the bot has played, soon enough for all games, and nobody else under its name."""
+        """Whether the bot has played, fast enough for all games, and no other bot shares its report."""
         return self.has_played and not self.checkup.mixed and not self.checkup.is_too_slow
 
     @property
@@ -67,7 +68,7 @@ class Report:
 
 
 def report_of(dialect: str, rules: Mapping[Topic, Rule], checkup: Checkup) -> Report:
-    """Return what is known of a bot, in the order of the clauses."""
+    """Return the report on a bot, in the order of the clauses."""
     rows = [_row(topic, rule, checkup) for topic, rule in rules.items()]
     rows.sort(key=lambda row: [int(part) for part in row.rule.clause.split(".")])
     return Report(dialect, checkup, rows)
@@ -82,12 +83,12 @@ def _row(topic: Topic, rule: Rule, checkup: Checkup) -> Row:
 
 
 def as_text(report: Report) -> Iterator[str]:
-    """Yield lines for people: a line for each rule, then each fault with its exchange."""
+    """Yield lines for people: one for each rule, then each fault with the exchange that preceded it."""
     checkup = report.checkup
     name = printable(checkup.name)
     yield f"{report.dialect}: {name}, games: {checkup.games}, connections: {checkup.connections}"
     if checkup.mixed:
-        yield f"  {checkup.mixed}: nobody can say which bot did what; each needs one name, and --bots"
+        yield f"  {checkup.mixed}: it is unknown which bot did what; give each a name of its own, and --bots"
     if checkup.slow:
         yield f"  {_slow(checkup)}"
     yield f"  what a bot does, by the clauses of adapters/{report.dialect}/PROTOCOL.md:"
@@ -102,14 +103,14 @@ def as_text(report: Report) -> Iterator[str]:
 
 
 def as_last_words(failures: Failures) -> Iterator[str]:
-    """Yield lines for people about processes that failed, which may tell more than what their bots said."""
+    """Yield lines for people about processes that failed."""
     for (how, *_), words in failures.items():
         yield f"\n{printable(how)}, and said {'last:' if words else 'nothing'}"
         yield from (f"    {line}" for line in words)
 
 
 def as_summary(reports: Sequence[Report], expected: int) -> Iterator[str]:
-    """Yield lines for people who check several bots: one for each; none for a single bot."""
+    """Yield lines for people who check several bots: one for each bot. Yields nothing for a single bot."""
     if expected == 1:
         return
     yield f"\n{in_numbers(reports, expected)}"
@@ -131,7 +132,7 @@ def in_numbers(reports: Sequence[Report], expected: int) -> str:
 
 
 def _slow(checkup: Checkup) -> str:
-    """Return how slow a bot is that was late for something."""
+    """Return how slow a bot is that exceeded the patience."""
     return f"{'too slow' if checkup.is_too_slow else 'slow'}: {checkup.slow}"
 
 
@@ -156,7 +157,7 @@ def _explained(row: Row) -> Iterator[str]:
 
 
 def as_json(reports: Sequence[Report], expected: int = 1) -> str:
-    """Return the reports as JSON: an object with `good`, how many were `expected`, and a list of `bots`."""
+    """Return the reports as JSON: an object with `good`, the number `expected`, and a list of `bots`."""
     bots = [
         {
             "dialect": report.dialect,
@@ -190,9 +191,10 @@ def _row_as_json(row: Row) -> dict[str, object]:
 
 
 def as_junit(reports: Sequence[Report], expected: int = 1) -> str:
-    """Return the reports as JUnit's XML: a suite for each bot, a case for each rule, and one for all bots.
+    """Return the reports as JUnit's XML.
 
-    What a bot said is `printable` there, too. XML has no way to write some of the other characters.
+    It has a suite for each bot with a case for each rule, and one case for all bots. Texts of bots are
+    `printable` here, too, because XML cannot express some of the other characters.
     """
     root = Xml.Element("testsuites")
     is_whole = len(reports) >= expected

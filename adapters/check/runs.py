@@ -1,4 +1,4 @@
-"""The processes of bots that a check starts, again and again until it is over.
+"""The bots' processes that a check starts, again and again until it is over.
 
 Knows processes. Does not know what the bots do.
 """
@@ -16,21 +16,21 @@ from gateway.game.text import visible
 from gateway.runtime.children import how_it_ended, last_lines, process, size
 
 _MOST = 100
-"""Starts of one bot."""
+"""The most starts of one bot."""
 _PAUSE = 0.2
 """Seconds until a bot is started again."""
 _KEPT = 2000
-"""Bytes of a bot's stderr that are shown."""
+"""The most bytes of a bot's stderr that are shown."""
 _NOTICE = 10.0
-"""Seconds until it is told that no bot has connected."""
+"""Seconds until the check reports that no bot has connected."""
 _QUICK = 3
-"""Starts one after the other that come to no connection before the bot is given up."""
+"""A bot is given up after this many starts in a row without a connection."""
 
 
 async def keep_running(command: str, address: str, bots: Bots) -> None:
-    """Run a bot, again and again, until it is cancelled, or keeps ending without a connection.
+    """Run a bot again and again until it is cancelled, or ends several times in a row without a connection.
 
-    Raises OSError if there is no such program.
+    Raises OSError if the program does not exist.
     """
     with TemporaryDirectory(prefix="c4gateway-") as place:
         log = Path(place, "stderr")
@@ -52,20 +52,20 @@ async def _run(command: str, words: list[str], bots: Bots, log: Path) -> None:
             _tell(f"{command!r} {how}, without a connection", log, since)
             bots.give_up()
             return
-        await trio.sleep(_PAUSE)  # and so the end of its connection has been seen, too
+        await trio.sleep(_PAUSE)  # by then the end of its connection has been seen, too
         if status and not failures:
             bots.failed(command, how, _end_of(log, since))
 
 
 async def _remind(what: str, bots: Bots, log: Path) -> None:
-    """Tell of a bot that has not come after a while: it may be looking for the server elsewhere."""
+    """Report a bot that has not connected after a while: its address may be wrong."""
     await trio.sleep(_NOTICE)
     if not bots.connections:
         _tell(f"{what} after {_NOTICE:g} s", log, 0)
 
 
 def _tell(what: str, log: Path, since: int) -> None:
-    """Print what is wrong with a bot, and what it said last."""
+    """Print what is wrong with a bot, and its last lines on stderr."""
     said = _end_of(log, since)
     print(f"{what}{':' if said else ', and has said nothing'}", *said, sep="\n", file=sys.stderr)
 
@@ -80,5 +80,5 @@ def _words(command: str, address: str) -> list[str]:
 
 
 def _end_of(log: Path, since: int) -> list[str]:
-    """Return the last lines that the bot wrote since its log had a size."""
+    """Return the last lines that the bot has written since its log had the size `since`."""
     return [visible(line) for line in last_lines(log, since, _KEPT)]

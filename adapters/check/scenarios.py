@@ -1,6 +1,6 @@
-"""The games that a bot has to play, and what is odd about each.
+"""The games that a bot has to play, and the special event of each.
 
-Knows topics and strategies. Does not know dialects, nor how an opponent does what is odd.
+Knows topics and strategies. Does not know dialects, nor how an opponent causes the special event.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,13 +15,14 @@ from gateway.game.board import COLUMNS, ROWS, Board
 
 # How the scripted opponents move: a board in, a column out.
 #
-# Each leads to a kind of ending as far as the bot lets it. Pure, but for `beat`, which searches for a moment.
+# Each strategy leads to a kind of ending as far as the bot's moves allow. All are pure but `beat`, which
+# searches for a moment.
 
 Strategy: TypeAlias = Callable[[Board, Random], int]
-"""Returns a column with room for the side to move. The lot decides between columns that are as good."""
+"""Returns a column with room for the side to move. `lot` decides between columns that are equally good."""
 
 _MOMENT = 0.005
-"""Seconds that `beat` searches for."""
+"""Seconds for which `beat` searches."""
 _LINES = [
     sum(1 << ((column + dx * n) * (ROWS + 1) + row + dy * n) for n in range(4))
     for column in range(COLUMNS)
@@ -38,24 +39,24 @@ def beat(board: Board, lot: Random) -> int:
 
 
 def give(board: Board, lot: Random) -> int:
-    """Let the bot win: win nothing, and leave it as many ways to win as there are."""
+    """Lose: win nowhere, and leave the bot as many ways to win as possible."""
     return _best(board, lot, lambda after: -len(_wins(after)), _columns(board))
 
 
 def balance(board: Board, lot: Random) -> int:
-    """Let nobody win: close as many lines as there are to close."""
+    """Draw: block as many lines as possible."""
     return _best(board, lot, lambda after: 100 * _danger(after) + _open_lines(after), _columns(board))
 
 
 def fill(board: Board, lot: Random) -> int:
-    """Fill up the highest column, and let nobody win meanwhile."""
+    """Fill the highest column, and prevent a win of either side meanwhile."""
     return _best(
         board, lot, lambda after: 100 * _danger(after) - board.moves.count(after.moves[-1]), _columns(board)
     )
 
 
 def _best(board: Board, lot: Random, cost: Callable[[Board], float], columns: Iterable[int]) -> int:
-    """Return a column after which the cost is least. To win costs more than anything else."""
+    """Return a column with the least cost after it. A win costs more than anything else."""
     costs = {}
     for column in columns:
         after = board.drop(column)
@@ -65,7 +66,7 @@ def _best(board: Board, lot: Random, cost: Callable[[Board], float], columns: It
 
 
 def _danger(after: Board) -> int:
-    """Return how many columns let the side to move win, and how many leave the other side nothing else."""
+    """Return a measure of danger: the columns that let the side to move win, and those that force it to."""
     forced = 0
     for column in _columns(after):
         reply = after.drop(column)
@@ -94,31 +95,31 @@ def _open_lines(board: Board) -> int:
 
 
 class Pace(Enum):
-    """How what the bot is told is divided into packets."""
+    """How the server's messages are divided into packets."""
 
     MESSAGES = auto()
-    """One for each message."""
+    """One packet for each message."""
     BYTES = auto()
-    """One for each byte; of a long message, for some bytes in its middle."""
+    """One packet for each byte; in the middle of a long message, for several bytes."""
     TOGETHER = auto()
-    """One for all that there is to tell."""
+    """One packet for all messages that wait."""
 
 
 class Conduct(Enum):
-    """What the opponent does beside moving."""
+    """What the opponent does besides moving: the special event of a scenario."""
 
     PLAIN = auto()
     PLAY_ILLEGAL = auto()
-    """Play a column that there is not."""
+    """Play a column that does not exist."""
     LEAVE = auto()
     LEAVE_ASKED = auto()
     """Leave while the bot is to move."""
     ABORT = auto()
     """Leave before both have moved."""
     COME_LATE = auto()
-    """Let the bot wait before its first game on a connection."""
+    """Come late for the bot's first game on a connection."""
     THINK_LONG = auto()
-    """Take its time, and ping meanwhile."""
+    """Think for long, and ping meanwhile."""
     LOSE_ON_TIME = auto()
     BOT_LOSES_ON_TIME = auto()
 
@@ -131,13 +132,13 @@ class Scenario:
     title: str
     strategy: Strategy
     bot_opens: bool | None = None
-    """Whether the bot moves first; None where that makes no difference."""
+    """Whether the bot moves first; None if either will do."""
     tries: int = 1
-    """How often it is played until the bot is seen in the situation that the topic is about."""
+    """How often it is played until the situation of its topic arises."""
     conduct: Conduct = Conduct.PLAIN
     pace: Pace = Pace.MESSAGES
     as_original: bool = False
-    """Whether the bot is told what the original server would tell."""
+    """Whether the bot gets the messages of the original server."""
 
 
 NO_GAME = Scenario(Topic.ENTRY, "", beat)
@@ -179,4 +180,4 @@ SCENARIOS = (
     ),
     ONE_MORE,
 )
-"""In the order in which they are played, as far as the bot lets the opponent choose who moves first."""
+"""In the order in which they are played, as far as the dialect lets the check choose who moves first."""

@@ -1,7 +1,8 @@
-"""Serving the bots that are checked: their connections, and when no more of them come.
+"""Serves the bots that are checked: their connections, and when no more of them come.
 
-Knows transports, and what of a dialect makes a connection. Does not know what is checked. A connection on
-which no client of the dialect speaks is a stranger's. Strangers are told of only where a bot is missing.
+Knows transports, and the parts of a dialect that make a connection. Does not know what is checked. A
+connection on which no client of the dialect speaks is a stranger's. Reports show strangers only if a bot is
+missing.
 """
 
 from collections import Counter
@@ -33,18 +34,19 @@ from gateway.access.certificates import Certificate
 from gateway.access.heads import is_http
 from gateway.server.app import keep_time
 
-# Connections that are no bot's of the dialect, told by what came first on them.
+# Connections that are not a bot's of the dialect, recognised by their first bytes.
 #
 # Pure. Knows how TLS and HTTP begin, and asks other dialects whether a text is theirs.
 
 _SHOWN = 60
-"""Bytes that are shown of what was said."""
+"""The most bytes of a text that are shown."""
 
 
 def in_words(first: bytes, dialect: Dialect, others: Iterable[Dialect], *, takes_tls: bool) -> str:
-    """Return what is wrong with a connection that begins so; empty if a client of the dialect may.
+    """Return what is wrong with a connection that begins with `first`.
 
-    Where the port takes TLS, what begins TLS has failed at it.
+    The result is empty if a client of the dialect may begin so. `takes_tls` is whether the port takes TLS;
+    then a connection that begins TLS has failed in the handshake.
     """
     if first.startswith(TLS) and takes_tls:
         return "its handshake of TLS failed; let it trust the certificate"
@@ -56,14 +58,14 @@ def in_words(first: bytes, dialect: Dialect, others: Iterable[Dialect], *, takes
         return f"it asked by HTTP{' for a websocket' if asks else ''}; this dialect is plain lines over TCP"
     said = first[:_SHOWN].decode("latin-1").splitlines()[:1]
     if begins_http and dialect.scheme:
-        return f"it said {said[0]!r}, and asked for no websocket, or not as it should"
+        return f"it sent {said[0]!r}, which is no valid request for a websocket"
     if first and dialect.scheme:
-        return f"it said {said[0]!r}, and asked for no websocket{hint(said[0], others)}"
+        return f"it sent {said[0]!r}, which is no request for a websocket{hint(said[0], others)}"
     return ""
 
 
 def hint(text: str, others: Iterable[Dialect]) -> str:
-    """Return which other dialect a text is of, as the end of a sentence; empty if of none."""
+    """Return which other dialect a text belongs to, as the end of a sentence; empty if to none."""
     for other in others:
         try:
             other.requirements().codec().decode(text)
@@ -76,12 +78,12 @@ def hint(text: str, others: Iterable[Dialect]) -> str:
 # The bots.
 
 _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
-_WORDLESS = f"{HUNG_UP} before its first message"
-_SILENT = f"{HUNG_UP} without a word"
+_NO_MESSAGE = f"{HUNG_UP} before its first message"
+_SILENT = f"{HUNG_UP} without a message"
 _PROBES = 3
-"""Connections without a word until they are no accident: one may look which ports are open."""
+"""Connections without a text until they count: a single one may be a port scan."""
 _KEPT = 20
-"""Strangers of a kind that are kept, and kinds of them; there may be thousands."""
+"""The most strangers of a kind that are kept, and the most kinds; there may be thousands."""
 _START = 60.0
 """Seconds in which a bot that the check itself starts has to connect."""
 
@@ -101,19 +103,19 @@ class Check:
         self._dialect, self._options, self._others = dialect, options, others
         self._preamble = Preamble(certificate, Counter())
         self._strangers: dict[str, list[Fault]] = {}
-        """What is told of them, by its words."""
-        self._strange = self._ended = 0
-        """Connections of strangers, and those of bots that are over though more is to be seen."""
+        """The strangers' faults, by their words."""
+        self._stranger_count = self._ended = 0
+        """Connections of strangers, and ended connections of bots that are not finished."""
         self._open: set[Driver] = set()
         """The connections that are open."""
 
     def conclude(self) -> list[Checkup]:
-        """Return what is known of the bots, by their names, after all."""
+        """Return the final checkups of all bots, sorted by name."""
         strangers = [fault for faults in self._strangers.values() for fault in faults]
-        return self.bots.conclude(strangers, self._strange)
+        return self.bots.conclude(strangers, self._stranger_count)
 
     async def wait_for_first(self) -> None:
-        """Let the check end if no bot connects at all, though some have been started."""
+        """End the check if no bot connects at all within `_START` seconds."""
         await trio.sleep(_START)
         if not self.bots.connections:
             self.bots.is_done.set()
@@ -141,7 +143,7 @@ class Check:
             self._open.difference_update(drivers)
         known = [driver for driver in drivers if self._is_known(driver)]
         may_be_last = known or self._note_stranger(wire, has_come=is_framed and bool(drivers))
-        if may_be_last or len(self.bots):  # a bot's own wait may have ended while this one was there
+        if may_be_last or len(self.bots):  # a bot's own wait may have ended while this connection was open
             self._ended += any(not self._is_over(driver) for driver in known)
             await self._wait_for_more(self._ended)
 
@@ -168,7 +170,7 @@ class Check:
             nursery.cancel_scope.cancel()
 
     def _is_known(self, driver: Driver) -> bool:
-        """Whether a bot has spoken; others may look which ports are open, or be lost."""
+        """Whether a bot has spoken. Other connections may be port scans, or clients of something else."""
         return driver.bot is not None or (driver.has_spoken and not self._is_lost(driver.wire))
 
     def _is_over(self, driver: Driver) -> bool:
@@ -178,22 +180,22 @@ class Check:
         return driver.bot is not None and driver.checkup().is_over
 
     def _is_lost(self, wire: CheckedSocket) -> bool:
-        """Whether a connection of lines begins as no client's of the dialect does."""
-        return not self._dialect.scheme and bool(self._strange_words(wire))
+        """Whether a connection of lines begins as no client of the dialect does."""
+        return not self._dialect.scheme and bool(self._stranger_fault(wire))
 
-    def _strange_words(self, wire: CheckedSocket) -> str:
+    def _stranger_fault(self, wire: CheckedSocket) -> str:
         takes_tls = not self._preamble.is_plain
         return in_words(wire.first, self._dialect, self._others, takes_tls=takes_tls)
 
     def _note_stranger(self, wire: CheckedSocket, *, has_come: bool) -> bool:
-        """Note a connection on which no bot spoke; return whether it may be the bot that is waited for.
+        """Record a connection on which no bot spoke; return whether it may be the expected bot.
 
-        It `has_come` where its websocket was opened.
+        `has_come` is whether its websocket was opened.
         """
-        self._strange += 1
+        self._stranger_count += 1
         is_gone = wire.has_hung_up and not wire.is_cut_off
-        silence = _SILENT if is_gone else "it said nothing in time"
-        words = _WORDLESS if has_come else self._strange_words(wire) or silence
+        silence = _SILENT if is_gone else "it sent nothing in time"
+        words = _NO_MESSAGE if has_come else self._stranger_fault(wire) or silence
         kind = self._strangers.get(words, [])
         if len(kind) < _KEPT and (kind or len(self._strangers) < _KEPT):
             index = len(kind)
@@ -205,10 +207,10 @@ class Check:
 
             if not wire.is_cut_off:
                 self.bots.hung_up(crashed)
-        return words != silence or not is_gone or self._strange >= _PROBES
+        return words != silence or not is_gone or self._stranger_count >= _PROBES
 
     async def _wait_for_more(self, ended: int) -> None:
-        """Let the check end if all is seen, or if no bot comes any more."""
+        """End the check if everything is seen, or if no further bot comes."""
         if not self.bots.end_if_over():
             await trio.sleep(self._options.wait)
             if self._ended == ended and all(self._is_over(driver) for driver in self._open):

@@ -1,6 +1,6 @@
-"""A bot's socket that divides what it is told into packets as a scenario asks for.
+"""A bot's socket that divides what it sends into packets as a scenario requires.
 
-Knows bytes, and where messages end among them: behind LF, or with a frame. Does not know what they mean.
+Knows bytes, and where messages end among them: after LF, or with a frame. Does not know what they mean.
 """
 
 from collections.abc import Iterator
@@ -17,59 +17,59 @@ from adapters.net.socket import BROKEN, Socket
 _GAP = 0.01
 """Seconds between two packets, so that the bot can read each by itself."""
 _LINE_GAP = 0.03
-"""The same between lines, which bots take apart themselves."""
+"""The same between lines, which bots have to separate themselves."""
 _BYTE_GAP = 0.0005
 _LONGEST = SEND_LIMIT / 2
-"""Seconds of such gaps, after which the rest follows at once: the bot is not to blame for a slow machine."""
+"""Seconds of such pauses, after which the rest follows at once: a slow machine is not the bot's fault."""
 _HEAD, _TAIL = 8, 2
-"""Bytes at the beginning and at the end of a message that come one by one, where it comes in pieces."""
+"""Bytes at the beginning and at the end of a message that are sent one by one, if it is sent in pieces."""
 _STRIDE = 13
-"""Bytes of each other piece: a long message would take seconds, with many bots at once."""
+"""Bytes of each piece between them. Single bytes would take seconds for a long message to many bots."""
 _FIRST = 1024
 """Bytes that are kept of how the bot began."""
 _PING = b"\x89\x04c4gw"
 _CLOSE, _PONG = b"\x88", b"\x8a"
-"""How a frame begins that closes the websocket, or answers a ping."""
+"""The first byte of a frame that closes the websocket, and of one that answers a ping."""
 _EXTENDED = {126: 2, 127: 8}
-"""Bytes that a frame's length has beyond its first."""
+"""Additional bytes of a frame's length, by its first length byte."""
 
 
 class CheckedSocket(Socket):
     """The socket of a bot that is checked."""
 
     def prepare(self, *, frames: bool, patience: float) -> None:
-        """Say whether it carries frames, behind a handshake, or lines; call it first."""
+        """Choose frames, after a handshake, or lines. MUST be called first."""
         self._end, self._gap = (frame_end, _GAP) if frames else (line_end, _LINE_GAP)
         self.frames = frames
         self.patience = patience
-        """Seconds that the bot has to hang up when the server has."""
+        """Seconds that the bot has for hanging up after the server."""
         self.lasted = 0.0
         """How many seconds the bot took for that."""
         self.first = b""
-        """How the bot began."""
+        """The first bytes from the bot."""
         self.pings = 0
         self.pace = self._next_pace = Pace.MESSAGES
         self.unfinished = b""
-        """What the bot has said without an end."""
+        """The bytes after the end of the bot's latest line."""
         self.has_ponged = False
-        """Whether the bot answered a ping."""
+        """Whether the bot has answered a ping."""
         self.has_hung_up = False
         """Whether the bot has hung up, first or in answer: it has ended its stream, or sent a close frame."""
         self.is_cut_off = False
         """Whether the server has hung up first."""
         self._has_begun = False
-        """Whether what is read is the bot's own words, and no handshake of TLS."""
+        """Whether the bytes that arrive are the bot's own, and not a handshake of TLS."""
         self._plain = bytearray()
-        """What is to be sent, before TLS."""
+        """The bytes that are to be sent, before TLS."""
         self._sends = trio.Lock()
         self._next = 0.0
 
     def begin(self) -> None:
-        """Take what is read from now on for the bot's own words."""
+        """Treat the bytes that arrive from now on as the bot's own."""
         self._has_begun, self.first = True, b""
 
     def read(self) -> bytes:
-        """Return the bytes that arrived, as any socket does."""
+        """Return the bytes that have arrived, as any socket does."""
         data = super().read()
         if data:
             self.first = self.first or data[:_FIRST]
@@ -85,30 +85,33 @@ class CheckedSocket(Socket):
         return len(self._plain) + super().waiting
 
     def write(self, data: bytes) -> bool:
-        """Let `data` wait for `drain`, which sends it in pieces."""
+        """Queue `data` for `drain`, which sends it in pieces."""
         if self.is_given_up:
             raise trio.BrokenResourceError
         self._plain += data
         return not data
 
     def ping(self) -> None:
-        """Send a ping behind what waits."""
+        """Send a ping after the bytes that wait."""
         self.pings += 1
         self._plain += _PING
 
     def change_pace(self, pace: Pace) -> None:
-        """Divide what is written so from now on; what came together stays so until all has left."""
+        """Change how further writes are divided into packets.
+
+        Writes that are sent together stay so until all have left.
+        """
         self._next_pace = pace
         if self.pace is not Pace.TOGETHER:
             self.pace = pace
 
     async def flush(self) -> None:
-        """Wait until all has left, or the bot is gone."""
+        """Wait until all bytes have left, or the bot is gone."""
         with suppress(*BROKEN):
             await self.drain()
 
     async def drain(self) -> None:
-        """Return when all written bytes have left, one piece after the other."""
+        """Send all written bytes, piece by piece."""
         async with self._sends:
             until = trio.current_time() + _LONGEST
             while self._plain:
@@ -125,7 +128,7 @@ class CheckedSocket(Socket):
                     self.pace = self._next_pace
 
     async def linger(self) -> None:
-        """Hang up, and note whether the bot does, too."""
+        """Hang up, and record whether the bot does, too."""
         if self.has_hung_up or self._lingers:
             await super().linger()
             return
@@ -143,12 +146,12 @@ class CheckedSocket(Socket):
             self.close()
 
     async def _send_end(self) -> None:
-        """Let all written bytes leave, and then the end of the stream."""
+        """Send all written bytes, and then the end of the stream."""
         await self.drain()
         await super()._send_end()
 
     def _drop_some(self) -> bool:
-        """Drop what has arrived; return whether more is to be waited for."""
+        """Drop what has arrived; return whether to wait for more."""
         data = self._received()
         if data and self.frames:
             self._look_at(data)
@@ -158,7 +161,7 @@ class CheckedSocket(Socket):
         if self.frames:
             _, controls, rest = usual_frames(data)
             self.has_ponged = self.has_ponged or controls.startswith(_PONG)
-            # RFC 6455, 7.1.1: the server closes the connection first, and clients may leave that to it
+            # RFC 6455, 7.1.1: the server closes the TCP connection first, so clients may wait for that
             self.has_hung_up = self.has_hung_up or rest.startswith(_CLOSE)
         else:
             rest = self.unfinished + data
@@ -181,12 +184,12 @@ def pieces(message: bytes, pace: Pace) -> Iterator[bytes]:
 
 
 def line_end(data: bytes) -> int:
-    """Return how many bytes of `data` are its first line."""
+    """Return the length of the first line in `data`."""
     return data.find(b"\n") + 1 or len(data)
 
 
 def frame_end(data: bytes) -> int:
-    """Return how many bytes of `data` are the first frame of a server's; all, if that is none."""
+    """Return the length of the first frame in `data`; of all `data` if it is not a server's frame."""
     if not data[0] & 0x80 or len(data) < 2:
         return len(data)
     more = _EXTENDED.get(data[1], 0)

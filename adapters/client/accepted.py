@@ -16,7 +16,7 @@ from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket
 
 TURN = 0.0002
-"""Seconds of work that are granted to each client that has waited in `Turns.wait`."""
+"""Seconds of work that each client is granted after a wait in `Turns.wait`."""
 
 
 @dataclass(slots=True)
@@ -27,14 +27,14 @@ class Accepted:
     framing: Framing
     limits: ClientLimits = UNLIMITED
     target: str = ""
-    """Path and query of its request, such as ``/?table=x``; empty where there was none."""
+    """Path and query of its request, such as ``/?table=x``; empty without a request."""
     token: str | None = field(default=None, repr=False)
-    """What the request had in ``Authorization: Bearer``."""
+    """The token in the request's header ``Authorization: Bearer``."""
     texts: list[str] = field(default_factory=list)
-    """What it has said already, to be heard first."""
+    """Texts that have arrived already; they are carried out first."""
 
     def asked(self, name: str) -> str | None:
-        """Return what the request's query says under a name, such as ``table`` or ``against``."""
+        """Return a parameter of the request's query, such as ``table`` or ``against``; None without it."""
         return parse_qs(self.target.partition("?")[2]).get(name, [None])[0]
 
 
@@ -43,7 +43,7 @@ Serve: TypeAlias = Callable[[Accepted], Awaitable[None]]
 
 
 def texts_of(sock: Socket, framing: Framing, data: bytes) -> list[str]:
-    """Return the texts that are complete with `data`, and with the end of the stream if that was read."""
+    """Return the texts that are complete with `data`, and the last one if the stream has ended."""
     texts = framing.feed(data)
     if sock.ended and not framing.has_more:
         texts += framing.end()
@@ -51,7 +51,7 @@ def texts_of(sock: Socket, framing: Framing, data: bytes) -> list[str]:
 
 
 async def first_texts(sock: Socket, framing: Framing) -> list[str]:
-    """Return what a client says first; nothing if it hangs up without a word. Raises what sockets raise."""
+    """Return a client's first texts; none if it hangs up before. Raises what sockets raise."""
     texts: list[str] = []
     while not texts and not framing.ended:
         if framing.has_more:
@@ -60,7 +60,7 @@ async def first_texts(sock: Socket, framing: Framing) -> list[str]:
         else:
             texts = texts_of(sock, framing, await sock.receive_some())
         replies, framing.replies = framing.replies, b""
-        if replies or sock.waiting:  # TLS may answer by itself
+        if replies or sock.waiting:  # TLS may have an answer of its own
             with trio.move_on_after(SEND_LIMIT) as patience:
                 await sock.send_all(replies)
             if patience.cancelled_caught:
@@ -69,10 +69,10 @@ async def first_texts(sock: Socket, framing: Framing) -> list[str]:
 
 
 async def hang_up(sock: Socket, framing: Framing, farewell: Farewell) -> None:
-    """Say good-bye, and close the connection so that what was sent still arrives.
+    """Send the farewell, and close the connection so that all sent bytes still arrive.
 
-    Raises nothing, and takes no longer than 2 seconds. What the client still sends is read in turns: it is
-    owed nothing any more.
+    Raises nothing, and takes at most 2 seconds. The client's further bytes are read in turns, because they no
+    longer matter.
     """
     try:
         goodbye = framing.close(farewell)
@@ -80,7 +80,7 @@ async def hang_up(sock: Socket, framing: Framing, farewell: Farewell) -> None:
             sock.write(goodbye)
             with trio.move_on_after(GOODBYE_LIMIT):
                 await sock.drain()
-                while not framing.ended:  # the client answers, and leaves it to the server to hang up first
+                while not framing.ended:  # the client answers, and waits for the server to hang up first
                     data = b"" if framing.has_more else await sock.receive_some()
                     await sock.turns.wait(TURN)
                     texts_of(sock, framing, data)

@@ -1,10 +1,7 @@
 """The cells of a board, as dialects show them.
 
-Knows how the bitboards of a position become 42 marks. Does not know what a dialect does with them. The rule
-it keeps: the result is a function of the position alone, whatever the order of play was.
-
-A column is read from the bitboards as one number: the first mover's discs, below a bit on top of the column.
-It has 127 values, so all possible columns are drawn beforehand.
+Knows how the bitboards of a position become 42 marks. Does not know what a dialect does with them. The result
+depends on the position alone, not on the order of play.
 """
 
 from gateway.game.board import COLUMNS, ROWS, Board
@@ -13,16 +10,20 @@ _BOTTOMS = sum(1 << column * 7 for column in range(COLUMNS))
 
 
 class BoardMarks:
-    """Draws boards, column by column from column 0, each from the bottom up."""
+    """Draws boards, column by column from column 0, each from the bottom up.
+
+    A column is read from the bitboards as one number: the first mover's discs, below a bit on top of the
+    column. It has 127 values, so all possible columns are drawn beforehand.
+    """
 
     def __init__(self, marks: bytes) -> None:
         """Draw with three marks of one byte each: an empty cell, a disc of the first mover, of the second."""
         self._columns = tuple(_column(code, marks) for code in range(128))
         self._board, self._drawn = Board(), marks[:1] * (COLUMNS * ROWS)
-        """The latest board and its marks: mostly both players of a game are shown it, one after the other."""
+        """The latest board and its marks. Usually both players of a game need it, one after the other."""
 
     def of(self, board: Board) -> bytes:
-        """Return the 42 marks of a board, at once where it is the same one as before."""
+        """Return the 42 marks of a board. The latest board's are cached."""
         if board is not self._board:
             self._board, self._drawn = board, self.draw(board)
         return self._drawn

@@ -1,6 +1,6 @@
-"""Runs the work of one client, or one house player, so that a mistake in it reaches no other.
+"""Runs the work of one client, or one house player, so that an error in it affects no other.
 
-Knows trio, and what a peer that is gone raises. Does not know what is served.
+Knows trio, and the exception for a peer that is gone. Does not know what is served.
 """
 
 import logging
@@ -14,7 +14,7 @@ _ids = count(1)
 
 
 async def contained(name: str, work: Callable[[], Awaitable[None]]) -> None:
-    """Do the work of one player. An error in it is logged once, and reaches no other."""
+    """Do the work of one player. An error in it is logged once, and affects no other player."""
     number = next(_ids)
     about = {"front_end": name, "connection": number}
     logger.debug("%s connection %d opened", name, number, extra={"event": "connection_opened", **about})

@@ -1,12 +1,9 @@
-"""One client's connection: what it says becomes commands, and what happens to its seat is told to it.
+"""One client's connection: makes commands of its texts, and sends it the events of its seat.
 
-Knows the socket, the framing, the codec and the translator of one client; no dialect. Reading, in the task
-that found the bytes: bytes, texts, messages, commands, the hub, all without waiting. Telling: events wait in
-the outbox until the hub is done, and leave as bytes at once. Tasks are needed only while a client is slow to
-take something, sends more than is done at once, or is probed.
-
-`flush` runs in the task that caused the events; an error in it is kept, and ends this connection in its own
-task.
+Knows the socket, the framing, the codec and the translator of one client; no dialect. What arrives is carried
+out in the task that found it, without waiting. Events wait in the outbox until the hub is done, and then
+leave as bytes. Tasks are needed only while a client reads slowly, sends more than is done at once, or is
+probed.
 """
 
 import logging
@@ -45,24 +42,24 @@ OUTBOX_LIMIT = 256
 BACKLOG_LIMIT = 256 * 1024
 """Bytes that may wait for a client; the connection hangs up when there are more."""
 FULL = 32 * 1024
-"""While more bytes wait for a client it is not read."""
+"""While more bytes wait for a client, nothing is read from it."""
 HELD_SIZE = 4096
-"""Characters of a client's that are carried out while its events wait for a result."""
+"""Characters of a client's texts that are carried out while its events wait for a result."""
 PING_PERIOD = 20.0
 """Seconds between two pings. A client that sends nothing at all between them is gone."""
 PONG_LIMIT = 5.0
 """Seconds after a ping until a silent client is no longer paired."""
 NO_ANSWER = "did not answer when its name was asked for"
-"""Why a client is hung up on that failed a probe."""
+"""The cause that is logged of a client that failed a probe."""
 
 _TEXT, _CHARACTER = 0.000_04, 0.000_000_4
-"""Seconds that it takes to carry out a text, and more for each character, as `Turns` counts."""
-_LOOKS = *(0.01 * 2**look for look in range(8)), PROBE_LIMIT - 0.01 * 255
-"""Seconds between looks for the answer to a probe: `PROBE_LIMIT` in all."""
+"""Seconds that it takes to carry out a text, and in addition for each character, as `Turns` counts."""
+_PROBE_PAUSES = *(0.01 * 2**look for look in range(8)), PROBE_LIMIT - 0.01 * 255
+"""Seconds between two checks for the answer to a probe: `PROBE_LIMIT` in all."""
 _SLACK = 0.02
 """Seconds by which the system's figures for a connection may be wrong."""
 _SETTLE_LIMIT = 100
-"""Turns of the loop, a millisecond apart; counted, as time passes also while the server stands still."""
+"""Turns of the loop, a millisecond apart. Counted, because time passes while the server stands still."""
 
 logger = logging.getLogger("gateway.connections")
 
@@ -74,25 +71,24 @@ class _Summary:
 
     def __init__(self, now: float) -> None:
         self.cause = ""
-        """Why the connection ends, once that is known: the first cause counts."""
+        """Why the connection ends; the first cause counts."""
         self._came = now
         self._games = 0
         self._game: GameId | None = None
-        """The latest of the games that the client was told of."""
+        """The latest game whose start the client was sent."""
 
     def ends(self, cause: str) -> None:
         """Record why the connection ends; the first cause counts."""
         self.cause = self.cause or cause
 
     def plays(self, game: GameId) -> None:
-        """Record that the client was told of the start of a game."""
+        """Record that the client was sent the start of a game."""
         self._games, self._game = self._games + 1, game
 
     def log(self, kind: str, name: str | None, origin: str, now: float) -> None:
-        """Log the end of a connection, of a dialect called `kind`.
+        """Log the end of a connection of the dialect `kind`.
 
-        One whose client never gave a name is logged for debugging alone, so that strangers cannot fill the
-        log.
+        Without a name it is logged only for debugging, so that strangers cannot fill the log.
         """
         level = logging.DEBUG if name is None else logging.INFO
         if not logger.isEnabledFor(level):
@@ -118,7 +114,7 @@ class _Summary:
 
 
 class Connection(Generic[C, S]):
-    """A client, and the mailbox of its seat."""
+    """A client's connection, which is the mailbox of its seat."""
 
     __slots__ = (
         "_changed",
@@ -162,7 +158,7 @@ class Connection(Generic[C, S]):
         *,
         hide: Hide | None = None,
     ) -> None:
-        """`hide` takes a text of the client's, and returns it as it may be recorded."""
+        """`hide` takes a text from the client, and returns it as it may be recorded."""
         now = trio.current_time()
         self._hub = hub
         self._socket = client.socket
@@ -173,19 +169,20 @@ class Connection(Generic[C, S]):
         self._rate = RateLimit(client.limits, now)
         self._wire_log = WireLog(hub.results.enclose, hide) if hub.results.takes_evidence else None
 
-        # What the client has said.
+        # Texts from the client.
         self._unheard = client.texts
         """Texts that are to be carried out later."""
         self._number = 0
         """The number of the latest message that was carried out."""
         self._latest: C | str = ""
-        """That message; the text, if it was not a message."""
+        """That message; its text, if it was no message."""
         self._messages: dict[int, C | str] = {}
-        """Messages by number that were carried out while events wait: refusals of them may wait too."""
+        """Messages by number that were carried out while events wait, because refusals of them may wait
+        too."""
         self._held_size = 0
         """Characters of these messages."""
 
-        # What it is told.
+        # Events for the client.
         self._events: list[Event] = []
         self._holds = True
         """Whether events wait: for a result to be stored, or because no task serves the client."""
@@ -196,17 +193,17 @@ class Connection(Generic[C, S]):
         self._changed = trio.lowlevel.ParkingLot()
         """Tasks that wait for one of these to change."""
 
-        # Whether it is there.
+        # Whether the client is there.
         self._pinged = -inf
         """When the latest ping was sent."""
         self._reads = -1
-        """`Socket.reads` at that ping."""
+        """`Socket.reads` when that ping was sent."""
         self._excused = False
-        """Whether the client had to move then, so that it may not have read the ping."""
+        """Whether the client had to move then, and so may not have read the ping."""
         self._is_probed = False
-        """Whether it has a probe to answer."""
+        """Whether a probe of the client is under way."""
         self._probed = -inf
-        """When it answered the last one."""
+        """When it answered the latest probe."""
 
         # How it ends.
         self._nursery: trio.Nursery | None = None
@@ -214,7 +211,7 @@ class Connection(Generic[C, S]):
         """Ends when the client is to be hung up on."""
         self._farewell = Farewell(1011, "internal error")
         self._failure: Exception | None = None
-        """What went wrong in reading, or in `flush`, which runs in another client's task."""
+        """The error in reading, or in `flush`, which runs in another client's task."""
         self._summary = _Summary(now)
 
         self._seat = hub.open(self, translator.manners, now, client.socket.origin)
@@ -232,14 +229,15 @@ class Connection(Generic[C, S]):
                     self.flush()
                     try:
                         await self._read()
-                        while self._holds or self._drains:  # one that sends no more may still want to hear
+                        # A client that sends no more may still want to read
+                        while self._holds or self._drains:
                             await self._changed.park()
                     except Exception as error:
-                        # Raised here it would end in one group with the tasks that it cancels, and trio's
-                        # frames make a cycle of that, with the connection in it.
+                        # Raised here, the error would be in a group with those of the tasks that it cancels.
+                        # trio's frames make a reference cycle of the group, with the connection in it.
                         self._failure = self._failure or error
                     finally:
-                        # The nursery may be closed a turn before the hub hears of the end.
+                        # The nursery may be closed a turn before the hub gets `Leave`.
                         self._holds, self._nursery = True, None
                     nursery.cancel_scope.cancel()
         finally:
@@ -251,8 +249,8 @@ class Connection(Generic[C, S]):
                 counts["dropped", self._kind] += 1
             self._summary.log(self._kind, self._seat.name, self._socket.origin, now)
             if self._wire_log is not None:
-                self._wire_log.close(now)  # with what could not be told any more
-            # Otherwise these would wait for the cyclic garbage collector.
+                self._wire_log.close(now)  # with the texts that were not sent
+            # Otherwise only the cyclic garbage collector would free these.
             self._events, self._unheard = [], []
             self._messages.clear()
             await hang_up(self._socket, self._framing, self._farewell)
@@ -260,7 +258,7 @@ class Connection(Generic[C, S]):
             try:
                 raise self._failure
             finally:
-                self._failure = None  # whose traceback knows the connection
+                self._failure = None  # its traceback refers to the connection
 
     # Reading.
 
@@ -268,7 +266,7 @@ class Connection(Generic[C, S]):
         words, refused = "the connection ended", False
         try:
             texts, self._unheard = self._unheard, []
-            self._hear(texts)  # what it has said on its way in
+            self._hear(texts)  # the texts that came with its request
             await self._carry_out_later()
             while not self._framing.ended:
                 try:
@@ -278,7 +276,8 @@ class Connection(Generic[C, S]):
                     raise PeerGone(words) from None
                 await self._carry_out_later()
             words = self._framing.ended
-            # All that it said before its good-bye was answered, and nothing is said behind ours.
+            # All that the client sent before its close frame has been answered, and nothing is sent after
+            # ours.
             self._send(self._framing.close(self._farewell))
         except Flooded:
             words, refused = "sent too much without an end of the message", True
@@ -292,7 +291,7 @@ class Connection(Generic[C, S]):
         self._hub.submit(self._seat, Leave(), self._socket.read_at)
 
     def _ready(self) -> bool:
-        """Read what has arrived and carry it out; return whether to go on so."""
+        """Read what has arrived and carry it out; return whether to continue in the same way."""
         texts = texts_of(self._socket, self._framing, self._socket.read())
         goes_on = not texts or self._hear(texts)
         if self._framing.replies or self._socket.waiting:
@@ -300,17 +299,17 @@ class Connection(Generic[C, S]):
         return goes_on and not (self._framing.ended or self._framing.has_more or self._socket.waiting > FULL)
 
     def _reply(self) -> None:
-        """Send what framing and TLS answer by themselves.
+        """Send the bytes with which framing and TLS answer by themselves.
 
         The texts of the same read have been carried out by then, so they count even if this fails.
         """
         replies, self._framing.replies = self._framing.replies, b""
         self._send(replies)
         if self._socket.waiting and not self._drains:
-            self._tell_later(None, None)
+            self._wait_for_drain(None, None)
 
     async def _carry_out_later(self) -> None:
-        """Carry out what could not be at once, in turns that others take as well."""
+        """Carry out what could not be done at once, in turns with other clients."""
         turns = self._socket.turns
         while (
             self._unheard
@@ -326,13 +325,13 @@ class Connection(Generic[C, S]):
             began = trio.current_time()
             self._hear(texts or texts_of(self._socket, self._framing, b""), granted=TURN)
             self._reply()
-            turns.deferred.take(max(0.0, trio.current_time() - began - TURN))  # what it took beyond that
+            turns.deferred.take(max(0.0, trio.current_time() - began - TURN))  # the time beyond the grant
 
     def _hear(self, texts: list[str], granted: float = 0.0) -> bool:
-        """Carry out texts of the client; return whether these were all, and the client may go on.
+        """Carry out texts of the client; return whether all are done, and the client may go on.
 
-        The first text is never put off for lack of time, or a move would have to wait. Further ones need time
-        in this turn, or some of what is `granted`, in seconds, to each client that waits for its turn.
+        The first text is never delayed for lack of time, because it may be a move. Further texts need time in
+        this turn, or part of the `granted` seconds of each client that waits for its turn.
         """
         now, rate, deferred = self._socket.read_at, self._rate, self._socket.turns.deferred
         began = trio.current_time() if len(texts) > 1 else now
@@ -375,10 +374,9 @@ class Connection(Generic[C, S]):
 
     @property
     def _is_full(self) -> bool:
-        """Whether the client is not to be read.
+        """Whether not to read from the client.
 
-        Either so much waits for it that it has to let that in first, or nobody has decided yet whether it may
-        enter.
+        Either too much waits for it, or it is not decided yet whether it may enter.
         """
         return (
             self._socket.waiting > FULL
@@ -389,7 +387,7 @@ class Connection(Generic[C, S]):
 
     @property
     def unreadable(self) -> str:
-        """The latest text that was carried out, if it is no message; empty if it is one, or was too long."""
+        """The latest text, if it is no message; empty if it is one, or was too long."""
         return self._latest if isinstance(self._latest, str) else ""
 
     def resume(self) -> None:
@@ -410,7 +408,7 @@ class Connection(Generic[C, S]):
             if not quiet:
                 await trio.sleep(0.001)
 
-    # Telling. What the hub calls never blocks, and calls of the hub's methods only `expect` and `handed`.
+    # Sending. The methods that the hub calls never block, and call only its methods `expect` and `handed`.
 
     def deliver(self, event: Event) -> None:
         """Queue an event for the client. Hang up on a client that is too slow."""
@@ -425,10 +423,11 @@ class Connection(Generic[C, S]):
         events.append(event)
 
     def flush(self) -> None:
-        """Tell the client of the queued events, in order.
+        """Send the queued events to the client, in order.
 
-        The end of a game, and what is behind it, waits until the result is stored. Events become bytes at
-        once, so that they can be counted.
+        The end of a game, and all after it, waits until the result is stored. Events become bytes at once, so
+        that they can be counted. This runs in the task that caused the events; an error is kept, and ends
+        this connection in its own task.
         """
         if self._holds:
             return
@@ -442,23 +441,23 @@ class Connection(Generic[C, S]):
             for event in events:
                 if isinstance(event, ToMove):
                     request = event  # an older one has been answered or withdrawn
-                elif not isinstance(event, Moved):  # which most are
+                elif not isinstance(event, Moved):  # most are
                     if isinstance(event, Ended):
                         if self._hub.results.is_open(event.game):
                             self._events = events[events.index(event) :]
                             self._hold(event.game)
                             break
                         event = self._hub.results.as_stored(event)  # noqa: PLW2901
-                    asked = self._asked(event, len(texts))
+                    asked = self._answered_message(event, len(texts))
                     dismissed = event if isinstance(event, Dismissed) else dismissed
                 for message in self._translator.observe(event, asked):
-                    texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
+                    texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension costs one more call
             left = not texts or self._socket.write(self._framing.frame(texts))
             now = 0.0 if request is None and wire_log is None else trio.current_time()
             if wire_log is not None:
-                wire_log.said(now, texts, request)  # now that nothing says that the client is gone
+                wire_log.said(now, texts, request)  # now that no error shows that the client is gone
             if not left or self._drains:
-                self._tell_later(request, dismissed)
+                self._wait_for_drain(request, dismissed)
                 return
             if request is not None:
                 self._hub.handed(self._seat, request, now)
@@ -470,10 +469,10 @@ class Connection(Generic[C, S]):
         except Exception as error:
             self._fail(error)
 
-    def _asked(self, event: Event, texts: int) -> C | str | None:
-        """Return the client's message, or its text if that is not one, to which an event is the answer.
+    def _answered_message(self, event: Event, texts: int) -> C | str | None:
+        """Return the client's message, or its text if it is no message, that an event answers; else None.
 
-        Note what the operator and the evidence want to know of the event, which `texts` of its flush precede.
+        Record the event for the operator and the evidence. `texts` texts of its flush precede it.
         """
         if self._wire_log is not None and isinstance(event, TURNING):
             self._wire_log.mark(texts, event)
@@ -488,12 +487,12 @@ class Connection(Generic[C, S]):
         """Send bytes that are no text, if there are any. Raises PeerGone."""
         try:
             if data and not self._socket.write(data):
-                self._tell_later(None, None)
+                self._wait_for_drain(None, None)
         except BROKEN:
             raise PeerGone from None
 
-    def _tell_later(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
-        """Start the clock, or hang up, once the backlog has left."""
+    def _wait_for_drain(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
+        """Wait until the backlog has left; then start the clock, or hang up."""
         self._request = request or self._request
         self._dismissed = dismissed or self._dismissed
         if self._socket.waiting > BACKLOG_LIMIT:
@@ -526,7 +525,7 @@ class Connection(Generic[C, S]):
         self._hub.results.when_stored(game, self._stop_holding)
 
     def _stop_holding(self) -> None:
-        """Tell the client of what was held."""
+        """Send the events that were held."""
         if self._nursery is None or self._scope.cancel_called:  # the client is gone, or given up
             return
         self._holds = False
@@ -537,12 +536,12 @@ class Connection(Generic[C, S]):
         self._hub.feed.tell_ends()
         self._changed.unpark_all()
 
-    # Whether the client is there. Any data that arrives is a sign of life. Many clients answer pings only
-    # while they read, and do not read while they think; then the system alone can tell.
+    # Whether the client is there. Any bytes that arrive are a sign of life. Many clients answer pings only
+    # while they read, and do not read while they think; then only the system can tell.
 
     @property
     def is_reachable(self) -> bool:
-        """Whether nothing says that the client has vanished. Cheap enough to ask before each pairing."""
+        """Whether the client seems to be there: no pong is overdue, and no TCP probe unanswered."""
         is_late = self._is_silent and trio.current_time() > self._pinged + PONG_LIMIT
         return not is_late and self._socket.is_reachable
 
@@ -557,7 +556,7 @@ class Connection(Generic[C, S]):
         return self._holds or self._seat.is_asked
 
     async def _keep_pinging(self) -> None:
-        """Send a ping every `PING_PERIOD` seconds, unless the client has vanished: then raise PeerGone."""
+        """Send a ping every `PING_PERIOD` seconds. Raises PeerGone if the client has vanished."""
         while True:
             await trio.sleep(PING_PERIOD)
             await self.settle()
@@ -571,13 +570,14 @@ class Connection(Generic[C, S]):
             self._send(self._framing.ping())
 
     def probe(self) -> None:
-        """Begin to find out whether the client has vanished; hang up if it has."""
+        """Start a check whether the client has vanished; hang up if it has."""
         if self._nursery is not None and not self._is_probed:
             self._is_probed = True
             self._nursery.start_soon(self._probe)
 
     async def _probe(self) -> None:
-        if trio.current_time() >= self._probed + PROBE_LIMIT:  # however often somebody asks for the name
+        # At most one probe in `PROBE_LIMIT` seconds, however often the name is requested
+        if trio.current_time() >= self._probed + PROBE_LIMIT:
             if not await self._answers():
                 self._give_up(NO_ANSWER)
                 return
@@ -588,8 +588,8 @@ class Connection(Generic[C, S]):
     async def _answers(self) -> bool:
         """Send a ping; return whether the client answers within `PROBE_LIMIT` seconds.
 
-        One that may not read answers by its system's acknowledgement, and so does one that writes lines, in
-        which there is nothing that it would answer itself.
+        An acknowledgement of the client's system counts if the client may not read now, or sends lines: in
+        these nothing is answered automatically.
         """
         sock, ping = self._socket, self._framing.ping()
         if ping:
@@ -598,7 +598,9 @@ class Connection(Generic[C, S]):
             sock.probe_after(1)
         try:
             began, reads = trio.current_time(), sock.reads
-            for pause in _LOOKS:  # rather than until a time: while the server stands still nobody can answer
+            for (
+                pause
+            ) in _PROBE_PAUSES:  # not until a fixed time: while the server stands still no client can answer
                 await trio.sleep(pause)
                 may_not_read = not ping or self._holds or self._seat.may_think or sock.waiting > 0
                 is_acknowledged = sock.silence <= trio.current_time() - began + _SLACK
@@ -612,25 +614,25 @@ class Connection(Generic[C, S]):
     # Ending.
 
     def _dismiss(self, dismissed: Dismissed) -> None:
-        """Hang up on a client that has been told everything."""
+        """Hang up on a client that has been sent everything."""
         self._summary.ends(dismissed.why.value)
         self._farewell = self._translator.farewell(dismissed)
         self._scope.cancel()
 
     @property
     def _loss(self) -> str:
-        """Why the connection is broken, where that is known."""
+        """Why the connection is broken, if it is known."""
         return STOPPED_READING if self._socket.is_given_up else ""
 
     def _fail(self, error: Exception) -> None:
-        """Keep an error for the client's own task: it came about in the task that caused the events."""
+        """Store an error for the client's own task, because it occurred in another task."""
         self._holds = True
         self._failure = error
         self._summary.ends("vanished" if isinstance(error, PeerGone) else "internal error")
         self._scope.cancel()
 
     def _give_up(self, words: str) -> None:
-        """Hang up on a client that has stopped reading or answering, as `words` say."""
+        """Hang up on a client that has stopped reading or answering; `words` say which."""
         self._farewell = Farewell(1008, words)
         self._holds = True
         if not self._scope.cancel_called:

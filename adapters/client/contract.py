@@ -1,13 +1,9 @@
-"""What an adapter is.
-
-An adapter translates one dialect to the hub's commands and events and back, in a straight line:
+"""The parts of an adapter, which translates between one dialect and the hub.
 
     bytes -> framing -> text -> codec.decode -> client message -> translator.receive -> command
     event -> translator.observe -> server messages -> codec.encode -> text -> framing -> bytes
 
-Codec and translator are plain objects, one of each for a connection, that do no I/O. A dialect is a folder
-with the files messages, codec, translator, server and client; nothing here knows any of them. Integers are
-read here, for all codecs that have them as text.
+A connection has one codec and one translator, which do no I/O. Nothing here knows a dialect.
 """
 
 import re
@@ -36,12 +32,12 @@ class WireError(Exception):
 
 
 class HangUp(WireError):
-    """A text whose client is hung up on; nothing that it sent behind it is read. Says what the client did."""
+    """A text after which the client is hung up on. The exception's text says what the client did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Farewell:
-    """How a client is hung up on, where its framing can say so: a websocket close code and its reason."""
+    """How a client is hung up on, if its framing can express it: a websocket close code and its reason."""
 
     code: int = 1000
     reason: str = ""
@@ -49,10 +45,10 @@ class Farewell:
 
 
 def to_column(digits: str) -> int:
-    """Return the integer that `digits`, ASCII with an optional sign, stand for.
+    """Return the integer in `digits`, which are ASCII with an optional sign.
 
-    An integer of any length costs nothing: one that is too long to be a column becomes some number that is
-    not a column. Raises ValueError for other text.
+    The cost does not depend on the length: an integer that is too long for a column becomes another number
+    that is not a column. Raises ValueError for other text.
     """
     match = _INTEGER.fullmatch(digits)
     if match is None:
@@ -67,13 +63,13 @@ class Codec(Protocol[C_co, S_contra]):
     """Text to client messages, server messages to text."""
 
     def decode(self, text: str) -> C_co:
-        """Return the message that `text` is. Raises WireError, and only that.
+        """Return the message in `text`. Raises WireError, and only that.
 
-        Bytes that were no UTF-8 stand in the text as lone surrogates ("surrogateescape").
+        Bytes that were no UTF-8 are lone surrogates in the text ("surrogateescape").
         """
 
     def encode(self, message: S_contra) -> str:
-        """Return the text of a message, without what separates it from the next one on the wire."""
+        """Return the text of a message, without the separator before the next one."""
 
 
 class Translator(Protocol[C_contra, S_co]):
@@ -81,27 +77,27 @@ class Translator(Protocol[C_contra, S_co]):
 
     @property
     def manners(self) -> Manners:
-        """What the client expects of its server."""
+        """The manners of the client's dialect."""
 
     def receive(self, message: C_contra, number: int = 0) -> Command:
-        """Return what the client asks for, with the `number` of its message. It depends on nothing else."""
+        """Return the command for a message with this `number`. The result depends on nothing else."""
 
     def observe(self, event: Event, asked: C_contra | str | None = None) -> Iterable[S_co]:
-        """Return what the client is told of `event`. The translator remembers only what it has told.
+        """Return the messages to send for an event. The translator remembers only what it has sent.
 
-        Of a refusal, `asked` is the message that was refused, or the text if it was not a message.
+        For a refusal, `asked` is the message that was refused, or the text if it was no message.
         """
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
-        """Return how to hang up on the client."""
+        """Return the close code and reason for a dismissal."""
 
 
 STOPPED_READING = "stopped reading"
-"""What is said of a client that let in too little of what it was told."""
+"""The cause that is logged of a client that read too little."""
 
 
 class PeerGone(Exception):
-    """The client is not there any more, or has stopped reading; its text, if it has one, says which."""
+    """The client is gone, or has stopped reading. The text, if there is one, says which."""
 
 
 class Flooded(Exception):
@@ -111,4 +107,4 @@ class Flooded(Exception):
 PROBE_LIMIT = 3.0
 """Seconds in which a client that is there answers a probe."""
 SEND_LIMIT = 5.0
-"""Seconds that a client may take to let a message in before it counts as gone."""
+"""Seconds that a client has to accept a message before it counts as gone."""

@@ -1,8 +1,8 @@
 """The client's end of a connection.
 
-Knows how a person writes a server's address, opens a line to it, and moves one dialect's messages over the
-line. For bots, tests and tools; assumes nothing of the server but its dialect. The rule that an address
-keeps: it can be put into a URL, and into the first line of a websocket's handshake.
+Knows how a person writes a server's address, opens a line to the server, and moves one dialect's messages
+over it. For bots, tests and tools; assumes nothing of the server but its dialect. An address can always be
+put into a URL, and into the first line of a websocket's handshake.
 """
 
 import errno
@@ -28,12 +28,12 @@ _HTTP = b"HTTP/"
 _WEB_PORTS = {"ws": 80, "wss": 443}
 
 PATIENCE = 10.0
-"""Seconds that a server has for letting a client in."""
+"""Seconds that a server has to accept a client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Address):
-    """Where a server is, and what a client asks for there."""
+    """The address of a server, and what a client asks for there."""
 
     target: str = "/"
     """Path and query of a URL."""
@@ -41,29 +41,29 @@ class Endpoint(Address):
 
     @property
     def place(self) -> str:
-        """Host and port, as they are written."""
+        """Host and port, as people write them."""
         return str(self)
 
     def asked(self, name: str) -> str | None:
-        """Return what the URL itself asks for: `table` or `against`."""
+        """Return a parameter of the URL: `table` or `against`; None without it."""
         return parse_qs(urlsplit(self.target).query).get(name, [None])[0]
 
     def url(self, **query: str | None) -> str:
-        """Return the URL of a websocket, with what in `query` is not None added to the address's own."""
+        """Return the URL of a websocket, with the parameters in `query` that are not None."""
         more = urlencode({name: value for name, value in query.items() if value is not None})
         separator = "" if not more else "&" if "?" in self.target else "?"
         return f"{'wss' if self.is_tls else 'ws'}://{self}{self.target}{separator}{more}"
 
 
 def endpoint_in(text: str, port: int, *, has_urls: bool) -> Endpoint:
-    """Return the server that `text` means: host and port, `port` by default, or the URL of a websocket.
+    """Return the server in `text`: host and port, `port` by default, or the URL of a websocket.
 
-    With TLS that is ``wss://``, and ``tls://`` before host and port where there are no URLs. Raises
-    ValueError with what is wrong in one line.
+    TLS is ``wss://``, or for a dialect without URLs ``tls://`` before host and port. Raises ValueError with
+    one line that says what is wrong.
     """
     schemes = ["ws", "wss"] if has_urls else ["tls"]
     wanted = ", ".join(f"{scheme}://HOST:PORT" for scheme in schemes)
-    refusal = ValueError(f"{text!r} is no address, it has to be HOST:PORT or {wanted}")
+    refusal = ValueError(f"{text!r} is not an address, which has to be HOST:PORT or {wanted}")
     scheme = text.partition("://")[0] if "://" in text else ""
     if not text.isprintable() or " " in text or scheme not in ("", *schemes):
         raise refusal
@@ -88,7 +88,7 @@ class Line(Protocol):
     """A line to a server, whatever carries it."""
 
     async def receive(self) -> list[str]:
-        """Return the texts that have arrived; none when no more can come. Raises PeerGone, and Flooded."""
+        """Return the texts that have arrived; none if no more can come. Raises PeerGone, and Flooded."""
 
     async def send(self, texts: Iterable[str]) -> None:
         """Send all texts. Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds."""
@@ -128,7 +128,7 @@ class WebSocketLine:
         self._websocket = websocket
 
     async def receive(self) -> list[str]:
-        """Return the next message, a binary one as text; nothing once the websocket is closed."""
+        """Return the next message, a binary one as text; none once the websocket is closed."""
         try:
             message = await self._websocket.get_message()
         except trio_websocket.ConnectionClosed:
@@ -154,16 +154,16 @@ class WebSocketLine:
 
 
 class _Stream(trio.abc.Stream):
-    """A socket as trio-websocket takes it, whose handshake ends as soon as what comes can be no answer to it.
+    """A socket for trio-websocket, whose handshake ends at the first byte that cannot answer it.
 
     trio-websocket would wait for more: it takes a line of another protocol for the beginning of a head, and
-    does not mind the end of the stream.
+    does not notice the end of the stream.
     """
 
     def __init__(self, sock: Socket) -> None:
         self.handshake = trio.CancelScope()
         self.has_answered = False
-        """Whether the server has said anything, or hung up."""
+        """Whether the server has sent anything, or hung up."""
         self._socket = sock
         self._begin = b""
 
@@ -181,7 +181,7 @@ class _Stream(trio.abc.Stream):
         await self._socket.send_all(bytes(data))
 
     async def wait_send_all_might_not_block(self) -> None:
-        """Wait until there is room for more."""
+        """Wait until more bytes can be sent."""
         await self._socket.drain()
 
     async def aclose(self) -> None:
@@ -191,7 +191,7 @@ class _Stream(trio.abc.Stream):
 
 
 class Client(Generic[C_contra, S_co]):
-    """A connection to a server: takes the dialect's client messages, gives its server messages."""
+    """A connection to a server: sends the dialect's client messages, receives its server messages."""
 
     def __init__(self, line: Line, codec: Codec[S_co, C_contra]) -> None:
         self._line = line
@@ -205,7 +205,8 @@ class Client(Generic[C_contra, S_co]):
     async def receive(self) -> S_co:
         """Return the next message.
 
-        Raises PeerGone when the server has hung up, and WireError at what is not a message of its dialect.
+        Raises PeerGone when the server has hung up, and WireError for a text that is not a message of its
+        dialect.
         """
         if not self._texts:
             self._texts = await self._line.receive()
@@ -216,9 +217,9 @@ class Client(Generic[C_contra, S_co]):
 
 @asynccontextmanager
 async def open_lines(host: str, port: int, tls: ssl.SSLContext | None = None) -> AsyncIterator[Line]:
-    """Open a line to a TCP server, with TLS if it is given.
+    """Open a line to a TCP server, with TLS if `tls` is not None.
 
-    Raises OSError where none is there, as `secure` does.
+    Raises OSError if no server is there, or as `secure` does.
     """
     sock = await _reached(host, port)
     try:
@@ -233,11 +234,11 @@ async def open_lines(host: str, port: int, tls: ssl.SSLContext | None = None) ->
 async def open_websocket(
     url: str, token: str | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Line]:
-    """Open a websocket, such as ``ws://127.0.0.1:8080/``, with a token in its handshake if one is given.
+    """Open a websocket, such as ``ws://127.0.0.1:8080/``, with a token in its handshake if there is one.
 
-    For ``wss://`` `tls` has who is trusted, by default whom the system trusts. Raises OSError where no server
-    is there, or it says nothing or takes no more clients, as `secure` does, PeerGone where it does not speak
-    websocket.
+    For ``wss://``, `tls` has the trusted authorities, by default those of the system. Raises OSError if no
+    server is there, if it sends nothing, if it takes no more clients, or as `secure` does; PeerGone if it
+    does not speak websocket.
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -1,8 +1,7 @@
-"""What a command needs of a dialect before it speaks it.
+"""What a command needs to know of a dialect before it speaks it.
 
-A dialect's folder has one value of this kind, in its `__init__`, and `adapters.dialects` lists them. It names
-the dialect and says how to begin on either side. The rule it keeps: each side is imported when it is
-asked for, so that the server loads no bot, and a bot no server.
+A dialect's folder has one value of this kind, in its `__init__`, and `adapters.dialects` lists them. Each
+side is imported only when it is needed, so that the server loads no bot, and a bot no server.
 """
 
 from collections.abc import Callable
@@ -28,28 +27,29 @@ class Dialect(Description):
     """A dialect, and how to begin with it."""
 
     short: str
-    """Its name as people say it."""
+    """Its name for people."""
     mark: str
     """A letter that stands for it."""
     scheme: str = ""
-    """Of its URLs, ``ws`` for a websocket; empty where clients send lines, to host and port."""
+    """The scheme of its URLs: ``ws`` for a websocket; empty if clients send lines to host and port."""
     answer: str = ""
-    """The answer to a request by HTTP that asks for no websocket: how to connect."""
+    """The answer to an HTTP request that asks for no websocket: how to connect."""
     example: str
-    """What to try first: a template of `address`, `host` and `port`."""
+    """What to try first: a template with `address`, `host` and `port`."""
     encodings: tuple[str, ...] = ()
-    """How a client can write, where it has a choice."""
+    """The encodings between which a client can choose."""
     refusal: bytes = b""
-    """What a client hears that is not let in. Where it is empty, an answer by HTTP says why."""
+    """What a refused client gets. If it is empty, an answer by HTTP has the reason."""
     allows_blanks: bool = False
-    """Whether a player's name may have blanks in it."""
+    """Whether a player's name may contain blanks."""
     ignores_case: bool = False
-    """Whether upper and lower case are the same where a player asks for another one by name."""
+    """Whether case is ignored when a player asks for an opponent by name."""
     begins: Callable[[str], bool] | None = None
-    """Whether a first message is of this dialect and of no other that comes by websocket, too."""
+    """Whether a first message belongs to this dialect, and to no other one that uses websockets."""
     front_end: "Callable[[HubForPlayers, Any, Accounts | None], Serve]"
-    """Returns what serves a client, by the dialect's own options. Of protected names there may be any."""
+    """Returns the function that serves clients, from the hub, the dialect's own options and the protected
+    names."""
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""
     requirements: "Callable[[], Requirements]"
-    """Returns what is asked of its clients, for checking them."""
+    """Returns the rules by which its clients are checked."""

@@ -1,6 +1,6 @@
-"""Bytes to texts and texts to bytes, without I/O: lines over TCP, and websockets behind their handshake.
+"""Bytes to texts and texts to bytes, without I/O: lines over TCP, and websockets after their handshake.
 
-Knows where a text ends, how long it may be, and how each framing says good-bye. Does not know dialects.
+Knows where a text ends, how long it may be, and how each framing ends. Does not know dialects.
 """
 
 import re
@@ -12,37 +12,37 @@ from wsproto.frame_protocol import CloseReason, FrameDecoder, MessageDecoder, Op
 from adapters.client.contract import Farewell, Flooded, PeerGone
 
 HUNG_UP = "hung up"
-"""How a client ended its connection without breaking a rule."""
+"""The cause for a client that ended its connection without breaking a rule."""
 
 
 class Framing(Protocol):
     """The texts of one byte stream, both ways."""
 
     ended: str
-    """Why no more texts come, in words; empty while they may."""
+    """Why no more texts come, in words; empty while more may come."""
     has_more: bool
     """Whether fed bytes remain to be decoded: call `feed` again."""
     replies: bytes
     """Bytes to send to the client, such as pongs; the caller sends and clears them."""
 
     def feed(self, data: bytes = b"") -> list[str]:
-        """Return the texts that are complete with `data`. Raises Flooded where one is too long."""
+        """Return the texts that are complete with `data`. Raises Flooded if one is too long."""
 
     def end(self) -> list[str]:
-        """Return what a stream leaves that has ended. MUST NOT be called while `has_more`."""
+        """Return the remaining texts of a stream that has ended. MUST NOT be called while `has_more`."""
 
     def frame(self, texts: Iterable[str]) -> bytes:
-        """Return one or more texts as they go over the wire. Raises PeerGone after a good-bye."""
+        """Return one or more texts as bytes for the wire. Raises PeerGone after `close`."""
 
     def ping(self) -> bytes:
-        """Return what a client answers by itself; nothing where the framing has no such thing."""
+        """Return bytes that a client answers automatically; none if the framing has no such thing."""
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return how to say good-bye; nothing where that was said, or cannot be."""
+        """Return the bytes that announce the end; none if they were sent already, or the framing has none."""
 
 
 LINE_LIMIT = 4096
-"""Bytes that a line may have, its end left out."""
+"""The most bytes of a line, without its end."""
 
 _CR = 0x0D  # looked for as an integer, which is faster than as bytes
 _RETURN = b"\r"
@@ -53,7 +53,7 @@ _TELNET = re.compile(
 
 
 class Lines:
-    """Lines over TCP, which people type into telnet, too.
+    """Lines over TCP, which people also type into telnet.
 
     A line ends with LF, CR LF, a lone CR, or CR NUL, which is how telnet writes a lone CR. A CR ends its line
     at once, so an LF or a NUL that comes next, in whatever packet, belongs to it. telnet's own commands are
@@ -67,14 +67,14 @@ class Lines:
         self.has_more = False
         self.replies = b""
         self._limit = limit
-        self._rest = b""  # a begun line; or CR, where one ended a line and its LF may still come
+        self._rest = b""  # the beginning of a line; or CR, if one ended a line and its LF may follow
         self._flooded = False
 
     def feed(self, data: bytes = b"") -> list[str]:
         """Return the lines that `data` completes.
 
-        Raises Flooded at a line longer than the limit; lines before that one are returned first, and
-        the next call raises.
+        Raises Flooded at a line longer than the limit; lines before that one are returned first, and the next
+        call raises.
         """
         if self._flooded:
             raise Flooded
@@ -91,7 +91,7 @@ class Lines:
         return self._split(whole)
 
     def _returned(self, whole: bytes) -> list[str]:
-        """Return the lines of bytes with a CR among them."""
+        """Return the lines of bytes that contain a CR."""
         ends = whole[-1] == _CR
         if self._rest == _RETURN:
             whole = whole[2:] if whole[1:2] in (b"\n", b"\0") else whole[1:]
@@ -111,7 +111,7 @@ class Lines:
         if self._flooded:
             if not lines:
                 raise Flooded
-            self.has_more = True  # the next call says so
+            self.has_more = True  # the next call raises
         return [to_text(line) for line in lines]
 
     def _cut(self, lines: list[bytes]) -> None:
@@ -122,7 +122,7 @@ class Lines:
                 break
 
     def end(self) -> list[str]:
-        """Return what a stream that has ended leaves: a last line without its end, or nothing."""
+        """Return the last line of a stream that ended without a line end; none if there is none."""
         self.ended = HUNG_UP
         rest, self._rest = self._rest, b""
         return [to_text(rest)] if rest not in (b"", _RETURN) and not self._flooded else []
@@ -132,32 +132,33 @@ class Lines:
         return ("\n".join(texts) + "\n").encode()
 
     def ping(self) -> bytes:
-        """Return nothing: there is nothing that a client would answer by itself."""
+        """Return no bytes: clients answer nothing automatically."""
         return b""
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return nothing: lines have no word for it."""
+        """Return no bytes: lines have no farewell."""
         return b""
 
 
 def to_text(line: bytes) -> str:
-    """Return a line as text, without telnet's commands; bytes that are not UTF-8 become surrogates."""
+    """Return a line as text, without telnet's commands; bytes that are no UTF-8 become surrogates."""
     if _IAC in line:
         line = _TELNET.sub(b"", line)
     return line.decode("utf-8", "surrogateescape")
 
 
 MESSAGE_LIMIT = 65_536
-"""Characters that a text may have, and bytes a binary message; the close code for more is 1009."""
+"""The most characters of a text, and bytes of a binary message. The close code for more is 1009."""
 FRAME_LIMIT = 1024
-"""Fragments of a websocket message; the close code for more is 1009. Pings between them do not count."""
+"""The most fragments of a websocket message. The close code for more is 1009. Pings between them do not
+count."""
 
 _AT_ONCE = 32
-"""Frames that the library decodes before others have their turn: some 150 us."""
+"""Frames that the library decodes before other clients have their turn: about 150 us."""
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """The bytes of UTF-8 that begin no character."""
 _PARTS = 64
-"""Pieces in which an unfinished message may lie; beyond that they are put together."""
+"""The most pieces of an unfinished message; more are joined."""
 _TEXT = 0x81
 """FIN and the opcode of a text."""
 _PING = 0x89
@@ -170,15 +171,15 @@ _HEAD = 6
 """Bytes before the payload of a short masked frame."""
 _SHORT_HEADS = tuple(bytes((_TEXT, size)) for size in range(_SHORT))
 _CLOSE_CODES = frozenset((*range(1000, 1004), *range(1007, 1014)))
-"""The codes below 3000 that a close frame may have (RFC 6455, 7.4.1); the others say what no frame does."""
+"""The codes below 3000 that a close frame may have (RFC 6455, 7.4.1). The others never stand in a frame."""
 
 
 class WebSocket:
-    """The server's end of a websocket behind its handshake (RFC 6455).
+    """The server's end of a websocket after its handshake (RFC 6455).
 
-    Nearly all that clients send are short texts in a frame of their own, whole in one read. These are read
-    here; `wsproto` decodes everything from the first byte that is anything else to the end of the message
-    that it begins.
+    Nearly all texts from clients are short, in a frame of their own, and whole in one read. These are read
+    here. At the first byte that is anything else, `wsproto` decodes up to the end of the message that begins
+    there.
     """
 
     __slots__ = ("_answer_to_close", "_decoder", "_has_said_close", "ended", "has_more", "replies")
@@ -188,15 +189,15 @@ class WebSocket:
         self.has_more = False
         self.replies = b""
         self._decoder: _Decoder | None = None
-        """What decodes the frame or the message that has begun, if one has."""
+        """The decoder of an unfinished frame or message, if there is one."""
         self._answer_to_close: bytes | None = None
-        """The payload of the close frame that is owed to a client that sent one, or broke the protocol."""
+        """The payload of the close frame that is due to a client that sent one, or broke the protocol."""
         self._has_said_close = False
 
     def feed(self, data: bytes = b"") -> list[str]:
         """Return the messages that are complete with `data`, binary ones as text.
 
-        After a close frame of this side there are none: all that is awaited then is the client's.
+        After a close frame of this side there are none: only the client's close frame is expected.
         """
         texts: list[str] = []
         if self.ended:
@@ -214,7 +215,7 @@ class WebSocket:
         return [] if is_over else texts
 
     def end(self) -> list[str]:
-        """Return nothing: a message without its end is none."""
+        """Return nothing: an incomplete message does not count."""
         self.ended = self.ended or HUNG_UP
         return []
 
@@ -229,7 +230,7 @@ class WebSocket:
         return b"" if self._has_said_close else bytes((_PING, 0))
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return a close frame: to a client that has sent one, or broken the protocol, the one due to it."""
+        """Return a close frame, or the one due to a client that has sent one or broken the protocol."""
         payload = self._answer_to_close
         if self._has_said_close or (self.ended and payload is None):
             return b""
@@ -239,7 +240,7 @@ class WebSocket:
         return _control_frame(_CLOSE, payload)
 
     def _decoded(self, decoder: "_Decoder") -> list[str]:
-        """Return the texts of the next frames, up to `_AT_ONCE` of them."""
+        """Return the texts of the next frames, of at most `_AT_ONCE` frames."""
         texts: list[str] = []
         try:
             for _ in range(_AT_ONCE):
@@ -254,7 +255,7 @@ class WebSocket:
                 elif frame.opcode is Opcode.CLOSE:
                     check_close(frame.payload)
                     self.ended, self.has_more = HUNG_UP, False
-                    self._answer_to_close = frame.payload  # the answer says the same (RFC 6455, 5.5.1)
+                    self._answer_to_close = frame.payload  # the answer has the same payload (RFC 6455, 5.5.1)
                     return texts
                 elif frame.message_finished and not frame.opcode.iscontrol():
                     texts.append(frame.payload.decode("utf-8", "surrogateescape"))
@@ -267,7 +268,7 @@ class WebSocket:
         return texts
 
     def _answer(self, frames: bytes) -> None:
-        """Answer the pings among usual control frames."""
+        """Answer the pings among short control frames."""
         while frames:
             end = _HEAD + frames[1] - _MASKED
             if frames[0] == _PING:
@@ -280,11 +281,11 @@ class WebSocket:
 
 
 class _Decoder:
-    """A websocket's frames and messages, by wsproto, of one message at least.
+    """Decodes a websocket's frames and messages with wsproto, from the beginning of a message.
 
-    An open message is no longer than `MESSAGE_LIMIT`, in whatever pieces it comes. Of the library's
-    names those without an underscore are used, of which not all are documented: tests/adapters/client/
-    test_wsproto.py has each.
+    An open message is no longer than `MESSAGE_LIMIT`, in whatever pieces it comes. Of the library's names
+    those without an underscore are used, of which not all are documented:
+    tests/adapters/client/test_wsproto.py has each.
     """
 
     __slots__ = ("_count", "_messages", "_parts", "_size", "frames")
@@ -293,7 +294,7 @@ class _Decoder:
         self.frames = FrameDecoder(client=False)
         self._messages = MessageDecoder()
         self._parts: list[bytes] = []
-        """What has come of the open message."""
+        """The pieces of the open message."""
         self._size = self._count = 0
         """Its size, as `MESSAGE_LIMIT` counts, and its frames so far."""
 
@@ -304,9 +305,9 @@ class _Decoder:
         return frames.header is None and not len(frames.buffer) and self._messages.opcode is None
 
     def next(self) -> "_Decoded | None":
-        """Return the next frame, or what has come of it; None where more bytes are needed.
+        """Return the next frame, or a part of one; None if more bytes are needed.
 
-        The last one of a message has all its bytes. Raises ParseFailed.
+        The last part of a message has all bytes of the message. Raises ParseFailed.
         """
         frame = self.frames.process_buffer()
         if frame is None:
@@ -319,7 +320,7 @@ class _Decoder:
         self._count += frame.frame_finished
         if self._size > MESSAGE_LIMIT or self._count > FRAME_LIMIT:
             raise ParseFailed("message too big", CloseReason.MESSAGE_TOO_BIG)
-        part = self._messages.process_frame(frame)  # which also looks whether a text is UTF-8
+        part = self._messages.process_frame(frame)  # this also checks that a text is UTF-8
         self._parts.append(frame.payload)
         if part.message_finished:
             message, self._parts = b"".join(self._parts), []
@@ -341,7 +342,7 @@ def _control_frame(kind: int, payload: bytes) -> bytes:
 
 
 def check_close(payload: bytes) -> None:
-    """Raise ParseFailed if that is not what a close frame may have (RFC 6455, 7.4)."""
+    """Raise ParseFailed if `payload` is not valid in a close frame (RFC 6455, 7.4)."""
     if not payload:
         return
     code = int.from_bytes(payload[:2], "big")
@@ -354,10 +355,10 @@ def check_close(payload: bytes) -> None:
 
 
 def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
-    """Parse the short, unfragmented, masked text, ping and pong frames that `data` begins with.
+    """Parse the short, unfragmented, masked text, ping and pong frames at the beginning of `data`.
 
     Return the payloads of the text frames, the ping and pong frames unchanged, and the rest of `data`: from
-    the first frame that is of another kind or not whole, or behind `_AT_ONCE` pings and pongs.
+    the first frame that is of another kind or not whole, or after `_AT_ONCE` pings and pongs.
     """
     texts: list[str] = []
     controls = b""
@@ -383,7 +384,7 @@ def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
 
 
 def text_frame(text: str) -> bytes:
-    """Return a server's frame for a text, which may have any length."""
+    """Return a server's frame for a text of any length."""
     payload = text.encode()
     size = len(payload)
     if size < _SHORT:
@@ -394,7 +395,7 @@ def text_frame(text: str) -> bytes:
 
 
 def _unmasked(mask: bytes, payload: bytes) -> bytes:
-    """Return the payload without its mask (RFC 6455, 5.3): 0.4 us, where a loop over the bytes takes 3."""
+    """Return the payload without its mask (RFC 6455, 5.3). This takes 0.4 us, a loop over the bytes 3 us."""
     size = len(payload)
     key = int.from_bytes((mask * (size // 4 + 1))[:size], "big")
     return (int.from_bytes(payload, "big") ^ key).to_bytes(size, "big")

@@ -1,9 +1,8 @@
-"""Who may be called what on a server with protected names, for all dialects.
+"""Decides who may have which name on a server with protected names, for all dialects.
 
-A `NameCheck` stands around a dialect's translator. It looks at the commands that give a name, finds the
-client's token, and puts a refusal in the place of a command whose name the client may not have. Knows
-accounts; the message with a token is the dialect's, as its field `token`. Does not know how a refusal is
-worded. No token gets further than here: what is recorded of a client, and sent back to it, is without.
+A `NameCheck` wraps a dialect's translator. It replaces a command by a refusal if the client may not have the
+name in it. Knows accounts; the dialect's message has the token in its field `token`. Does not know the words
+of a refusal. Tokens stay here: no record of a client, and nothing sent back to it, contains one.
 """
 
 import re
@@ -21,14 +20,14 @@ from gateway.game.manners import Manners
 from gateway.hub.hub import HubForPlayers
 
 HIDDEN = "..."
-"""What stands in the place of a token."""
+"""The replacement for a token."""
 
 _LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}")
-"""What may be a token in a text that is no message, such as one with a slip of the pen."""
+"""What may be a token in a text that is no message, such as a mistyped one."""
 
 
 class NameCheck(Generic[C, S]):
-    """A translator that lets no client bear a protected name without its token."""
+    """A translator that lets no client have a protected name without its token."""
 
     __slots__ = ("_accounts", "_behind", "_client", "_is_proven", "_token", "_translator", "farewell")
 
@@ -39,13 +38,13 @@ class NameCheck(Generic[C, S]):
         client: Accepted,
         behind: re.Pattern[str],
     ) -> None:
-        """`behind`: what a token follows in a text of the dialect."""
+        """`behind` matches the part of a dialect's text that precedes a token."""
         self._translator = translator
         self._accounts = accounts
         self._client = client.socket
         self._behind = behind
         self._token = client.token
-        """What the handshake had in a header, or in its target as ``?token=``."""
+        """The token in a header of the handshake, or in its target as ``?token=``."""
         if self._token is None:
             self._token = client.asked("token")
             if self._token is not None:
@@ -56,13 +55,13 @@ class NameCheck(Generic[C, S]):
 
     @property
     def manners(self) -> Manners:
-        """What the client expects of its server."""
+        """The manners of the client's dialect."""
         return self._translator.manners
 
     def receive(self, message: C, number: int = 0) -> Command:
-        """Return what the client asks for, or `Denied` if that is a name that it may not bear."""
+        """Return the command for a message; `Denied` if the client may not have the name in it."""
         command = self._translator.receive(message, number)
-        if isinstance(command, Play):  # which most are
+        if isinstance(command, Play):  # most are
             return command
         if isinstance(command, Enter | Introduce) and command.name is not None:
             denied = self._denied(command.name, message, number)
@@ -74,13 +73,13 @@ class NameCheck(Generic[C, S]):
         return command
 
     def observe(self, event: Event, asked: C | str | None = None) -> Iterable[S]:
-        """Return what the client is told of `event`."""
+        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
         if isinstance(asked, str):
             asked = self.hide(asked)
         return self._translator.observe(event, asked)
 
     def hide(self, text: str) -> str:
-        """Return a text of the client's as it may be recorded and sent back: without its token."""
+        """Return a text from the client without its token, as it may be recorded and sent back."""
         return without_tokens(self._behind, text) if self._accounts.protects else text
 
     def _denied(self, name: str, message: C, number: int) -> Denied | None:
@@ -102,7 +101,7 @@ def checked_connection(
     accounts: Accounts | None,
     behind: re.Pattern[str],
 ) -> Connection[C, S]:
-    """Return the connection of a client, with a check of its names where there are protected ones."""
+    """Return the connection of a client, with a check of its names if names are protected."""
     if accounts is None:
         return Connection(hub, client, codec, translator)
     checked = NameCheck(translator, accounts, client, behind)
@@ -110,7 +109,7 @@ def checked_connection(
 
 
 def without_tokens(behind: re.Pattern[str], text: str) -> str:
-    """Return a client's text without what follows `behind` in it, and without what looks like a token."""
+    """Return a client's text without all after a match of `behind`, and without possible tokens."""
     found = behind.search(text)
     if found is not None:
         text = text[: found.end()] + HIDDEN

@@ -1,7 +1,7 @@
 """Limits on one client: messages a second, and the time for a request.
 
-Knows numbers of messages and times. Does not know what a message is. A client that is too fast is made to
-wait: what it sends stays in the system, until TCP holds it back. It is not hung up on.
+Knows numbers of messages and times. Does not know what a message is. A client that is too fast has to wait:
+its bytes stay in the system, until TCP holds them back. It is not hung up on.
 """
 
 import sys
@@ -21,7 +21,7 @@ def _ignore(_option: str, _origin: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ClientLimits:
-    """What is held against each client of a front end."""
+    """The limits on each client of a front end."""
 
     rate: float = inf
     """Messages a second."""
@@ -39,15 +39,15 @@ UNLIMITED = ClientLimits()
 class RateLimit:
     """How many messages of one client may be carried out so far.
 
-    A message within the limit costs one comparison, of its number with `upto`. The clock is looked at only
-    when as many have come as were allowed then; so after a pause there may be up to two bursts.
+    A message within the limit costs one comparison, of its number with `upto`. The clock is read only when
+    all allowed messages have come, so after a pause there may be up to two bursts.
     """
 
     __slots__ = ("_limits", "_since", "upto")
 
     def __init__(self, limits: ClientLimits, now: float) -> None:
         self.upto = limits.burst
-        """The number of the last message that is allowed; see `allows` for those after it."""
+        """The number of the last message that is allowed; `allows` raises it."""
         self._limits = limits
         self._since = now
         """The time up to which messages were allowed."""

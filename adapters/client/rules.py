@@ -1,8 +1,8 @@
-"""What a dialect asks of its clients, as data.
+"""What a dialect requires of its clients, as data.
 
-A topic is something that every dialect asks for in its own words. A dialect's `Requirements` have a rule for
-each topic that it knows: the clause of its PROTOCOL.md, what a bot has to do, and what to change in one that
-does not. Knows no client, no socket and no game.
+A topic is a requirement that dialects have in common. A dialect's `Requirements` have a rule for each of its
+topics: the clause of its PROTOCOL.md, what a bot has to do, and what to change in one that does not. Knows no
+client, no socket and no game.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,15 +18,15 @@ class Topic(Enum):
     """What a bot is checked for."""
 
     TRANSPORT = auto()
-    """It comes by the dialect's transport."""
+    """It uses the dialect's transport."""
     ENDS = auto()
     """Its messages have an end."""
     WORDS = auto()
-    """It says nothing that is no message."""
+    """It sends nothing that is no message."""
     ENTRY = auto()
     """It asks for a game."""
     NAME = auto()
-    """Its name is one."""
+    """Its name is valid."""
     AGAIN = auto()
     """It does not ask for a game while it has one, or waits for one."""
     REFUSED = auto()
@@ -38,11 +38,11 @@ class Topic(Enum):
     REPLY = auto()
     """It answers a move."""
     FORMAT = auto()
-    """The column is a number."""
+    """It gives the column as an integer."""
     COLUMN = auto()
-    """The number is one of a column."""
+    """The integer is 0 to 6."""
     FULL = auto()
-    """The column has room."""
+    """It plays a column that has room."""
     TURN = auto()
     """It moves once, and only when it is asked."""
     IDLE = auto()
@@ -57,9 +57,9 @@ class Topic(Enum):
     LEFT = auto()
     """It goes on when its opponent leaves while the opponent is to move."""
     LEFT_ASKED = auto()
-    """The same while the bot is to move."""
+    """It goes on when its opponent leaves while the bot is to move."""
     ABORTED = auto()
-    """The same before both have moved."""
+    """It goes on when its opponent leaves before both have moved."""
     LATE = auto()
     """It goes on when its opponent's time is up."""
     TIME = auto()
@@ -69,11 +69,11 @@ class Topic(Enum):
     PING = auto()
     """It answers pings."""
     SPLIT = auto()
-    """It puts together what comes in pieces."""
+    """It joins the pieces of a message."""
     MERGED = auto()
-    """It takes apart what comes together."""
+    """It separates messages that come together."""
     QUIRK = auto()
-    """It copes with what the original server does otherwise when an opponent leaves."""
+    """It copes with what original servers do differently when an opponent leaves."""
     RELAY = auto()
     """It copes with an illegal move that the original passes on."""
     CLOSE = auto()
@@ -83,29 +83,29 @@ class Topic(Enum):
 ENDINGS = (Topic.WIN, Topic.LOSS, Topic.DRAW)
 """The results that a game can have."""
 ORIGINALS = (Topic.QUIRK, Topic.RELAY)
-"""What only original servers do, unless this one is asked to."""
+"""What only original servers do, unless this one is set to."""
 PROHIBITIONS = (Topic.ENDS, Topic.WORDS, Topic.FORMAT, Topic.COLUMN, Topic.TURN, Topic.IDLE)
-"""What a bot obeys by not doing it. It did nothing of the kind if it has moved."""
+"""What a bot obeys by not doing it. A bot that has moved without doing it has obeyed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What one clause asks of a bot."""
+    """What one clause requires of a bot."""
 
     clause: str
     """Its number in PROTOCOL.md."""
     duty: str
     """What a bot has to do."""
     change: str
-    """What to change in one that does not."""
+    """What to change in a bot that does not."""
     is_grave: bool = True
-    """Whether a bot that does not is wrong; otherwise that is only remarked."""
+    """Whether breaking it is wrong; otherwise it is only a remark."""
     behind: Topic | None = None
-    """A rule that is about the same message: who breaks that one is not asked about this one, too."""
+    """A rule about the same message. A bot that breaks that one is not charged with this one, too."""
 
 
 def websocket_rules(*, close: str, packets: str) -> dict[Topic, Rule]:
-    """Return the rules for clients that come by websocket, whose PROTOCOL.md has that in clause 1.1.
+    """Return the rules for clients that use websockets. PROTOCOL.md has the transport in clause 1.1.
 
     `close` is the clause about the end of a connection, `packets` the one about frames and packets.
     """
@@ -130,9 +130,9 @@ _IN_WORDS = {
     Objection.NOT_A_COLUMN: "that is no integer",
     Objection.OUTSIDE: "there is no such column",
     Objection.COLUMN_FULL: "the column was full",
-    Objection.UNFIT: "there is no such thing to ask for",
-    Objection.NO_NAME: "it had given no name",
-    Objection.NAME_RESERVED: "the name is that of a player of the server's",
+    Objection.UNFIT: "the request is not valid",
+    Objection.NO_NAME: "it had no name",
+    Objection.NAME_RESERVED: "the name is that of one of the server's players",
 }
 
 
@@ -144,29 +144,30 @@ def in_words(objections: Objection) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClientText:
-    """A text of a client's."""
+    """A text from a client."""
 
     text: str
     message: Any = None
-    """The message of the dialect that it is; None where it is none."""
+    """The dialect's message in the text; None if it is none."""
     hint: str = ""
-    """Which other dialect it is of, as the end of a sentence, if it is of one."""
+    """Which other dialect the text belongs to, as the end of a sentence; empty if to none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """A dialect, as far as its clients are checked."""
+    """A dialect's rules for checking its clients."""
 
     rules: Mapping[Topic, Rule]
     offence: Callable[[ClientText, Objection], Topic | None]
-    """Returns what a client offends against by what it said, and was refused; None if any may say that."""
+    """Returns the topic that a refused text breaks; None if it breaks none."""
     codec: Callable[[], Codec[Any, Any]]
     translator: Callable[[Any, str, bool], Translator[Any, Any]]
-    """Takes the dialect's own options, the target of the request, and whether to speak as the original."""
+    """Takes the dialect's own options, the target of the request, and whether to send what the original
+    does."""
     relay: str = ""
-    """What the original tells of an opponent's illegal move before the end; empty where it says nothing."""
+    """What the original sends of an opponent's illegal move before the end; empty if it sends nothing."""
 
 
 def first_of(offences: Sequence[tuple[Objection, Topic]], objections: Objection, other: Topic) -> Topic:
-    """Return the first topic of which an objection was raised; `other` if there is none."""
+    """Return the topic of the first offence whose objection was raised; `other` if there is none."""
     return next((topic for objection, topic in offences if objections & objection), other)

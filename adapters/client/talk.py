@@ -1,9 +1,8 @@
-"""What a player hears and says, whatever its dialect.
+"""A player's dialogue with a server, whatever its dialect.
 
-News is what a server's messages mean to a player. A `Talk` is one dialect, seen from its player: messages
-in, news out, and no I/O; each dialect's is in its folder (`client.py`). A `Dialogue` runs a talk over a
-client. The rule it keeps: everything for the server is sent here, one packet at a time, so that a move and
-an answer never mix.
+News is what a server's messages mean to a player. A `Talk` knows one dialect as a player does: messages in,
+news out, and no I/O; each dialect's is in its folder (`client.py`). A `Dialogue` runs a talk over a client.
+It sends everything for the server, one packet at a time, so that a move and an answer never mix.
 """
 
 import math
@@ -26,9 +25,9 @@ S = TypeVar("S")
 """A dialect's server messages."""
 
 DOUBT = 1.0
-"""Seconds of silence after which a player asks whether it was heard, where its dialect can ask."""
+"""Seconds of silence after which a player asks whether its message has arrived, if its dialect can ask."""
 PATIENCE = 10.0
-"""Seconds after that in which a server has to say something for the first time."""
+"""Seconds after that in which a server has to send its first message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +39,11 @@ class Entry:
     against: str | None = None
     table: str | None = None
     encoding: str | None = None
-    """How to write, where the dialect gives a choice."""
+    """How to write, if the dialect has a choice."""
     token: str | None = field(default=None, repr=False)
-    """What lets the player bear a protected name."""
+    """The player's token for a protected name."""
     tls: SSLContext | None = field(default=None, repr=False)
-    """Who is trusted, where the connection is to be with TLS."""
+    """The trusted authorities, if the connection uses TLS."""
 
 
 class Result(Enum):
@@ -54,9 +53,9 @@ class Result(Enum):
     LOST = "lost"
     DRAWN = "drawn"
     LEFT = "left by the opponent"
-    """The server names no winner."""
+    """The server named no winner."""
     CUT_OFF = "cut off"
-    """It has no result: the server did not say how it ended."""
+    """The game has no result: the server did not say how it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +63,18 @@ class Began:
     """A game began."""
 
     side: Side | None = None
-    """Which of the two this player is; None where the server does not say."""
+    """The player's side; None if the server does not say."""
     opponent: str | None = None
-    """None where the server does not say."""
+    """None if the server does not say."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """It is this player's move."""
+    """The player has to move."""
 
     board: Board
     seconds: float | None = None
-    """The seconds that this player has left for the game; None where the server does not say."""
+    """The seconds that the player has left for the game; None if the server does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +84,9 @@ class Over:
     result: Result
     board: Board
     side: Side | None = None
-    """Which of the two this player was, where that is known."""
+    """The player's side, if it is known."""
     why: str = ""
-    """What ended it, if it was not the board."""
+    """What ended it, if not the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,43 +98,43 @@ News: TypeAlias = Began | Asked | Over | Spent
 
 
 class Refused(Exception):
-    """The server does not let this player in, or play; in the server's words."""
+    """The server refuses this player. The text is the server's."""
 
     def __init__(self, words: str, *, passes: bool = False) -> None:
-        """`passes` says whether the server may let the player in later."""
+        """`passes` is whether the server may let the player in later."""
         super().__init__(words)
         self.passes = passes
 
 
 class Talk(ABC, Generic[C, S]):
-    """A dialect as its player hears and speaks it, on one connection."""
+    """A player's use of a dialect, on one connection."""
 
     may_end = False
-    """Whether it is in order that the server hangs up now."""
+    """Whether the server may hang up now."""
 
     @abstractmethod
     def hello(self) -> Sequence[C]:
-        """Return what is said first."""
+        """Return the first messages to send."""
 
     @abstractmethod
     def hear(self, message: S) -> Iterable[News | C]:
-        """Return what a message means, and what is to be answered. Raises Refused, WireError."""
+        """Return what a message means to the player, and the answers to send. Raises Refused, WireError."""
 
     @abstractmethod
     def move(self, column: int) -> C:
-        """Return the move."""
+        """Return the message for a move."""
 
     def again(self) -> tuple[float, Sequence[C]]:
-        """Return how to ask for another game: after how many seconds, and with what."""
+        """Return how to ask for another game: the pause in seconds, and the messages."""
         return 0, []
 
     def doubt(self) -> Sequence[C]:
-        """Return what asks whether the server has heard, or nothing. Asks once."""
+        """Return, once, messages that ask whether the first ones have arrived, if the dialect has any."""
         return []
 
 
 class Dialogue(Generic[C, S]):
-    """A talk over a client."""
+    """Runs a talk over a connection to a server."""
 
     def __init__(self, client: Client[C, S], talk: Talk[C, S]) -> None:
         self._client = client
@@ -146,15 +145,15 @@ class Dialogue(Generic[C, S]):
 
     @property
     def may_end(self) -> bool:
-        """Whether it is in order that the server hangs up now."""
+        """Whether the server may hang up now."""
         return self._talk.may_end
 
     async def hello(self) -> None:
-        """Ask to be let in. Raises PeerGone."""
+        """Send the first messages. Raises PeerGone."""
         await self._say(self._talk.hello())
 
     async def hear(self) -> list[News]:
-        """Return the news that the next message brings. Raises PeerGone, Flooded, Refused, WireError."""
+        """Return the news of the next message. Raises PeerGone, Flooded, Refused, WireError."""
         message = await self._message()
         news: list[News] = []
         answers: list[C] = []
@@ -193,4 +192,4 @@ class Dialogue(Generic[C, S]):
 
 
 AnyDialogue: TypeAlias = Dialogue[Any, Any]
-"""A dialogue in any dialect: its messages are known to nothing outside it."""
+"""A dialogue in any dialect. Its messages are known only within that dialect."""

@@ -1,15 +1,8 @@
-"""A record of what goes over one client's wire, game by game, to be kept as evidence.
+"""Records what goes over one client's wire, game by game, as evidence.
 
-Knows the events with which a game begins and ends. Does not know dialects, or what becomes of a log that was
-handed in. Others wait for their moves while this runs, so a text costs an append to a list; the words for
-what the server thought of it are found later, where the log is kept. The rules it keeps:
-
-- No client can make a log grow. A text that is too long is cut, and texts in the middle of a long game make
-  room, because most games are lost at the end.
-- A log is handed in when the client was told of the end of its game, or cannot be told any more.
-- The next game may begin before the client is told of the end of the last one. So a text that comes in
-  belongs to the newest game, and one that goes out to the oldest.
-- Times come in by the clock of this machine. In a log they are seconds since its game began here.
+Knows the events with which a game begins and ends. Does not know dialects, or what happens to a finished log.
+Others wait for their moves meanwhile, so a text costs one append to a list. Times come in by the clock of
+this machine; in a log they are seconds since its game began here.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,20 +25,21 @@ from gateway.game.events import (
 from gateway.game.ids import GameId
 
 LONGEST = 500
-"""Characters that are kept of a text to the client. In a game without mistakes a text has at most 300."""
+"""The most characters kept of a text to the client. In a game without mistakes a text has at most 300."""
 SHORT = 100
-"""Characters that are kept of a text from the client. In a game without mistakes every text has fewer."""
+"""The most characters kept of a text from the client. In a game without mistakes every text has fewer."""
 FULL = 30_000
-"""Characters of a log; in a longer one every text is `SHORT`. A game without mistakes has at most 21,000."""
+"""The most characters of a log. In a longer one every text is `SHORT`. A game without mistakes has at most
+21,000."""
 HEAD = 50
-"""Texts that are kept from the beginning of a game. A game without mistakes has 70 in all."""
+"""Texts kept from the beginning of a game. A game without mistakes has 70 in all."""
 TAIL = 200
-"""Texts that are kept from its end."""
+"""Texts kept from its end. Texts in the middle make room, because most games are lost at the end."""
 
 TURNING = (Started, Ended)
 """Events with which a log begins and ends."""
 NOTED = frozenset({*TURNING, Refused, Overlooked})
-"""Events that a wire log has to note as soon as they are delivered."""
+"""Events that a wire log has to record as soon as they are delivered."""
 
 _TEXT = itemgetter(2)
 _ROOM = HEAD + TAIL + 50
@@ -78,31 +72,31 @@ class GameLog:
         self.side = started.you
         self.began = began
         self.begun = False
-        """Whether the client has been told of the beginning."""
+        """Whether the client was sent the beginning of the game."""
         self.ended: Ended | None = None
-        """The end, whether or not the client was told of it."""
+        """The end, whether or not the client was sent it."""
         self.lines: list[Spoken] = []
-        """What was recorded, oldest first. Each method that adds to it keeps its length."""
+        """The lines, oldest first. Each method that adds to them limits their number."""
         self.left_out = 0
-        """Lines that are missing behind the first `HEAD`."""
+        """Lines that are missing after the first `HEAD`."""
 
     def make_room(self) -> None:
-        """Keep no more than `HEAD` and `TAIL`."""
+        """Drop the lines between the first `HEAD` and the last `TAIL`."""
         self.left_out += len(self.lines) - HEAD - TAIL
         del self.lines[HEAD:-TAIL]
 
     def remark(self, way: Way, remark: Remark) -> None:
-        """Record the server's verdict on the latest text, if that went this way."""
+        """Record the server's verdict on the latest text, if that went in this direction."""
         if self.lines and self.lines[-1][1] == way:
             self.lines[-1] = (*self.lines[-1][:3], remark)
 
     def whole(self) -> Sequence[Spoken]:
-        """Return what was recorded, with a note in place of what was left out."""
+        """Return the lines, with a note in place of those that were left out."""
         if len(self.lines) > HEAD + TAIL:
             self.make_room()
         if sum(map(len, map(_TEXT, self.lines))) > FULL:
             self.lines = [_shortened(line) for line in self.lines]
-        if self.lines and self.lines[0][0] < 0:  # it arrived before what began the game was done
+        if self.lines and self.lines[0][0] < 0:  # it arrived before the start of the game was done
             self.lines[0] = (0.0, *self.lines[0][1:])
         if self.left_out:
             gap: Spoken = (self.lines[HEAD][0], "note", "", f"{self.left_out} lines left out")
@@ -111,16 +105,21 @@ class GameLog:
 
 
 class WireLog:
-    """Records the games of one client, one after the other."""
+    """Records the games of one client, one after the other.
+
+    A log is handed in when the client was sent the end of its game, or cannot be sent anything more. The next
+    game may begin before that. So a text from the client belongs to the newest game, and a text to the client
+    to the oldest.
+    """
 
     __slots__ = ("_enclose", "_hide", "_logs", "_marks")
 
     def __init__(self, enclose: Enclose, hide: Hide | None = None) -> None:
-        """Hand each log to `enclose`, with what `hide` returns in the place of the client's texts."""
+        """Call `enclose` with each log. `hide` replaces the client's texts in it."""
         self._enclose = enclose
         self._hide = hide
         self._logs: list[GameLog] = []
-        """The logs of games whose end the client was not told of; mostly one, or none."""
+        """The logs of games whose end the client was not sent yet; usually one, or none."""
         self._marks: list[_Mark] = []
 
     def note(self, at: float, event: Event) -> None:
@@ -154,7 +153,7 @@ class WireLog:
         self._marks.append((index, event))
 
     def said(self, at: float, texts: Sequence[str], request: ToMove | None) -> None:
-        """Record texts that leave for the client at `at`; `request` is the latest move asked for, if any."""
+        """Record texts that leave for the client at `at`; `request` is the latest request to move, if any."""
         if self._marks:
             self._turn(at, texts)
         elif self._logs:
@@ -163,13 +162,13 @@ class WireLog:
             self._logs[0].remark("out", request.rest)
 
     def remark(self, at: float, words: str) -> None:
-        """Record something that is no text, while a game is on."""
+        """Record a note, while a game is on."""
         if self._logs:
             log = self._logs[-1]
             log.lines.append((at - log.began, "note", "", words))
 
     def close(self, at: float) -> None:
-        """Hand in the logs of games whose end the client cannot be told any more."""
+        """Hand in the logs of all games, because the client cannot be sent anything more."""
         for _ in tuple(self._logs):
             self._hand_in(at)
 

@@ -1,13 +1,8 @@
 """The connections between the nodes of a cluster.
 
-Knows sockets and channels, and when nodes greet; does not know what the frames say. Of two nodes the one
-whose name sorts first dials. The rules it keeps:
-
-- To send never waits. What is sent in one turn of the event loop to one node goes as one batch.
-- A connection that breaks costs nothing: the channel goes on with the next one.
-- A node that is silent for `SILENCE` seconds is lost, once; so are all, if it was this one that stood still.
-  A node that comes back begins anew.
-- What another node sends can close its link, and nothing else.
+Knows sockets and channels, and when nodes greet. Does not know what frames mean. Of two nodes the one whose
+name sorts first dials. A connection that breaks loses nothing: the channel continues on the next one.
+Whatever another node sends can at most close its link.
 """
 
 import logging
@@ -36,23 +31,24 @@ from gateway.cluster.channel import (
 from gateway.runtime.throttle import Throttle
 
 GREETING_LIMIT = 2.0
-"""Seconds for both hellos and proofs."""
+"""Seconds for the hellos and proofs of both sides."""
 MOST_STRANGERS = 32
-"""Connections that may have dialed and have not greeted yet."""
+"""The most connections that have dialed and have not greeted yet."""
 SILENCE = 2.25
-"""Seconds without a word after which a node is lost: so its players' opponents hear of it within 3 s."""
+"""Seconds of silence after which a node is lost. Its players' opponents then learn of it within 3 seconds."""
 HEARTBEAT = 0.5
-"""Seconds after which a node that has nothing to say says so."""
+"""Seconds without a frame to send after which a node sends an empty batch."""
 CHECK = 0.1
-"""Seconds between two looks at all links."""
+"""Seconds between two checks of all links."""
 REDIAL = 0.25
 """Seconds between two attempts to reach a node."""
 DIALING = 2.0
-"""Seconds to reach a node: it may be elsewhere by then."""
+"""Seconds to reach a node; after that its address may have changed."""
 UNREACHED = 5.0
-"""Seconds without having reached a node after which that is said; a dead one is not named for so long."""
+"""Seconds of failed attempts after which a node is reported. A node that has died leaves the registry
+earlier."""
 MOST_WORDS = 300
-"""Characters of what is logged of such a trouble."""
+"""The most characters of such an error in the log."""
 
 NO_PROOF = "it does not know the secret of this cluster"
 
@@ -62,28 +58,28 @@ logger = logging.getLogger("gateway.cluster")
 
 
 class Node(Protocol):
-    """What hears of the others. MUST NOT block."""
+    """The receiver of news of the other nodes. Its methods MUST NOT block."""
 
     def joined(self, node: str, now: float) -> None:
-        """Hear that a node can be sent to."""
+        """Called when frames can be sent to a node."""
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
-        """Carry out a frame. Raises ValueError if it says nothing that is understood."""
+        """Carry out a frame. Raises ValueError if it cannot be understood."""
 
     def settle(self, now: float) -> None:
         """Carry out what follows from the frames that arrived together."""
 
     def lost(self, node: str, now: float) -> None:
-        """Hear that a node, or the way to it, is gone; what was sent lately may not have arrived."""
+        """Called when a node, or the connection to it, is lost. Recently sent frames may not have arrived."""
 
 
 @dataclass(eq=False, slots=True)
 class _Link:
-    """The channel to one node, and the connection that it has now."""
+    """The channel to one node, and its present connection."""
 
     identity: Identity
     name: str
-    """The channel's, which both nodes know."""
+    """The name of the channel, which both nodes know."""
     heard_at: float
     sent_at: float = 0.0
     sock: Socket | None = None
@@ -97,21 +93,21 @@ class Links:
         self.own = own
         self._poller = poller
         self.secret = secret
-        """What a node that greets this one is to know."""
+        """What a node has to know that greets this one."""
         self._node = node
         self._links: dict[str, _Link] = {}
         self._places: Mapping[str, Address] = {}
         self._dialed: set[str] = set()
         self._strangers: dict[trio.CancelScope, None] = {}
-        """Those that have dialed and have not greeted yet, the oldest first."""
+        """The greetings of nodes that have dialed and have not finished yet, oldest first."""
         self._waiting: list[_Link] = []
-        """Those with frames that are to leave."""
+        """Links with frames to send."""
         self._flusher = trio.lowlevel.ParkingLot()
         self._throttle = Throttle()
         self._nursery: trio.Nursery
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Keep the links up until cancelled."""
+        """Dial nodes, and send and check on all links, until cancelled."""
         async with trio.open_nursery() as self._nursery:
             self._nursery.start_soon(self._flush)
             self._nursery.start_soon(self._watch)
@@ -119,9 +115,9 @@ class Links:
             await trio.sleep_forever()
 
     def meet(self, places: Mapping[str, Address]) -> None:
-        """Reach these nodes, by name, and no others any more. Those that are linked stay so.
+        """Link with the nodes of these names, and dial no others. Existing links stay.
 
-        Of two nodes the one whose name sorts first dials, so this node may be among them.
+        Of two nodes the one whose name sorts first dials, so `places` may include this node.
         """
         self._places = places
         for name in places:
@@ -131,18 +127,21 @@ class Links:
 
     @property
     def nodes(self) -> list[str]:
-        """The nodes that can be sent to."""
+        """The nodes to which frames can be sent."""
         return list(self._links)
 
     def send(self, node: str, frame: bytes) -> None:
-        """Send a frame to a node. To one that is lost nothing goes."""
+        """Send a frame to a node, without waiting. A lost node gets nothing.
+
+        The frames of one turn of the event loop to one node are sent as one batch.
+        """
         link = self._links.get(node)
         if link is not None and link.channel.put(frame):
             self._waiting.append(link)
             self._flusher.unpark()
 
     async def flush(self) -> None:
-        """Return when all that was sent has left, where it can."""
+        """Return when all frames have left, as far as the connections allow."""
         for link in self._waiting:
             self._write(link, link.channel.batch())
         for link in [*self._links.values()]:
@@ -161,7 +160,7 @@ class Links:
                     sock = Socket(taken(await trio.open_tcp_stream(*place)), self._poller)
             except (OSError, UnicodeError, trio.TooSlowError) as error:
                 if trio.current_time() - reached > UNREACHED:
-                    self._log_refusal(name, f"it is not reached: {error or 'no answer'}", name)
+                    self._log_refusal(name, f"it cannot be reached: {error or 'no answer'}", name)
             else:
                 await self._converse(sock, name, partial(self._ask, name))
                 reached = trio.current_time()
@@ -171,9 +170,9 @@ class Links:
     async def _converse(
         self, sock: Socket, place: str, greet: Callable[[Socket], Awaitable[tuple[Hello, str]]]
     ) -> None:
-        """Greet the other side, and take what it says until the connection ends.
+        """Greet the other side, and receive its frames until the connection ends.
 
-        `greet` returns the other side's hello, and the name of the channel that both go on with.
+        `greet` returns the other side's hello, and the name of the channel that both sides continue.
         """
         try:
             theirs, channel = await greet(sock)
@@ -193,13 +192,14 @@ class Links:
         ours = Hello(self.own) if link is None else Hello(self.own, link.name, link.channel.arrived)
         theirs = await ask(sock, ours, self.secret)
         if theirs.identity.node != name:
-            raise HelloError(f"it is called {theirs.identity.node}")
+            raise HelloError(f"its name is {theirs.identity.node}")
         return theirs, theirs.channel
 
     async def _answer(self, sock: Socket) -> tuple[Hello, str]:
         """Greet a node that has dialed. Raises HelloError, TooSlowError.
 
-        Where too many have not greeted yet, the oldest of them has to go: so they keep no node out.
+        If too many have not finished greeting, the oldest of them is cancelled, so that they keep no node
+        out.
         """
         with trio.fail_after(GREETING_LIMIT) as scope:
             self._strangers[scope] = None
@@ -225,7 +225,7 @@ class Links:
         return Hello(self.own, token_hex(8))
 
     def _linked(self, theirs: Hello, channel: str) -> _Link | None:
-        """Return the link to a node, which goes on or begins; None if it was lost during the greeting."""
+        """Return the link to a node, continued or new; None if the link was lost during the greeting."""
         name, now = theirs.identity.node, trio.current_time()
         link = self._links.get(name)
         if link is not None and link.name == channel:
@@ -239,7 +239,7 @@ class Links:
         return link
 
     async def _listen(self, link: _Link, sock: Socket, arrived: int) -> None:
-        """Take what a node says, until the connection ends."""
+        """Receive a node's frames until the connection ends."""
         node = link.identity.node
 
         def ready() -> bool:
@@ -252,7 +252,7 @@ class Links:
             return not sock.ended and link.sock is sock
 
         if link.sock is not None:
-            link.sock.close()  # its end may never come
+            link.sock.close()  # the old connection may never end by itself
         link.sock = sock
         try:
             self._write(link, link.channel.again(arrived))
@@ -265,7 +265,7 @@ class Links:
                 link.sock = None
 
     async def _flush(self) -> None:
-        """Send what waits, once in each turn of the loop in which something does."""
+        """Send the waiting batches, once in each turn of the event loop that has any."""
         while True:
             await self._flusher.park()
             waiting, self._waiting = self._waiting, []
@@ -273,7 +273,7 @@ class Links:
                 self._write(link, link.channel.batch())
 
     def _write(self, link: _Link, data: bytes) -> None:
-        """Send bytes; what cannot leave now is sent again by the next connection."""
+        """Send bytes. The next connection sends again what cannot leave now."""
         sock = link.sock
         if sock is not None and data:
             link.sent_at = trio.current_time()
@@ -282,7 +282,10 @@ class Links:
                     self._nursery.start_soon(_drain, sock)
 
     async def _watch(self) -> None:
-        """Lose the nodes that are silent, and let this one not be."""
+        """Lose the nodes that are silent, and send something before others lose this one.
+
+        If this node itself stood still for too long, all nodes are lost.
+        """
         seen = trio.current_time()
         while True:
             await trio.sleep(CHECK)
@@ -307,7 +310,7 @@ class Links:
         if self._throttle.passes(trio.current_time(), kind):
             why = why[:MOST_WORDS]
             about = {"event": "node_refused", "other": place, "error": why}
-            logger.warning("the node at %s is not talked to: %s", place, why, extra=about)
+            logger.warning("no link to the node at %s: %s", place, why, extra=about)
 
 
 async def _drain(sock: Socket) -> None:
@@ -315,8 +318,8 @@ async def _drain(sock: Socket) -> None:
         await sock.drain()
 
 
-# The greeting: hellos and proofs, before anything else is said. What stands in them is in
-# `gateway.cluster.channel`. Whoever has not proved that it knows the secret chooses no word of the log.
+# The greeting: hellos and proofs, before any frame. `gateway.cluster.channel` defines their content. Nothing
+# that a node without the secret sends gets into the log.
 
 
 async def ask(sock: Socket, ours: Hello, secret: bytes) -> Hello:
@@ -326,17 +329,18 @@ async def ask(sock: Socket, ours: Hello, secret: bytes) -> Hello:
         theirs, their_proof = decode(await _line(sock)), await _line(sock)
         if not is_proof(their_proof, secret, theirs, ours):
             raise HelloError(NO_PROOF)
-        await sock.send_all(proof(secret, ours, theirs))  # before the check: so both say what differs
+        # Before the check, so that both sides report what differs
+        await sock.send_all(proof(secret, ours, theirs))
     check(ours.identity, theirs.identity)
     return theirs
 
 
 async def _line(sock: Socket) -> bytes:
-    """Return what comes up to a newline, with it. Raises HelloError if that is too far."""
+    """Return the next line, with its newline. Raises HelloError if it is too long or has no end."""
     data = b""
     while b"\n" not in data:
         if len(data) > LONGEST_HELLO or not (more := await sock.receive_some()):
-            raise HelloError("it ends within its hello, or that is too long")
+            raise HelloError("its hello has no end, or is too long")
         data += more
     line, newline, rest = data.partition(b"\n")
     if rest:

@@ -1,14 +1,7 @@
-"""A node of a cluster: what joins the hub of this server with those of the others.
+"""A node of a cluster: connects this server's hub with those of the others.
 
-Knows the links, the matchmaker and the games; decides who pairs, as far as this node is concerned. The
-rules it keeps:
-
-- The node that holds the registry's lease pairs, and says so over the links; the others follow the one that
-  says it with the highest epoch. What the registry said holds for `LEASE` seconds from when it was *asked*,
-  by this node's own clock. So a node ceases before the registry lets another one begin, and never pairs in
-  that epoch again.
-- Where nobody pairs for `ALONE` seconds, be it for the registry or for the way to the one that pairs, this
-  node pairs its own players. All games go on meanwhile, and nothing of this needs a restart.
+Knows the links, the matchmaker and the games. Decides for this node which node pairs. All games go on while
+that changes, and nothing here needs a restart.
 """
 
 import logging
@@ -27,11 +20,11 @@ from gateway.cluster.remote_feed import FeedPublisher, RemoteFeed
 from gateway.hub.hub import Hub
 
 ALONE = 2.0
-"""Seconds without one that pairs after which a node pairs its own players."""
+"""Seconds without a pairing node after which a node pairs its own players."""
 MARGIN = 0.1
-"""Seconds by which clocks may drift apart within `LEASE`, and a node may be late to notice."""
+"""Seconds by which clocks may drift apart within `LEASE`, and a node may notice its end late."""
 HIGHEST = 2**53
-"""The highest epoch: what the registry counts in is a double."""
+"""The highest epoch. The registry counts in doubles."""
 
 logger = logging.getLogger("gateway.cluster")
 
@@ -51,33 +44,33 @@ class ClusterNode:
         self.operators = RemoteOperators(partial(self._send, b"o"), lambda: self.links.nodes)
         self._publisher = FeedPublisher(hub, partial(self._send, b"f"), self._wake)
         self._work = trio.Event()
-        """Set where there is something to do piece by piece."""
+        """Set when there is work to do piece by piece."""
         self._is_unsettled = False
-        """Whether the matchmaker has heard of something since its answers were carried out."""
+        """Whether the matchmaker has received something since its answers were carried out."""
         self.pairs: tuple[str | None, int] | None = None
-        """Who pairs, and in which epoch; None where nobody does, (None, 0) where this node is alone."""
+        """The pairing node and its epoch; None without a pairing node; (None, 0) if this node is alone."""
         self.epoch = 0
-        """The highest that this node has heard of."""
+        """The highest epoch that this node knows."""
         self.is_registry_away = False
-        """Whether the registry did not answer when it was last asked."""
+        """Whether the registry failed to answer when it was last asked."""
         self._view = View(None, {})
-        """What the registry said last; the nodes in it are kept while it cannot be asked."""
+        """The registry's latest answer. Its nodes are kept while the registry cannot be asked."""
         self._until = 0.0
-        """When what it said of the lease holds no more."""
+        """Until when that answer's lease holds, by this node's clock."""
         self._claims: dict[str, int] = {}
-        """The epochs in which linked nodes say that they pair; 0 for one that does not."""
+        """The epochs in which linked nodes claim to pair; 0 for a node that does not."""
         self._ceased = 0
-        """The latest epoch in which this node paired and does not any more."""
+        """The latest epoch in which this node paired and no longer does."""
         self._paired_at = trio.current_time()
-        """When there was last one that pairs."""
+        """When there was last a pairing node."""
         hub.cluster = self
         hub.connect(self.games, self._matchmaker)
         self._matchmaker.connect(hub, self._post)
 
-    # What the links tell. None of it blocks.
+    # Called by the links. None of it blocks.
 
     def joined(self, node: str, now: float) -> None:
-        """Hear that a node can be sent to."""
+        """Inform a node to which frames can now be sent."""
         logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
@@ -85,11 +78,11 @@ class ClusterNode:
         self.operators.joined(node)
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
-        """Carry out a frame. Raises ValueError if it says nothing that is understood."""
+        """Carry out a frame. Raises ValueError if it cannot be understood."""
         kind, payload = frame[:1], frame[1:]
         if kind == b"g":
             if self._is_unsettled:
-                self.settle(now)  # the series may have begun with the frame before
+                self.settle(now)  # the frame before may have begun the series
             self.games.receive(node, payload, now)
         elif kind == b"p":
             self._matchmaker.receive(node, decode(payload), now)
@@ -97,7 +90,7 @@ class ClusterNode:
         elif kind == b"h":
             epoch = int(payload)
             if not 0 <= epoch <= HIGHEST:
-                raise ValueError("an epoch that no registry gives")
+                raise ValueError("the epoch is out of range")
             self._claims[node] = epoch
             self.epoch = max(self.epoch, epoch)
             self.follow(now)
@@ -118,7 +111,7 @@ class ClusterNode:
         self._hub.settle(now)
 
     def lost(self, node: str, now: float) -> None:
-        """Hear that a node, or the way to it, is gone; what was sent lately may not have arrived."""
+        """Forget a node. Recently sent frames may not have arrived."""
         logger.warning("lost node %s", node, extra={"event": "node_lost", "other": node})
         self._claims.pop(node, None)
         if self.pairs is not None and self.pairs[0] == node:
@@ -137,9 +130,9 @@ class ClusterNode:
         self._work.set()
 
     async def run(self) -> None:
-        """Do what takes long, a piece in each turn of the event loop, until cancelled.
+        """Do long work piece by piece, one in each turn of the event loop, until cancelled.
 
-        Games with lost nodes end, and other nodes get the facts that they have subscribed to.
+        Games with lost nodes end, and other nodes get the facts to which they have subscribed.
         """
         while True:
             await self._work.wait()
@@ -148,11 +141,13 @@ class ClusterNode:
                 await trio.lowlevel.checkpoint()
 
     def _publish(self) -> bool:
-        """Send subscribers a piece; return whether there is more. A mistake costs them, and no player."""
+        """Send subscribers the next piece; return whether there is more. An error ends the subscriptions."""
         try:
             return self._publisher.publish(trio.current_time())
         except Exception:
-            logger.exception("other nodes cannot be told what is on", extra={"event": "telling_failed"})
+            logger.exception(
+                "cannot send the state of games to other nodes", extra={"event": "telling_failed"}
+            )
             self._publisher.close()
             return False
 
@@ -162,24 +157,24 @@ class ClusterNode:
     def _send(self, kind: bytes, node: str, frame: bytes) -> None:
         self.links.send(node, kind + frame)
 
-    # What the hub needs: as `Cluster` says.
+    # For the hub: the methods of `Cluster`.
 
     def drain(self) -> None:
-        """Let no player of this node be paired any more, and end their series elsewhere with the game.
+        """Stop pairing the players of this node, and end their series on other nodes after the present game.
 
-        If this node pairs, it ceases at once.
+        If this node pairs, it stops at once.
         """
         self._matchmaker.drain()
         self.games.drain()
         self.follow(trio.current_time())
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether another node may have begun a game with a seat, which this one has not heard yet."""
+        """Whether another node may have begun a game with a seat of this node, which does not know it yet."""
         return self._matchmaker.is_reserved(seat)
 
     @property
     def nodes(self) -> int:
-        """How many nodes the registry named when it last answered, this one included."""
+        """The number of nodes in the registry's latest answer, this one included."""
         return len(self._view.nodes)
 
     def condition(self) -> Mapping[str, object]:
@@ -193,17 +188,21 @@ class ClusterNode:
             "registry": not self.is_registry_away,
         }
 
-    # Who pairs.
+    # Which node pairs. The node that holds the registry's lease pairs, and announces that over the links; the
+    # others follow the announcement with the highest epoch. The registry's answer holds for `LEASE` seconds
+    # from when it was asked, by this node's own clock. So a node stops before the registry lets another one
+    # begin, and never pairs in that epoch again. Without a pairing node for `ALONE` seconds, each node pairs
+    # its own players.
 
     @property
     def may_pair(self) -> bool:
-        """Whether this node may hold the lease: not while it stops, nor to go on in an epoch that is over."""
+        """Whether this node may hold the lease: not while it stops, nor in an epoch that is over."""
         holder = self._view.holder
         is_over = holder is not None and holder.node == self._name and holder.epoch <= self._ceased
         return not self._hub.is_closed and not is_over
 
     def seen(self, view: View, asked: float) -> None:
-        """Take what the registry says; it was asked at `asked`."""
+        """Apply the registry's answer; `asked` is when it was asked."""
         self._view, self._until = view, asked + LEASE - MARGIN
         if view.holder is not None:
             self.epoch = max(self.epoch, view.holder.epoch)
@@ -211,9 +210,9 @@ class ClusterNode:
         self.follow(trio.current_time())
 
     def follow(self, now: float, *, late: float = 0.0) -> None:
-        """Report to the one that pairs now, and pair if that is this node.
+        """Report to the present pairing node, or pair if this is it.
 
-        For `late` seconds before, this node stood still, and could hear of no one that pairs.
+        `late` is for how many seconds this node stood still, and could not receive any claim.
         """
         self._paired_at += late
         wanted: tuple[str | None, int] | None = self._wanted(now)
@@ -230,7 +229,7 @@ class ClusterNode:
             self._attach(*wanted, now)
 
     def _wanted(self, now: float) -> tuple[str, int] | None:
-        """Return the node that pairs, and its epoch, as far as it is known."""
+        """Return the node that pairs, and its epoch, as far as this node knows."""
         holder = self._view.holder
         if (
             holder is not None
@@ -244,7 +243,7 @@ class ClusterNode:
         return None if claim is None or claim[0] < self.epoch else (claim[1], claim[0])
 
     def _attach(self, name: str | None, epoch: int, now: float) -> None:
-        """Report to another one that pairs; None: pair the players of this node alone."""
+        """Report to another pairing node; None: pair only the players of this node."""
         self.pairs = name, epoch
         self._matchmaker.attach(name, epoch, now, self.links.nodes if name == self._name else ())
         if name == self._name:
@@ -252,16 +251,16 @@ class ClusterNode:
         about = {"event": "pairing", "other": name, "epoch": epoch}
         if name is not None:
             logger.info("node %s pairs", name, extra=about)
-        elif not self._hub.is_closed:  # one that stops pairs nobody any more
-            logger.warning("nobody pairs the players of all nodes; this one pairs its own", extra=about)
+        elif not self._hub.is_closed:  # a server that stops pairs no players
+            logger.warning("no node pairs the players of all nodes; this one pairs its own", extra=about)
         self._hub.settle(now)
 
     def _claim(self, epoch: int) -> None:
-        """Tell the other nodes in which epoch this one pairs; 0 if it does not any more."""
+        """Inform the other nodes in which epoch this one pairs; 0 if it no longer does."""
         for node in self.links.nodes:
             self._send(b"h", node, b"%d" % epoch)
 
 
 def _refuse_facts(node: str, why: str) -> None:
     about = {"event": "facts_refused", "other": node, "error": why}
-    logger.warning("what node %s tells of its games is not shown: %s", node, why, extra=about)
+    logger.warning("facts from node %s are not shown: %s", node, why, extra=about)

@@ -1,13 +1,8 @@
 """The operator's acts between nodes: each is carried out on all nodes that have the same token.
 
-Knows trio and the form of the frames, not what an act does. The rules it keeps: a frame is obeyed only if
-it bears a code that takes the same admin token to make; and a node that does not answer is named, and keeps
-nobody waiting for longer than `PATIENCE`.
-
-A frame is an object of JSON, with its code as ``mac`` and a text as ``body``: an array of JSON that begins
-with what it is. ``ask``, a number, an act and its parameters are answered by ``done``, the number and what
-came of it, or, without a code, by ``other`` and the number from a node that has another token or none.
-``notice`` has the fields of `gateway.server.acts.Notice`, ``news`` asks for it, and ``stop`` begins a drain.
+Knows trio and the form of the frames, not what an act does. A frame is carried out only if it has a code that
+only a node with the same admin token can make. A node that does not answer is reported, and delays an act by
+at most `PATIENCE` seconds.
 """
 
 import hmac
@@ -25,14 +20,14 @@ from gateway.server.operating import Operator
 PATIENCE = 5.0
 """Seconds that another node has for an act."""
 MOST = 64
-"""Acts of other nodes that may wait to be carried out here."""
+"""The most acts of other nodes that may wait here."""
 OTHER_TOKEN = "it has another admin token, or none"
 NO_ANSWER = "it does not answer"
 
 
 @dataclass(eq=False, slots=True)
 class _Asked:
-    """An act that other nodes were asked for, and the task that waits."""
+    """An act that other nodes were asked for, and the task that waits for it."""
 
     left: set[str]
     """The nodes that have not answered."""
@@ -40,7 +35,7 @@ class _Asked:
     done: trio.Event = field(default_factory=trio.Event)
 
     def settle(self, node: str, text: str) -> None:
-        """Note what came of it on a node."""
+        """Record a node's outcome."""
         if node in self.left:
             self.left.discard(node)
             self.outcomes[node] = text
@@ -49,10 +44,17 @@ class _Asked:
 
 
 class RemoteOperators:
-    """The operators of the other nodes, and what they ask of the one of this node."""
+    """Carries out acts on the other nodes, and their acts on this one.
+
+    A frame is an object of JSON, with its code as ``mac`` and a text as ``body``: an array of JSON that
+    begins with its kind. ``ask``, with a number, an act and its parameters, is answered by ``done``, with the
+    number and the outcome; or, by a node without this token, by ``other`` and the number, without a code.
+    ``notice`` has the fields of `gateway.server.acts.Notice`, ``news`` asks for it, and ``stop`` begins a
+    drain.
+    """
 
     def __init__(self, send: Callable[[str, bytes], None], nodes: Callable[[], Iterable[str]]) -> None:
-        """`send` puts a frame on its way to a node; `nodes` returns those that can be sent to."""
+        """`send` sends a frame to a node; `nodes` returns the nodes to which frames can be sent."""
         self._send = send
         self._nodes = nodes
         self._operator: Operator | None = None
@@ -62,7 +64,7 @@ class RemoteOperators:
         self._to_do, self._due = trio.open_memory_channel[tuple[str, int, str, Parameters]](MOST)
 
     def connect(self, operator: Operator, token: str) -> None:
-        """Let `operator` carry out acts, and have them carried out on other nodes with the same token."""
+        """Connect `operator`, which then exchanges acts with all nodes that have the same `token`."""
         self._operator, self._token = operator, token.encode()
         operator.others = self
         self._tell_all("news")
@@ -70,7 +72,7 @@ class RemoteOperators:
     # What the operator of this node asks.
 
     async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
-        """Have an act carried out on other nodes; return what came of it on each, as JSON."""
+        """Carry out an act on the other nodes; return the outcome of each, as JSON."""
         number, asked = next(self._numbers), _Asked({*self._nodes()})
         self._asked[number] = asked
         try:
@@ -84,27 +86,27 @@ class RemoteOperators:
         return asked.outcomes | dict.fromkeys(asked.left, _failed(NO_ANSWER))
 
     def notify(self, notice: Notice) -> None:
-        """Tell the other nodes of a notice."""
+        """Send a notice to the other nodes."""
         self._tell_all("notice", *astuple(notice))
 
     def stop(self) -> None:
-        """Let the other nodes stop."""
+        """Stop the other nodes."""
         self._tell_all("stop")
 
-    # What other nodes say.
+    # Called by the links, or by the frames of other nodes.
 
     def joined(self, node: str) -> None:
-        """Tell a node that has just come of the notice, if there is any."""
+        """Send the present notice, if any, to a node that has just been linked."""
         if self._operator is not None and self._operator.notice != Notice():
             self._tell(node, "notice", *astuple(self._operator.notice))
 
     def lost(self, node: str) -> None:
-        """Wait for no answer of a node any more."""
+        """Stop waiting for a node's answers."""
         for asked in self._asked.values():
             asked.settle(node, _failed(NO_ANSWER))
 
     def receive(self, node: str, frame: bytes) -> None:
-        """Take in what another node says. Raises ValueError."""
+        """Carry out a frame of another node. Raises ValueError."""
         match _read(frame):
             case {"mac": str(mac), "body": str(text)}:
                 own = _mac(self._token, text)
@@ -114,7 +116,7 @@ class RemoteOperators:
                 raise ValueError("no frame of this version")
 
     def _carry_out(self, node: str, body: object, *, is_known: bool) -> None:
-        """Carry out what a frame says; `is_known` says that its node has the token of this one."""
+        """Carry out the body of a frame. `is_known` is whether its node has this node's token."""
         match body:
             case ["ask", int(number), str(what), dict(about)]:
                 if not is_known:

@@ -1,8 +1,8 @@
-"""The registry: what the nodes of a cluster have in common, on a server that speaks Redis's protocol.
+"""The registry: the state that the nodes of a cluster share, on a server that speaks Redis's protocol.
 
-Knows coredis and the keys; decides nothing. Each node asks it a few times a second, by one script, which also
-says that the node is there. All keys begin with one prefix, so that several clusters can share a server.
-Nothing is there alone: a registry that has lost its memory learns all of it anew.
+Knows coredis and the keys; decides nothing. Each node runs one script a few times a second, which also
+records that the node is there. All keys begin with one prefix, so that several clusters can share a server. A
+registry that has lost its data gets all of it again from the nodes.
 """
 
 import json
@@ -22,20 +22,21 @@ from coredis.exceptions import ConnectionError as RedisConnectionError
 from gateway.options.clustering import ClusterOptions
 
 LEASE = 1.5
-"""Seconds for which a node pairs without having renewed that."""
+"""Seconds for which a node may pair after it has renewed the lease."""
 BEAT = 0.4
-"""Seconds between two questions to the registry."""
+"""Seconds between two requests to the registry."""
 GONE = 3.0
-"""Seconds after which a node that has not asked is not named any more."""
+"""Seconds without a request after which a node is removed."""
 LIMIT = 1.0
 """Seconds that the registry has for an answer."""
 
 _NO_PASSWORD = "it asks for a password; give it in a file with --cluster-password-file"
 
-# Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: name, entry of the node, whether it may
-# pair, the highest epoch that it knows, milliseconds of the lease and until a node is gone, the secret that
-# it knows. A node that knows a higher epoch tells that the registry has lost its memory. A lease may be one
-# of a node that did not know better, then, and nobody would follow that.
+# Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: name, the node's entry, whether it may pair,
+# the highest epoch that it knows, milliseconds of the lease and until a node is removed, the secret that it
+# knows. If a node knows a higher epoch than the registry, the registry has lost its data. Then the lease may
+# be that of a node that did not know the higher epoch, and the other nodes would not follow it, so it is
+# deleted.
 _ASK = """
 local now = redis.call('TIME')
 local at = now[1] * 1000 + math.floor(now[2] / 1000)
@@ -89,24 +90,24 @@ class Holder(NamedTuple):
 
     node: str
     epoch: int
-    """Higher than that of any node that paired before it."""
+    """Higher than the epoch of any node that paired before."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the registry says."""
+    """The registry's answer."""
 
     holder: Holder | None
     nodes: Mapping[str, tuple[str, int]]
-    """The host and the port at which each listens for others."""
+    """The host and the port at which each node listens for others."""
 
 
 class RegistryError(Exception):
-    """The registry did not answer, or not as it should."""
+    """The registry did not answer, or its answer is invalid."""
 
 
 class RegistryAwayError(RegistryError):
-    """The registry is not there, or not yet."""
+    """The registry does not answer now, but may answer later."""
 
 
 class NameTakenError(RegistryError):
@@ -121,16 +122,16 @@ class Registry:
     """A connection to the registry, for one node."""
 
     def __init__(self, client: "coredis.Redis[str]", prefix: str, entry: tuple[str, str, int, int]) -> None:
-        """`entry` is what others find of the node: its name, host and port, and the number of its run."""
+        """`entry` is what other nodes read: the node's name, host and port, and the number of its run."""
         self._client = client
         self._name = entry[0]
         self._entry = json.dumps(entry)
         self._keys = [f"{prefix}:{key}" for key in ("nodes", "lease", "epoch", "secret")]
         self.secret = token_hex(16)
-        """That of the cluster, once the registry was asked. Whoever is first makes it."""
+        """The cluster's secret, after the first request. The first node creates it."""
 
     async def ask(self, epoch: int, *, may_pair: bool) -> View:
-        """Say that the node is there, and return what the registry says. Raises RegistryError."""
+        """Register the node, and return the registry's answer. Raises RegistryError."""
         arguments = (
             *(self._name, self._entry, int(may_pair), epoch),
             *(round(1000 * LEASE), round(1000 * GONE)),
@@ -142,7 +143,7 @@ class Registry:
         return view
 
     async def go(self) -> None:
-        """Say that the node is going. Raises RegistryError."""
+        """Remove the node. Raises RegistryError."""
         with _asking():
             await self._client.eval(_GO, self._keys, (self._name, self._entry))
 
@@ -170,7 +171,7 @@ async def open_registry(options: ClusterOptions, port: int, run: int) -> AsyncIt
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Let whatever goes wrong while the registry is asked be a RegistryError."""
+    """Turn each error of a request to the registry into a RegistryError."""
     try:
         with trio.fail_after(LIMIT):
             yield
@@ -182,7 +183,7 @@ def _asking() -> Iterator[None]:
 
 
 def _is_away(error: BaseException) -> bool:
-    """Whether the registry may answer later to what it is asked now."""
+    """Whether the registry may answer the same request later."""
     cause = error.__cause__
     is_wrong = isinstance(cause, SSLCertVerificationError) or (
         isinstance(cause, gaierror) and cause.errno == EAI_NONAME
@@ -191,13 +192,13 @@ def _is_away(error: BaseException) -> bool:
 
 
 def _text_of(error: BaseException) -> str:
-    """Return what an error says, with what is wrong with a certificate where it comes of that."""
+    """Return the text of an error, with what is wrong with a certificate if that is its cause."""
     cause = error.__cause__
     return f"{error}: {cause.verify_message}" if isinstance(cause, SSLCertVerificationError) else str(error)
 
 
 def _view(answer: Any) -> tuple[View, str]:
-    """Return what an answer says, and the secret in it. Raises RegistryError."""
+    """Return the view and the secret in an answer. Raises RegistryError."""
     try:
         if answer[0] == "taken":
             raise NameTakenError
@@ -210,7 +211,7 @@ def _view(answer: Any) -> tuple[View, str]:
         name, place = _node(holder)
         return View(Holder(name, int(epoch)), {name: place} | places), secret
     except (ValueError, TypeError, IndexError, RecursionError) as error:
-        raise RegistryError(f"it says what no node said: {error}") from error
+        raise RegistryError(f"its data are not those of a node: {error}") from error
 
 
 def _node(entry: str) -> tuple[str, tuple[str, int]]:

@@ -1,8 +1,7 @@
-"""How a server joins a cluster, and stays in it: the registry is asked, and other nodes are let in.
+"""How a server joins a cluster, and stays in it: asks the registry, and accepts other nodes.
 
-Knows the registry, the links and the node; decides nothing. A registry that refuses this node ends the start
-of a server, in words. What is wrong with it later ends nothing, nor does one that is away at the start: it is
-asked again and again.
+Knows the registry, the links and the node; decides nothing. If the registry refuses this node, the start of
+the server fails. A registry that is away, or that fails later, is asked again and again.
 """
 
 import logging
@@ -34,17 +33,19 @@ from gateway.runtime.throttle import Throttle
 from gateway.server.app import open_port
 
 CHECK = 0.1
-"""Seconds between two looks at who pairs."""
+"""Seconds between two checks of which node pairs."""
 PATIENCE = 4.0
-"""Seconds for a name that another node has had, and has not given back, to be free."""
+"""Seconds to wait until a name is free that an earlier node of that name has not released."""
 LAST_WORDS = 1.0
-"""Seconds for what a node says last to leave."""
+"""Seconds for the node's last frames to leave."""
 RESULTS = 3.0
-"""Seconds before that in which players of other nodes hear results: time for the journal to take them."""
+"""Seconds, before the last frames, for players of other nodes to get results: the journal needs time to take
+them."""
 LOOK = 0.02
-"""Seconds between two looks whether all are told."""
+"""Seconds between two checks whether all results have been sent."""
 MOST_DIALING = 512
-"""Connections of other nodes at once: more than there may be workers, and those that do not greet."""
+"""The most connections of other nodes at once: more than all possible workers, and those that do not
+greet."""
 
 logger = logging.getLogger("gateway.cluster")
 
@@ -57,9 +58,10 @@ async def joined(
     hub: Hub,
     poller: Poller,
 ) -> AsyncIterator[ClusterNode]:
-    """Be a node of the cluster while the block lasts. Raises OSError if that cannot be.
+    """Join the cluster for as long as the block lasts. Raises OSError if the registry or the system refuses.
 
-    `rules` are what games are played by; `run` is a number that no other run of a node has.
+    `rules` are the parameters of games, which all nodes share. `run` is a number that no other run of a node
+    has.
     """
     address = options.address
     listeners = await open_port(address.port, [address.host])
@@ -108,7 +110,7 @@ async def _serve(links: Links, poller: Poller, stream: trio.SocketStream) -> Non
 
 
 async def _first_view(registry: Registry, node: ClusterNode, troubles: Throttle) -> View | None:
-    """Return what the registry says, once the name is free; None if it is away. Raises RegistryError."""
+    """Return the registry's first answer, once the name is free; None if it is away. Raises RegistryError."""
     until = trio.current_time() + PATIENCE
     while True:
         try:
@@ -148,7 +150,7 @@ async def _beat(registry: Registry, node: ClusterNode, troubles: Throttle) -> No
 
 
 async def _watch(node: ClusterNode) -> None:
-    """Follow the one that pairs, also while nothing is heard of it, until cancelled."""
+    """Check regularly which node pairs, also without news, until cancelled."""
     while True:
         due = trio.current_time() + CHECK
         await trio.sleep_until(due)

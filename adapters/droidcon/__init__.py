@@ -1,4 +1,4 @@
-"""The Droidcon hackathon's protocol: bots that come by TCP and write lines."""
+"""The Droidcon dialect: bots come by TCP and send lines."""
 
 from typing import TYPE_CHECKING
 

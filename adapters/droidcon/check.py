@@ -1,6 +1,6 @@
-"""What PROTOCOL.md asks of Droidcon clients, for `c4gateway check`.
+"""The rules of PROTOCOL.md that `c4gateway check` applies to Droidcon clients.
 
-Knows the clauses that a client can keep or break, and which of them a refused command has broken.
+Knows the clauses that a client can keep or break, and which clause a refused command breaks.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from gateway.game.events import Ended, Event, Objection
 _RULES = {
     Topic.TRANSPORT: Rule("1.1", "comes by TCP, and sends lines", "connect by plain TCP, and send lines"),
     Topic.ENDS: Rule(
-        "1.2", "ends each command with LF or CR LF", "send a newline behind each command, at once"
+        "1.2", "ends each command with LF or CR LF", "send a newline after each command, at once"
     ),
     Topic.SPLIT: Rule(
         "1.4",
@@ -25,21 +25,21 @@ _RULES = {
     Topic.MERGED: Rule(
         "1.4",
         "takes all messages of one packet",
-        "split what arrives at newlines and handle each line; keep what is behind the last newline",
+        "split what arrives at newlines and handle each line; keep what is after the last newline",
     ),
-    Topic.WORDS: Rule("2.10", "says nothing but NAME, JOIN and PUT", "send only the commands of section 2"),
+    Topic.WORDS: Rule("2.10", "sends nothing but NAME, JOIN and PUT", "send only the commands of section 2"),
     Topic.ENTRY: Rule(
-        "3.1", "says NAME and JOIN without being asked", "send NAME and JOIN after you have connected"
+        "3.1", "sends NAME and JOIN without being asked", "send NAME and JOIN after you have connected"
     ),
     Topic.NAME: Rule(
         "3.2",
-        "says NAME, with a name of its own, before JOIN",
-        "send NAME first, with a word that is no player's of the server",
+        "sends NAME, with a name of its own, before JOIN",
+        "send NAME first, with a word that is not the name of a server's player",
     ),
     Topic.REFUSED: Rule(
         "3.3",
         "joins again, or hangs up, when a channel is full",
-        "look at the answer to JOIN: behind an Error join another channel, try again later, or end",
+        "look at the answer to JOIN: after an Error join another channel, try again later, or end",
         is_grave=False,
     ),
     Topic.AGAIN: Rule(
@@ -48,31 +48,31 @@ _RULES = {
     Topic.WAIT: Rule(
         "3.1",
         "waits in its channel until an opponent comes",
-        "do not let the socket time out between JOIN and NEW_GAME: nobody may come for hours",
+        "do not let the socket time out between JOIN and NEW_GAME: an opponent may take hours to come",
         behind=Topic.SLOW,
     ),
     Topic.OPENING: Rule(
-        "4.1", "moves first when it hears YOUR_MOVE", "answer YOUR_MOVE behind NEW_GAME by PUT"
+        "4.1", "moves first when it hears YOUR_MOVE", "answer YOUR_MOVE after NEW_GAME with PUT"
     ),
-    Topic.REPLY: Rule("4.3", "answers YOUR_MOVE with PUT", "answer each YOUR_MOVE by one PUT"),
+    Topic.REPLY: Rule("4.3", "answers YOUR_MOVE with PUT", "answer each YOUR_MOVE with one PUT"),
     Topic.WIN: Rule(
-        "4.4", "goes on after YOU_WON", "wait for NEW_GAME, or the end of the stream, behind YOU_WON"
+        "4.4", "goes on after YOU_WON", "wait for NEW_GAME, or the end of the stream, after YOU_WON"
     ),
     Topic.LOSS: Rule(
-        "4.4", "goes on after YOU_LOST", "wait for NEW_GAME, or the end of the stream, behind YOU_LOST"
+        "4.4", "goes on after YOU_LOST", "wait for NEW_GAME, or the end of the stream, after YOU_LOST"
     ),
     Topic.DRAW: Rule(
-        "4.5", "goes on after DRAW", "DRAW is a result like the others; wait for NEW_GAME behind it"
+        "4.5", "goes on after DRAW", "DRAW is a result like the others; wait for NEW_GAME after it"
     ),
     Topic.NEXT: Rule(
         "4.6",
         "plays the next round of a series, from an empty board",
-        "stay behind a result; forget the board and whose turn it is at each NEW_GAME",
+        "stay connected after a result; forget the board and whose turn it is at each NEW_GAME",
     ),
     Topic.CLOSE: Rule(
         "4.7",
         "hangs up when the server has",
-        "an empty recv() is the end: close the socket, and what makefile() made of it, and connect anew",
+        "an empty recv() is the end: close the socket, and what makefile() made of it, and connect again",
     ),
     Topic.LEFT: Rule(
         "4.8",
@@ -93,21 +93,21 @@ _RULES = {
     ),
     Topic.QUIRK: Rule(
         "4.8",
-        "copes with NEW_GAME in the middle of a game, as the original says it when an opponent has left",
-        "begin anew at NEW_GAME, whether or not the game before has had a result",
+        "copes with NEW_GAME in the middle of a game, as the original sends it when an opponent has left",
+        "begin a new game at NEW_GAME, whether or not the game before has had a result",
         is_grave=False,
     ),
     Topic.RELAY: Rule(
         "5.2",
         "copes with an illegal PUT of the opponent's, as the original passes it on",
-        "do not fail at a PUT of a column that there is not, or that is full: YOU_WON follows",
+        "do not fail at a PUT of a column that does not exist, or is full: YOU_WON follows",
         is_grave=False,
         behind=Topic.SLOW,
     ),
     Topic.ILLEGAL: Rule(
         "5.2",
         "copes with YOU_WON and a hang-up after an opponent's illegal move",
-        "let YOU_WON end the game without a PUT of the opponent's before it; connect anew for another series",
+        "let YOU_WON end the game without a preceding PUT of the opponent; connect again for another series",
         behind=Topic.LEFT,
     ),
     Topic.FORMAT: Rule("5.4", "gives PUT an integer", "send the column in digits, as in PUT 3"),
@@ -168,12 +168,12 @@ def _offence(sent: ClientText, objections: Objection) -> Topic | None:
 
 
 class _Original(DroidconTranslator):
-    """Says nothing when the opponent leaves, as the original server (PROTOCOL.md 4.8)."""
+    """Sends nothing when the opponent leaves, like the original server (PROTOCOL.md 4.8)."""
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return what the client is told of `event`."""
-        told = super().observe(event, asked)
-        return () if isinstance(event, Ended) and event.leaver is not None else told
+        """Return the messages to send for an event."""
+        messages = super().observe(event, asked)
+        return () if isinstance(event, Ended) and event.leaver is not None else messages
 
 
 def _translator(options: DroidconOptions, target: str, original: bool) -> DroidconTranslator:

@@ -1,8 +1,6 @@
-"""The client's side of Droidcon: a connection to any server of the dialect, and a player's part in the talk.
+"""The client's side of Droidcon: a connection to any server of the dialect, and a player's dialogue on it.
 
-The server tells only the opponent's moves, so the talk keeps the board. The original passes an illegal `PUT`
-on before it says who won, so a `PUT` that is not a move leaves the board alone (PROTOCOL.md 5.2). It says
-nothing when the opponent leaves, and only sends the next `NEW_GAME` (4.8).
+The server sends only the opponent's moves, so the talk keeps the board.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -19,10 +17,10 @@ from gateway.game.board import COLUMNS, SECOND, Board, Side
 DroidconClient: TypeAlias = Client[ClientMessage, ServerMessage]
 
 LOBBY = "lobby"
-"""The channel of a player that names none."""
+"""The channel of a player that names no table and no opponent."""
 
-_PASSING = (Error.CHANNEL_IS_FULL, Error.PLAYER_NOT_AVAILABLE)
-"""Errors that may be gone later."""
+_TEMPORARY = (Error.CHANNEL_IS_FULL, Error.PLAYER_NOT_AVAILABLE)
+"""Errors after which the same command may succeed later."""
 _RESULTS = {Word.YOU_WON: Result.WON, Word.YOU_LOST: Result.LOST, Word.DRAW: Result.DRAWN}
 
 
@@ -42,7 +40,7 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
 
 
 class DroidconTalk(Talk[ClientMessage, ServerMessage]):
-    """The conversation on one connection. The server begins the next round by itself (PROTOCOL.md 4.6)."""
+    """A player's dialogue on one connection. The server begins the next round by itself (PROTOCOL.md 4.6)."""
 
     def __init__(self, name: str, channel: str, token: str | None = None) -> None:
         self._name = Name(name, token)
@@ -51,19 +49,19 @@ class DroidconTalk(Talk[ClientMessage, ServerMessage]):
         self._side: Side | None = None
         self._playing = False
         self._complaint = ""
-        self.may_end = False  # but after a result: the server hangs up after a series (PROTOCOL.md 4.7)
+        self.may_end = False  # True after a result: the server hangs up after a series (PROTOCOL.md 4.7)
 
     def hello(self) -> Sequence[ClientMessage]:
-        """Return what is said first."""
+        """Return the first messages to send."""
         return [self._name, Join(self._channel)]
 
     def move(self, column: int) -> ClientMessage:
-        """Return the move, which the server will not answer (PROTOCOL.md 4.3)."""
+        """Return the message for a move. The server does not answer it (PROTOCOL.md 4.3)."""
         self._board = self._board.drop(column)
         return Put(column)
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
-        """Yield what a message means. Raises Refused."""
+        """Yield what a message means to the player. Raises Refused."""
         match message:
             case Word.SUCCESS:
                 pass
@@ -79,12 +77,13 @@ class DroidconTalk(Talk[ClientMessage, ServerMessage]):
                 self._put(column)
             case Error():
                 if not self._playing and not self.may_end:
-                    raise Refused(message.value, passes=message in _PASSING)
+                    raise Refused(message.value, passes=message in _TEMPORARY)
                 self._complaint = message.value
             case _:
                 assert_never(message)
 
     def _began(self) -> Iterator[News]:
+        # The original sends only NEW_GAME when an opponent has left (PROTOCOL.md 4.8).
         if self._playing:
             yield Over(Result.CUT_OFF, self._board, self._side)
         self._board, self._side = Board(), None
@@ -96,6 +95,7 @@ class DroidconTalk(Talk[ClientMessage, ServerMessage]):
         if self._side is None:
             self._side = SECOND
         if column is None or not 0 <= column < COLUMNS or self._board.turn == self._side:
+            # The original passes an illegal PUT on before it announces the winner (PROTOCOL.md 5.2).
             return
         if self._board.has_room(column) and not self._board.over:
             self._board = self._board.drop(column)

@@ -1,8 +1,7 @@
-"""Lines of the Droidcon dialect, both ways.
+"""The lines of the Droidcon dialect, both ways (PROTOCOL.md 2 and 4).
 
-Knows how commands and messages are written (PROTOCOL.md 2 and 4). Does not know line ends, which are the
-transport's, nor what a command means when. The rule it keeps: a line is a message or a `WireError`,
-whatever bytes it was made of.
+Knows how commands and messages are written. Does not know line ends, which belong to the framing, nor when a
+command is due.
 """
 
 import re
@@ -17,25 +16,25 @@ _BLANKS = re.compile("[ \t]+")
 _HTTP_REQUEST = re.compile(r"[^\s/]+ +\S+ +HTTP/[0-9.]+")
 _NO_UTF8 = re.compile("[\ud800-\udfff]")
 BEFORE_TOKEN = re.compile(r"^\s*NAME[ \t]+\S+[ \t]", re.IGNORECASE)
-"""What a token follows in a line."""
+"""The part of a line that precedes a token."""
 _SHORT = 16
-"""Characters of a line that is worth remembering."""
+"""Lines of up to this many characters are cached."""
 
 
 class DroidconCodec:
     """The server's side of the dialect."""
 
     def decode(self, text: str) -> ClientMessage:
-        """Return the command that a line is, whatever the case of its letters. Raises WireError."""
-        return _remembered(text) if len(text) <= _SHORT else _command(text)
+        """Return the command in a line. Command words may have any case. Raises WireError."""
+        return _cached_command(text) if len(text) <= _SHORT else _command(text)
 
     def encode(self, message: ServerMessage) -> str:
-        """Return the line of a server message, without its LF."""
+        """Return a server message as a line without its LF."""
         match message:
             case Word():
                 return message
             case Put():
-                return _puts(message.column)
+                return _put_line(message.column)
             case Error():
                 return f"Error {message.value}"
         assert_never(message)
@@ -45,7 +44,7 @@ class DroidconClientCodec:
     """The client's side of the dialect."""
 
     def encode(self, message: ClientMessage) -> str:
-        """Return the line of a command, without its LF."""
+        """Return a command as a line without its LF."""
         match message:
             case Name(nick, token):
                 return f"NAME {nick}" if token is None else f"NAME {nick} {token}"
@@ -58,7 +57,7 @@ class DroidconClientCodec:
         assert_never(message)
 
     def decode(self, text: str) -> ServerMessage:
-        """Return the server message that a line is. Raises WireError."""
+        """Return the server message in a line. Raises WireError."""
         try:
             match text.split():
                 case ["PUT", column] if _INTEGER.fullmatch(column):
@@ -69,12 +68,12 @@ class DroidconClientCodec:
                     return Word(word)
         except ValueError:
             pass
-        raise WireError(f"no message of a Droidcon server: {text!r}")
+        raise WireError(f"not a message of a Droidcon server: {text!r}")
 
 
 def _command(text: str) -> ClientMessage:
     line = _NO_UTF8.sub("\ufffd", text).strip()  # PROTOCOL.md 1.6 and 1.2
-    if _HTTP_REQUEST.fullmatch(line):  # PROTOCOL.md 1.10: lines of a website's choice would follow
+    if _HTTP_REQUEST.fullmatch(line):  # PROTOCOL.md 1.10: a website may have chosen the lines that follow
         raise HangUp("sent a request by HTTP")
     match _BLANKS.split(line):  # PROTOCOL.md 2.1
         case [command, *words] if command.upper() == "PUT":
@@ -86,17 +85,17 @@ def _command(text: str) -> ClientMessage:
     raise WireError("expected NAME, JOIN or PUT, with a word behind it")
 
 
-_remembered = lru_cache(maxsize=64)(_command)
-"""Bots send the same seven lines over and over, and messages are immutable."""
+_cached_command = lru_cache(maxsize=64)(_command)
+"""Cached, because bots send the same seven lines again and again. Messages are immutable."""
 
 
 @cache
-def _puts(column: int | None) -> str:
+def _put_line(column: int | None) -> str:
     return f"PUT {column}"
 
 
 def _column(words: list[str]) -> int | None:
-    """Return the column that `PUT` names (PROTOCOL.md 2.8 and 2.9), None where that is no integer."""
+    """Return the column in the words after `PUT` (PROTOCOL.md 2.8 and 2.9); None if it is no integer."""
     if words and _INTEGER.fullmatch(words[0]):
         return to_column(words[0])
     return None

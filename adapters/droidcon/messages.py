@@ -1,6 +1,6 @@
 """The messages of the Droidcon dialect, as values (PROTOCOL.md 2, 4 and 5).
 
-Knows which there are and what they carry. Does not know how they are written, nor when they are sent.
+Does not know how they are written, nor when they are sent.
 """
 
 from dataclasses import dataclass, field
@@ -10,33 +10,33 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Sets the player's nickname."""
+    """Set the player's name."""
 
     nick: str
     token: str | None = field(default=None, repr=False, compare=False)
-    """The word behind it, which counts for protected names only (PROTOCOL.md 2.14)."""
+    """The second word after `NAME`, which counts for protected names only (PROTOCOL.md 2.14)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Sit down in a channel, or wait in one for an opponent."""
+    """Ask for an opponent in a channel."""
 
     channel: str
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Drop a disc; from the server, the opponent's."""
+    """Drop a disc. From the server: the opponent dropped one."""
 
     column: int | None
-    """0 to 6 is a column; None stands for what is no integer."""
+    """0 to 6 for a column; None for a word that is no integer."""
 
 
 ClientMessage: TypeAlias = Name | Join | Put
 
 
 class Word(StrEnum):
-    """The server's messages of one word."""
+    """The server's messages that are one fixed word."""
 
     SUCCESS = "SUCCESS"
     NEW_GAME = "NEW_GAME"
@@ -47,7 +47,7 @@ class Word(StrEnum):
 
 
 class Error(Enum):
-    """The server's error messages, all that the table of PROTOCOL.md 5 has."""
+    """The server's error messages: the table of PROTOCOL.md 5."""
 
     INVALID_COMMAND = "INVALID_COMMAND"
     NO_NAME_SET = "NO_NAME_SET"

@@ -1,4 +1,4 @@
-"""The options of the server that concern this dialect alone."""
+"""The server's options for the Droidcon dialect."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,6 @@ from gateway.options.table import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroidconOptions:
-    """How its players are served."""
+    """The options of the Droidcon front end."""
 
     rounds: int = option("games in a series with a Droidcon player", count(1, 10**6), 4, is_shared=True)

@@ -1,7 +1,6 @@
-"""The Droidcon front end: a TCP port where clients, or people with telnet, type lines (PROTOCOL.md 1.1).
+"""The Droidcon front end, for clients and people that send lines over TCP (PROTOCOL.md 1.1).
 
-Knows which codec and translator make a connection of this dialect. What a connection does, for all dialects,
-stands in `adapters/client/connection.py`.
+Puts the dialect's parts together for one connection.
 """
 
 from adapters.client.accepted import Accepted, Serve
@@ -13,7 +12,7 @@ from gateway.hub.hub import HubForPlayers
 
 
 def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, rounds: int) -> Serve:
-    """Return what serves clients; a series in which such a client plays has `rounds` games.
+    """Return the function that serves clients. A series with such a client has `rounds` games.
 
     `accounts` are the protected names, if any.
     """

@@ -1,7 +1,7 @@
-"""The Droidcon dialect in the terms of the hub, and back.
+"""Translates between the Droidcon dialect and the hub.
 
-Knows what clients of this dialect expect, and which of several objections is named first. Does not know how a
-line is written, nor who the opponent is. It remembers only the side that the client was told last.
+Knows the manners of Droidcon clients, and which of several objections decides the error. Does not know how a
+line is written, nor who the opponent is. It remembers only the client's side in the latest game.
 """
 
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ _JOIN_ERRORS = (  # in the order of PROTOCOL.md 3.5
 
 
 class DroidconTranslator:
-    """What one Droidcon client asks for and is told."""
+    """The translator of one Droidcon client."""
 
     __slots__ = ("_manners", "_side")
 
@@ -63,11 +63,11 @@ class DroidconTranslator:
 
     @property
     def manners(self) -> Manners:
-        """What Droidcon clients expect."""
+        """The manners of Droidcon clients."""
         return self._manners
 
     def receive(self, message: ClientMessage, number: int = 0) -> Command:
-        """Return what the client asks for."""
+        """Return the command for a message."""
         match message:
             case Put():
                 return Play(message.column, number)
@@ -80,31 +80,31 @@ class DroidconTranslator:
         assert_never(message)
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return what the client is told of `event`."""
-        told: Iterable[ServerMessage] = ()
+        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
+        messages: Iterable[ServerMessage] = ()
         match event:
             case Moved():
                 if event.mover != self._side:
-                    told = _PUTS[event.column]
+                    messages = _PUTS[event.column]
             case ToMove():
-                told = _YOUR_MOVE
+                messages = _YOUR_MOVE
             case Started(_, you):
                 self._side = you
-                told = [Word.NEW_GAME]
+                messages = [Word.NEW_GAME]
             case Ended():
-                told = self._ending(event)
+                messages = self._ending(event)
             case Introduced() | Entered():
-                told = [Word.SUCCESS]
+                messages = [Word.SUCCESS]
             case Refused(objections):
-                told = _refusal(objections, asked)
+                messages = _refusal(objections, asked)
             case Shown() | Overlooked() | Dismissed():
                 pass
             case _:
                 assert_never(event)
-        return told
+        return messages
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
-        """Return how to hang up; the dialect has no word for it."""
+        """Return a farewell without code or reason: lines have none."""
         return Farewell()
 
     def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
@@ -114,7 +114,7 @@ class DroidconTranslator:
         if ended.reason is Reason.ABORTED and ended.leaver is not None:
             winner = other(ended.leaver)  # PROTOCOL.md 4.13
         elif not ended.has_result:
-            return  # there is no word for that
+            return  # the dialect has no message for this end
         if winner is None:
             yield Word.DRAW
         else:
@@ -123,7 +123,7 @@ class DroidconTranslator:
 
 @cache
 def _manners(rounds: int) -> Manners:
-    """Return what all clients of a server expect: one and the same for all of them."""
+    """Return the manners of clients. Cached, so that all clients of a server share one value."""
     return Manners(
         kind="droidcon",
         illegal=Illegal.FORFEIT,  # PROTOCOL.md 5.1
@@ -143,7 +143,7 @@ def _place(channel: str) -> Place:
 def _refusal(objections: Objection, asked: ClientMessage | str | None) -> Iterable[ServerMessage]:
     yield _error(objections, asked)
     if isinstance(asked, Put) and Objection.WAITING in objections:
-        yield Word.YOU_LOST  # PROTOCOL.md 5.8: there is no game whose end would say so
+        yield Word.YOU_LOST  # PROTOCOL.md 5.8: no game is on whose end would send it
 
 
 def _error(objections: Objection, asked: ClientMessage | str | None) -> Error:

@@ -1,5 +1,4 @@
-"""The ways into the server: its ports, admission, what comes before a client's first word, and the one port.
+"""The ways into the server: its ports, admission, what precedes a client's first message, and the one port.
 
-Knows ports and limits, and by its first bytes what a client begins with. Does not know what it goes on to
-say.
+Knows ports and limits, and the first bytes of each protocol. Does not know what a client sends after them.
 """

@@ -1,7 +1,7 @@
-"""Who may come in: a client is counted when it comes, and once more when its address is known better.
+"""Admits clients: each is counted when it connects, and again when a proxy reveals its address.
 
-Knows the limits and the log; does not know dialects. A client that is refused costs little: of many at once
-only some hear why.
+Knows the limits and the log; does not know dialects. A refused client costs little: of many at once only some
+get the reason.
 """
 
 import logging
@@ -23,9 +23,10 @@ from gateway.runtime.addresses import Network, origin_at
 from gateway.runtime.throttle import Throttle
 
 MOST_TOLD = 32
-"""Clients that hear at once why they are not let in; each has a second for it. Others are hung up on."""
+"""The most clients at once that get the reason for a refusal; each has a second for it. Others are just
+closed."""
 RESERVED = 4
-"""As many more, on this machine: `c4gateway health` asks from there."""
+"""As many more from this machine, because `c4gateway health` connects from there."""
 
 logger = logging.getLogger(__name__)
 
@@ -40,15 +41,15 @@ class Admitted:
 
     admission: "Admission"
     name: str
-    """The front end that it came to."""
+    """The name of its front end."""
     origin: str
-    """The address at which it is counted; empty while that is not known, and no limits by address hold."""
+    """The address at which it is counted. While it is empty, no limit by address applies."""
     limits: ClientLimits
-    """What is held against the client itself."""
+    """The limits on the client itself."""
     is_counted: bool = True
 
     async def move_to(self, origin: str) -> None:
-        """Count the client where it turns out to be, at once or after a while. Raises NotLetIn."""
+        """Count the client at another address, and wait as long as its limits require. Raises NotLetIn."""
         if origin != self.origin:
             verdict = self.admission.connections.move(self.origin, origin, trio.current_time())
             wait = self.admission.wait_for(self.name, origin, verdict)
@@ -56,7 +57,7 @@ class Admitted:
             await trio.sleep(wait)
 
     def leave(self) -> None:
-        """Count the client no more."""
+        """Stop counting the client."""
         if self.is_counted:
             self.is_counted = False
             self.admission.connections.leave(self.origin)
@@ -70,20 +71,20 @@ class Admission:
     counts: Counter[tuple[str, str]]
     """How often a limit was reached, by ``limit_`` with its option, and by front end.
 
-    The system's own, at which accepting pauses, is ``limit_system``.
+    ``limit_system`` counts the system's own limit, at which accepting pauses.
     """
     limits: ClientLimits = UNLIMITED
     trusted: Sequence[Network] = ()
-    """Proxies, which say by HTTP where a client is."""
+    """Proxies whose headers say where a client is."""
     proxied: bool = False
-    """Whether each connection begins with a PROXY header, which says so."""
-    _being_told: int = 0
+    """Whether each connection begins with a PROXY header, which says where the client is."""
+    _explaining: int = 0
     _log: Throttle = field(default_factory=Throttle)
     """Passes each limit, by option, when it is to be logged."""
 
     @asynccontextmanager
     async def admit(self, name: str, address: str) -> AsyncIterator[Admitted]:
-        """Admit a client from an address to a front end, at once or after a while, until the block ends.
+        """Admit a client until the block ends, after the wait that its limits require.
 
         Raises NotLetIn, as the block may.
         """
@@ -108,20 +109,20 @@ class Admission:
         return verdict
 
     async def say_why(self, origin: str, say: Callable[[], Awaitable[None]]) -> None:
-        """Tell a client from `origin` why it is not let in, unless many are told at the moment."""
-        if self._being_told < MOST_TOLD + (RESERVED if is_local(origin) else 0):
-            self._being_told += 1
+        """Send a client from `origin` the reason for its refusal, unless too many get theirs now."""
+        if self._explaining < MOST_TOLD + (RESERVED if is_local(origin) else 0):
+            self._explaining += 1
             try:
                 await say()
             finally:
-                self._being_told -= 1
+                self._explaining -= 1
 
     def count(self, what: str, name: str) -> None:
-        """Count that something came about at a front end."""
+        """Count an event at a front end."""
         self.counts[what, name] += 1
 
     def reached(self, name: str, option: str, origin: str) -> None:
-        """Count that a client reached a limit, and log that once in a while."""
+        """Count that a client reached a limit, and log it, but not each time."""
         self.count(f"limit_{option}", name)
         if self._log.passes(trio.current_time(), option):
             logger.info(
@@ -134,7 +135,7 @@ class Admission:
 
 
 def admission(options: ServerOptions, counts: Counter[tuple[str, str]]) -> Admission:
-    """Return the limits of the bots' ports, as the server's options say."""
+    """Return the limits of the bots' ports from the server's options."""
     connections = limited_connections(
         options.max_connections, options.max_per_address, options.connects_per_second
     )
@@ -149,5 +150,5 @@ def admission(options: ServerOptions, counts: Counter[tuple[str, str]]) -> Admis
 
 
 def without_limits() -> Admission:
-    """Return the admission of a private server, where everybody may come in."""
+    """Return the admission of a private server, which has no limits."""
     return Admission(ConnectionCounts(), Counter())

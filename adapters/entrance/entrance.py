@@ -1,4 +1,4 @@
-"""From an accepted connection to whoever serves it: counted, let in and served, or told why not."""
+"""Serves accepted connections: counts each, lets it in and serves it, or sends the reason for a refusal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from gateway.access.heads import try_later
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """One way into a server: a port, with what all ports share."""
+    """One way into a server: a port, with the parts that all ports share."""
 
     name: str
-    """The front end's, for the log and the counts."""
+    """The name of the front end, for the log and the counts."""
     receive: Receive
     open_socket: Callable[[trio.SocketStream], Socket]
     """Takes the socket out of a stream."""
     admission: Admission
     preamble: Preamble
     refusal: bytes = b""
-    """What a client hears that is not let in. Where it is empty, an answer by HTTP says why."""
+    """What a refused client gets. If it is empty, an answer by HTTP has the reason."""
     silence: float = SILENCE
-    """Seconds until a client's first byte, where it may begin TLS."""
+    """Seconds until a client's first byte, if it may begin TLS."""
 
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve a connection until it is closed. Raises nothing."""

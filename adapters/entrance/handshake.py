@@ -1,8 +1,8 @@
-"""The head of a request by HTTP, and the way from there into a websocket.
+"""Reads the head of an HTTP request, and opens the websocket that it asks for.
 
-h11 reads the head. A client that asks for a websocket as it should gets one (RFC 6455, 4.2); a browser is
-redirected to the page; any other client gets a short text that says how to connect, and nonsense gets an
-error. Where the page shares the port its requests are passed on as they came.
+A valid request for a websocket gets one (RFC 6455, 4.2). A browser is redirected to the page, any other
+client gets a short text that says how to connect, and an invalid request gets an error. If the page shares
+the port, its requests are passed on as they came.
 """
 
 import logging
@@ -40,7 +40,7 @@ _HEADERS = {
     405: {"Allow": "GET, HEAD"},
     426: {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"},
 }
-"""What an answer with such a status has to have."""
+"""The headers that an answer with such a status needs."""
 _PROXIED = frozenset((b"forwarded", b"via", b"x-forwarded-for"))
 """Headers that only a proxy adds."""
 _FOREIGN = (
@@ -58,21 +58,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Websites:
-    """The websites whose pages may open a websocket: that of the request's own host, and some by name.
+    """The websites whose pages may open a websocket: the request's own host, and others by name.
 
-    Otherwise any website could make the browser of whoever looks at it play here (RFC 6455, 10.2).
+    Otherwise any website could make its visitors' browsers play here (RFC 6455, 10.2).
     """
 
     allowed: Collection[str] = ()
     """Origins such as ``https://example.org``."""
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How many pages were refused, as ``entry_refused`` and ``foreign_origin``."""
+    """Counts the refused pages, as ``entry_refused`` and ``foreign_origin``."""
     _log: Throttle = field(default_factory=Throttle)
 
     def may_open(self, origin: str, hosts: Iterable[str], address: str) -> bool:
         """Return whether a page of the website `origin` may open a websocket; count and log one that may not.
 
-        Only what is no browser gives none. `hosts` are the names by which the request reached this server.
+        Without an origin the client is no browser. `hosts` are the names by which the request reached this
+        server.
         """
         if not origin or may_play(origin, hosts, self.allowed):
             return True
@@ -89,44 +90,44 @@ class Websites:
 
 @dataclass(frozen=True, slots=True)
 class PlainRequest:
-    """A connection on which a request has begun that asks for no websocket."""
+    """A connection whose request asks for no websocket."""
 
     begun: bytes
-    """All that was read of it."""
+    """All that was read of the request."""
     is_secure: bool = False
-    """Whether the client uses HTTPS, be it as far as a trusted proxy."""
+    """Whether the client uses HTTPS, at least as far as a trusted proxy."""
     is_single: bool = False
-    """Whether a proxy sends it, which may ask for a websocket next, on the same connection."""
+    """Whether a proxy sent it. Its next request on the same connection may ask for a websocket."""
 
 
 PassOn: TypeAlias = Callable[[Socket, Admitted, PlainRequest], Awaitable[None]]
-"""Takes a connection to whoever serves plain requests."""
+"""Passes a connection on to the process that serves plain requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpPort:
-    """How requests to a port are answered."""
+    """How a port answers requests."""
 
     text: str = ""
     """The answer to a client that does not ask for a websocket."""
     page: int | None = None
     """The port of the page on the same host, for browsers; None without a page."""
     trusted: Sequence[Network] = ()
-    """Proxies that are believed where a client is."""
+    """Proxies that are trusted to say where a client is."""
     websites: Websites = field(default_factory=Websites)
-    """Whose pages may open a websocket."""
+    """The websites whose pages may open a websocket."""
     pass_on: PassOn | None = None
     """Takes requests that ask for no websocket, instead of an answer."""
     is_closed: Callable[[], bool] = lambda: False
-    """Whether no websocket is opened any more."""
+    """Whether no more websockets are opened."""
     has_hsts: bool = False
-    """Whether answers over TLS say that there is nothing else here (``--tls-only``)."""
+    """Whether answers over TLS have the header Strict-Transport-Security (``--tls-only``)."""
 
 
 async def accept_websocket(sock: Socket, entry: Admitted, port: HttpPort) -> Accepted | None:
-    """Read a request; return the websocket that it asks for, or None where it got another answer.
+    """Read a request; return the websocket that it asks for, or None after another answer.
 
-    Raises NotLetIn where a proxy has said where the client is, and that address has too much already.
+    Raises NotLetIn if a proxy says where the client is, and that address has reached its limit.
     """
     peer = sock.address
     try:
@@ -161,11 +162,11 @@ class _Wanted:
 
     target: str
     switch: bytes
-    """The answer after which the client has its websocket."""
+    """The answer that opens the websocket."""
     early: bytes
-    """What came behind the head, too early."""
+    """The bytes that came with the head."""
     token: str | None = field(default=None, repr=False)
-    """What it has in ``Authorization: Bearer``."""
+    """The token in ``Authorization: Bearer``."""
 
 
 async def _read_request(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainRequest:
@@ -211,12 +212,12 @@ async def _read_request(sock: Socket, port: HttpPort) -> bytes | _Wanted | Plain
 
 
 def _reads_html(request: h11.Request) -> bool:
-    """Return whether the client is a browser that shows pages."""
+    """Whether the client is a browser that shows pages."""
     return any(name == b"accept" and b"text/html" in value for name, value in request.headers)
 
 
 def _refusal(request: h11.Request) -> tuple[int, str] | None:
-    """Return status and text of an answer, unless the request asks for a websocket as it should."""
+    """Return the status and text of an answer; None for a valid request for a websocket."""
     headers = dict(request.headers)
     if "websocket" not in _tokens(request, b"upgrade") or "upgrade" not in _tokens(request, b"connection"):
         return (200, "") if request.method in _METHODS else (405, "This port speaks websocket.\n")

@@ -1,8 +1,7 @@
-"""What receives clients behind the preamble: on a dialect's own port, or on the one port for everything.
+"""Receives clients after the preamble: on a dialect's own port, or on the one port for everything.
 
-Knows how to tell by the first bytes, by a request's path, and by a websocket's first message where a client
-wants to go. Knows of dialects only what they declare. It reads no more than it needs, and whoever serves the
-client gets all of it.
+Finds a client's dialect by the first bytes, a request's path, or a websocket's first message. Knows of
+dialects only what they declare. It reads no more than it needs, and the dialect gets all that was read.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,15 +22,15 @@ from adapters.net.socket import BROKEN, Socket
 from gateway.access.heads import is_http
 
 Receive: TypeAlias = Callable[[Socket, Admitted], Awaitable[None]]
-"""Serves a client from its first word on. Raises NotLetIn where its address turns out to have too much."""
+"""Serves a client from its first message on. Raises NotLetIn if its address has reached a limit."""
 Front: TypeAlias = tuple[Dialect, Serve]
 
 TEXT = "This is a Connect-Four gateway. This port takes:\n"
 
 
 async def receive_lines(serve: Serve, sock: Socket, entry: Admitted) -> None:
-    """Serve a client that writes lines."""
-    await entry.move_to(sock.origin)  # no proxy for HTTP writes lines
+    """Serve a client that sends lines."""
+    await entry.move_to(sock.origin)  # no HTTP proxy sends lines, so the address is final
     await serve(Accepted(sock, Lines(), entry.limits))
 
 
@@ -43,7 +42,7 @@ async def receive_request(serve: Serve, http: HttpPort, sock: Socket, entry: Adm
 
 
 def receiving(dialect: Dialect, serve: Serve, http: HttpPort) -> Receive:
-    """Return what serves a dialect's clients on a port of its own."""
+    """Return the function that serves a dialect's clients on a port of its own."""
     if dialect.scheme:
         return partial(receive_request, serve, replace(http, text=dialect.answer))
     return partial(receive_lines, serve)
@@ -51,10 +50,10 @@ def receiving(dialect: Dialect, serve: Serve, http: HttpPort) -> Receive:
 
 @dataclass(frozen=True, slots=True)
 class OnePort:
-    """Serves the clients of all dialects, of which one at most has lines.
+    """Serves the clients of all dialects, of which at most one has lines.
 
-    A websocket's dialect is that of the path, or of the first message; a dialect that does not say how that
-    begins gets what no other claims.
+    The path decides a websocket's dialect, or else its first message. A dialect without `begins` gets what no
+    other one claims.
     """
 
     fronts: Sequence[Front]
@@ -62,7 +61,7 @@ class OnePort:
 
     @classmethod
     def of(cls, fronts: Sequence[Front], http: HttpPort) -> "OnePort":
-        """Return one whose short answer to a request names all dialects."""
+        """Return a port whose short answer to a request names all dialects."""
         by_websocket = [f"{each.title}, at {_path(each)}" for each, _ in fronts if each.scheme]
         names = by_websocket + [each.title for each, _ in fronts if not each.scheme]
         return cls(fronts, replace(http, text=TEXT + "".join(f"- {name}\n" for name in names)))
@@ -95,7 +94,7 @@ class OnePort:
             await serve(client)
 
     async def _by_first_message(self, client: Accepted) -> Serve | None:
-        """Return what serves a client by its first message; None if it says nothing, and is hung up on."""
+        """Return the function for a client's first message; None if it sends none, and is hung up on."""
         try:
             with trio.move_on_after(SILENCE) as patience:
                 client.texts = await first_texts(client.socket, client.framing)
@@ -113,7 +112,7 @@ class OnePort:
 
 
 async def _begins_with_http(sock: Socket) -> bool:
-    """Return whether the client begins with a request. What it begins with is read again."""
+    """Whether the client begins with an HTTP request. The bytes can be read again."""
     data = b""
     while (found := is_http(data)) is None and (more := await sock.receive_some()):
         data += more

@@ -1,8 +1,8 @@
-"""The server's ports, and above all those that no dialect has for itself: the page's, and the one for all.
+"""The server's ports: those of the dialects, the page's, and the one port for all.
 
 Knows what serves their clients, and which process accepts them. The web's process accepts on the page's port,
-unless clients may come by TLS or by way of a proxy: then this process does, and passes them on, as it does
-with those who ask for the page on the one port.
+unless clients may come with TLS or through a proxy. Then this process accepts them and passes them on, like
+requests for the page on the one port.
 """
 
 import logging
@@ -40,29 +40,29 @@ logger = logging.getLogger("gateway.server")
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The open sockets of these ports."""
+    """The open sockets of all ports."""
 
     page: Listeners
-    """The page's own."""
+    """The listeners of the page's own port."""
     shared: Listeners
-    """The one port's."""
+    """The listeners of the one port."""
     preamble: Preamble
     metrics: Listeners
     own: Mapping[str, Listeners]
-    """Those of the dialects that have ports of their own, by name."""
+    """The ports of dialects that have their own, by name."""
     to_page: WebHandoff | None
-    """The way to the page, for clients that this process accepts; None without a page, or without them."""
+    """The way to the page, for clients that this process accepts; None if there are none."""
     websites: Websites
-    """Whose pages may play."""
+    """The websites whose pages may play."""
 
     @property
     def page_port(self) -> int | None:
-        """The port at which browsers find the page."""
+        """The port at which browsers find the page; None without a page."""
         return port_of(self.page or (self.shared if self.to_page else ()))
 
     @property
     def for_web(self) -> Listeners:
-        """What the web's process listens to itself."""
+        """The listeners on which the web's process accepts by itself."""
         return self.page if self.preamble.is_plain else ()
 
     @property
@@ -72,7 +72,7 @@ class Ports:
         return [each.socket.getsockname()[0] for each in accepted]
 
     def opened(self, dialects: Sequence[Dialect]) -> list[tuple[str, list[str]]]:
-        """Return what is where on the one port: each address with the path of a dialect."""
+        """Return the addresses on the one port: for the page, and for each dialect with its path."""
         addresses = addresses_of(self.shared)
         paths = {each.name: f"/{each.name}" if each.scheme else "" for each in dialects}
         found = [(name, [f"{each}{path}" for each in addresses]) for name, path in paths.items()]
@@ -89,7 +89,7 @@ class Ports:
     def front_ends(
         self, receive_all: Receive, open_socket: OpenSocket, admission: Admission
     ) -> list[FrontEnd]:
-        """Return what serves these ports in this process; `receive_all` is for clients of the one port."""
+        """Return this process's front ends for these ports. `receive_all` serves the one port's clients."""
 
         def front_end(
             name: str, receive: Receive, silence: float, listeners: Listeners, *, stays: bool = False
@@ -108,7 +108,7 @@ class Ports:
 
 @asynccontextmanager
 async def opened_ports(options: ServerOptions, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
-    """Open all ports that are wanted; all are closed at the end. Raises OSError if the system refuses one."""
+    """Open all ports in the options; close them at the end. Raises OSError if the system refuses one."""
     certificate = None
     if options.tls_cert is not None:
         certificate = await trio.to_thread.run_sync(Certificate, options.tls_cert, options.tls_key)
@@ -176,6 +176,6 @@ def say_that_there_is_no_page(options: ServerOptions) -> None:
 
 
 def port_of(listeners: Listeners) -> int | None:
-    """Return the port of the first listener, if there is one."""
+    """Return the port of the first listener; None if there is none."""
     port: int | None = listeners[0].socket.getsockname()[1] if listeners else None
     return port

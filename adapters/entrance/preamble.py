@@ -1,7 +1,7 @@
-"""What comes before a client's first word: a proxy's header, and TLS.
+"""What precedes a client's first message: a proxy's header, and TLS.
 
-Knows sockets, and by the first bytes what a client begins with. Does not know what it goes on to say. What is
-read before a client is served is bounded, in bytes and in seconds.
+Knows sockets, and the first bytes of each protocol. Does not know what a client sends after them. All that is
+read before a client is served is bounded in bytes and in seconds.
 """
 
 import logging
@@ -21,18 +21,19 @@ from gateway.runtime.addresses import Network
 from gateway.runtime.throttle import Throttle
 
 SILENCE = 300.0
-"""Seconds until the first byte of a client that may write lines: as long as people may take."""
+"""Seconds until the first byte of a client that may send lines: a person may type them."""
 FIRST_BYTES = 1.0
-"""Seconds in which a client that is not let in shows whether it begins with TLS, where it may."""
+"""Seconds in which a refused client can show that it begins TLS, if the port takes TLS."""
 PROXY_LIMIT = 5.0
 """Seconds that a proxy has for its header."""
 HANDSHAKE_LIMIT = 60.0
-"""Seconds for a handshake of TLS, from its first byte, in which a busy server answers, too."""
+"""Seconds for a handshake of TLS, from its first byte, which includes the delays of a busy server."""
 HANDSHAKES = 8
-"""How many are computed at once. One that is done makes room in the next turn of the loop only, which may be
-long: with a single one, clients that begin handshakes and go would keep others waiting for a minute."""
+"""The most handshakes that are computed at once. A finished one makes room only in the next turn of the event
+loop, which may take long. With a single one, clients that begin handshakes and leave would delay others by a
+minute."""
 HANDSHAKE_BYTES = 64 * 1024
-"""Bytes that a client may send in a handshake."""
+"""The most bytes that a client may send in a handshake."""
 
 _BY_HTTP = answer(
     426,
@@ -47,9 +48,9 @@ logger = logging.getLogger(__name__)
 
 
 class Preamble:
-    """What clients of a server may begin with, beside their dialect.
+    """What may precede the dialect on a connection.
 
-    A port takes both TLS and plain connections, so that no old client is cut off, unless TLS is demanded.
+    A port takes both TLS and plain connections, for clients without TLS, unless TLS is demanded.
     """
 
     def __init__(
@@ -63,11 +64,11 @@ class Preamble:
     ) -> None:
         """`proxied` demands the PROXY header, and `tls_only` TLS, for which `certificate` is needed.
 
-        `trusted` proxies name their client later, by HTTP.
-        Connections that are not let in are counted into `counts`, as ``entry_refused`` and why.
+        `trusted` proxies give their client's address later, by HTTP. Refused connections are counted in
+        `counts`, as ``entry_refused`` and the reason.
         """
         self.certificate = certificate
-        """What new connections with TLS get; it may be read again."""
+        """The certificate for new connections with TLS. It may be reloaded."""
         self.tls_only = tls_only
         self._counts = counts
         self._proxied = proxied
@@ -77,14 +78,14 @@ class Preamble:
 
     @property
     def is_plain(self) -> bool:
-        """Whether every connection is served as it comes."""
+        """Whether connections need neither TLS nor a header."""
         return self.certificate is None and not self._proxied
 
     async def passed(self, sock: Socket, entry: Admitted, silence: float = SILENCE) -> bool:
-        """Read what comes before a client's first word; return whether it may go on.
+        """Read what precedes a client's first message; return whether the client may go on.
 
-        Where TLS is possible the client has `silence` seconds for its first byte. Raises NotLetIn when the
-        PROXY header has said where it is, and that address has too much already.
+        If TLS is possible, the client has `silence` seconds for its first byte. Raises NotLetIn if the PROXY
+        header gives an address that has reached its limit.
         """
         try:
             if self._proxied and not await self._read_header(sock, entry):
@@ -94,9 +95,9 @@ class Preamble:
             return False
 
     async def refuse(self, sock: Socket, words: bytes, *, has_passed: bool = False) -> None:
-        """Tell a client that is not let in, and hang up. One that begins with TLS gets an alert for it.
+        """Send a refused client the reason, and hang up. A client that begins TLS gets an alert instead.
 
-        `has_passed`: it is known that the client does not.
+        With `has_passed`, the client is known to be past the preamble.
         """
         try:
             data = b""
@@ -105,14 +106,14 @@ class Preamble:
                     data = await sock.receive_some()
             if data.startswith(TLS):
                 words = _ACCESS_DENIED
-            if not begins_with_header(data):  # after a broken header the rest has no meaning
+            if not begins_with_header(data):  # after a broken PROXY header, bytes have no meaning
                 sock.write(words)
         except BROKEN:
             pass
         await sock.linger()
 
     async def _read_header(self, sock: Socket, entry: Admitted) -> bool:
-        """Remove the PROXY header; return whether there was one."""
+        """Remove the PROXY header; return whether there was a valid one."""
         why, data = "no PROXY header came in time", b""
         with trio.move_on_after(PROXY_LIMIT):
             try:
@@ -139,7 +140,7 @@ class Preamble:
         return True
 
     async def _begin_tls(self, sock: Socket, certificate: Certificate, silence: float) -> bool:
-        """Begin TLS if the client does; return whether it may go on."""
+        """Begin TLS if the client does; return whether the client may go on."""
         data = b""
         with trio.move_on_after(silence):
             data = await sock.receive_some()
@@ -154,10 +155,10 @@ class Preamble:
         return not self.tls_only
 
     async def _shake_hands(self, sock: Socket, context: ssl.SSLContext) -> bool:
-        """Do the handshake; return whether it was done.
+        """Do the handshake; return whether it succeeded.
 
-        Its computation, which takes a millisecond or more, is done by threads, for a few clients at a time,
-        and only where a whole record has come: not for each byte. Games go on meanwhile.
+        Threads compute it, for a few clients at a time, because that takes a millisecond or more. They start
+        only when a whole record has arrived, not for each byte. Games go on meanwhile.
         """
         session, size, rest = Session(context), 0, b""
         with trio.move_on_after(HANDSHAKE_LIMIT):
@@ -178,9 +179,10 @@ class Preamble:
                         sock.secure(session, rest)
                         return True
             except ssl.SSLError as error:
-                # A frame of trio's in it refers to the error: a cycle, with socket and session in it.
+                # One of trio's frames in it refers to the error: a cycle that keeps the socket and the
+                # session.
                 error.__traceback__ = None
-                await sock.send_all(session.outgoing())  # why
+                await sock.send_all(session.outgoing())  # the alert with the reason
         self._count("no_handshake")
         return False
 

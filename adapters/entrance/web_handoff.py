@@ -1,9 +1,9 @@
-"""Taking a browser's connection to the process that serves the page.
+"""Hands a browser's connection to the process that serves the page.
 
-Knows sockets; does not know that process, but how to give it one. A plain connection is given away, and costs
-this process nothing from then on. One with TLS stays: its bytes are relayed to a socket of which the process
-has the other end. Relays are bounded, in bytes and in number, for each address and for all; they take turns
-with clients that send much.
+Knows sockets, and how to give that process one. A plain connection is given away, and costs this process
+nothing more. For one with TLS, its bytes are relayed to a socket whose other end the process has. Relays are
+limited in bytes and in number, for each address and for all together, and share time with clients that send
+much.
 """
 
 import resource
@@ -23,11 +23,12 @@ from gateway.access.proxies import is_trusted
 from gateway.runtime.addresses import Network
 
 MOST_RELAYS = 256
-"""Connections that are relayed at once."""
+"""The most connections that are relayed at once."""
 SHARES = 4
-"""One of so many parts of them is what a single address may have."""
+"""A single address may have at most this fraction of them: 1 / 4."""
 FILES_PER_RELAY = 32
-"""Of so many files that the process may have open, one is for a relay: each takes one more than a client."""
+"""One relay is allowed for so many files that the process may have open, because a relay needs one more than
+a client."""
 SEND_LIMIT = 30.0
 """Seconds that either end has to take one piece."""
 _PIECE = 1 << 14
@@ -46,7 +47,7 @@ class WebHandoff:
         *,
         has_hsts: bool = False,
     ) -> None:
-        """Connections that are not taken are counted into `counts`.
+        """Connections that are not taken are counted in `counts`.
 
         `trusted` proxies may have more relays than other addresses.
         """
@@ -59,7 +60,7 @@ class WebHandoff:
         )
         self._trusted = trusted
         self._relays = Counter[str]()
-        """By the address of the client."""
+        """Relays by the address of the client."""
 
     async def serve(self, sock: Socket, entry: Admitted) -> None:
         """Serve a connection to the page's own port."""
@@ -81,7 +82,7 @@ class WebHandoff:
                 await self._relay(sock, entry, request)
             else:
                 await self._hand_over(sock.fileno(), sock, request)
-                sock.close()  # without a word to the client, whom another serves now
+                sock.close()  # without ending the stream, which the other process now serves
         except OSError:
             self._counts["page_refused", ""] += 1
             await sock.send_all(try_later(503, _BUSY, hsts=self._has_hsts and sock.is_secure))
@@ -97,7 +98,7 @@ class WebHandoff:
             raise BlockingIOError
         relays[origin] += 1
         try:
-            entry.leave()  # it has a place here in place of a bot's
+            entry.leave()  # from here on it counts as a relay, and no longer as a bot's connection
             ours, theirs = socket.socketpair()
             async with trio.SocketStream(trio.socket.from_stdlib_socket(ours)) as stream:
                 with theirs:
@@ -110,7 +111,7 @@ class WebHandoff:
 
 
 async def _exchange(sock: Socket, stream: trio.SocketStream) -> None:
-    """Relay both ways until the page's end has ended, or either is gone."""
+    """Relay both ways until the page's stream has ended, or either end is gone."""
 
     async def to_page() -> None:
         while data := await sock.receive_some():

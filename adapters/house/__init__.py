@@ -1,1 +1,1 @@
-"""The house players: engines of the server's own, which the hub sees as players without a wire."""
+"""The house players: engines of the server itself, which the hub sees as players without a connection."""

@@ -1,7 +1,7 @@
-"""The house: players of the server's own, as an adapter without a wire.
+"""The house players, as an adapter without a connection.
 
-A house player is the mailbox of its seat and answers a request to move with a command, like any client.
-The hub asks for one for each series. It thinks in a worker process, and ends with its series.
+A house player is its seat's mailbox and answers a request to move with a command, like any client. The hub
+opens one for each series. It thinks in a worker process.
 """
 
 from collections import deque
@@ -38,7 +38,7 @@ class House:
         self._lobby = deque(lobby)
 
     def has(self, name: str, opponent: Opponent) -> bool:
-        """Whether the player called `name` is installed, and would have the time to play `opponent`."""
+        """Whether the player called `name` is installed, and has the time to play `opponent`."""
         return name in HOUSE_PLAYERS and is_installed(name) and self._thinker.fits(name, opponent)
 
     def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
@@ -47,7 +47,7 @@ class House:
         return HousePlayer(game, self._thinker, self._hub, self._nursery, now).seat
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return the player whose turn it is to play someone from the lobby; None where none has time."""
+        """Return the next player who has the time to play someone from the lobby; None if there is none."""
         for name in tuple(self._lobby):
             self._lobby.rotate(-1)
             if self._thinker.fits(name, opponent):
@@ -71,7 +71,7 @@ class HousePlayer:
         self.seat = hub.open(self, MANNERS, now)
 
     def deliver(self, event: Event) -> None:
-        """Start to think when a move is asked for; stop when the game is over."""
+        """Start to think at a request to move; stop when the game is over."""
         match event:
             case ToMove():
                 self._search = trio.CancelScope()
@@ -91,7 +91,7 @@ class HousePlayer:
         """Do nothing: a house player occupies no name."""
 
     async def settle(self) -> None:
-        """Return at once: a house player's move is submitted the moment it is found."""
+        """Return at once: a house player's move is submitted as soon as it is found."""
         await trio.lowlevel.checkpoint()
 
     async def _move(self, request: ToMove, search: trio.CancelScope) -> None:
@@ -106,7 +106,7 @@ class HousePlayer:
 
 
 def is_installed(name: str) -> bool:
-    """Whether what the player called `name` needs is there."""
+    """Whether the engine of the player called `name` is installed."""
     try:
         engine_named(name)
     except EngineUnavailable:

@@ -1,13 +1,7 @@
-"""Where the server's own players think: worker processes, so that no engine holds up the event loop.
+"""Where the house players think: worker processes, so that no engine delays the event loop.
 
-Knows engines by name, how many may think at once, and how long a move may take. Workers give way to the
-server, and a search that nobody waits for any more is killed.
-
-The rule it keeps: waiting for a worker is part of a move's time. `WorkerPool` decides which game is next; a
-game that could not be served in time is refused here, before it begins. No search is cut short for another,
-and a search waits only for those of its own kind. An engine plays what it sees at a glance, instead of
-losing on time, if it finds no worker in time, or if its workers are lost again and again or cannot be
-started.
+Knows engines by name, how many may think at once, and how long a move may take. Workers have a lower priority
+than the server. A search that is no longer needed is killed.
 """
 
 import logging
@@ -30,13 +24,13 @@ from gateway.runtime.throttle import Throttle
 
 # How worker processes are shared: by client first, then by waiting time.
 #
-# Knows the opponent in each game of the house, and how many seconds a move takes. Does not know engines or
-# boards. A client is an origin, the address that it comes from, and a name there. Origins take turns, the
+# Knows the opponent in each game of a house player, and how many seconds a move takes. Does not know engines
+# or boards. A client is an origin, the address that it comes from, and a name there. Origins take turns, the
 # names of one origin take turns, and among the games of one name the move that has waited longest comes
-# first. So a client with many games slows down its own games, and no others.
+# first. So a client with many games slows down only its own games.
 #
-# A pool has workers and a queue of its own. Moves that take about as long share a pool, so that none waits
-# behind a move that takes twenty times as long.
+# Each pool has its own workers and its own queue. Moves of about the same length share a pool, so that no
+# move waits for one that takes twenty times as long.
 
 
 @dataclass(eq=False, slots=True)
@@ -44,7 +38,7 @@ class _Name:
     """A client's name at one origin."""
 
     turn: int = 0
-    """When a move against it last began; the lowest number is the longest ago."""
+    """The number of the latest move against it; the lowest number is the longest ago."""
     claims: dict["Claim", None] = field(default_factory=dict)
 
 
@@ -63,7 +57,7 @@ class Claim:
     pool: "WorkerPool"
     opponent: Opponent
     seconds: float
-    """What a move takes."""
+    """The seconds that a move takes."""
     origin: _Origin
     name: _Name
 
@@ -82,7 +76,7 @@ class _Ticket:
 
 
 class WorkerPool:
-    """Some workers, and the moves that wait for one."""
+    """Workers, and the moves that wait for one."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -99,8 +93,8 @@ class WorkerPool:
     def wait_with(self, opponent: Opponent, seconds: float) -> float:
         """Return how many seconds a move could take if a game with moves of `seconds` joined.
 
-        It takes that long when all games against this client want a move at once, and all other clients use
-        up their shares.
+        That is the time if all games against this client want a move at once, and all other clients use their
+        whole shares.
         """
         origin = self._origins.get(opponent.origin, _Origin())
         name = origin.names.get(opponent.name, _Name())
@@ -118,7 +112,7 @@ class WorkerPool:
         return claim
 
     def leave(self, claim: Claim) -> None:
-        """Give a game's share back to the others."""
+        """Release a game's share of the workers."""
         del claim.name.claims[claim]
         if not claim.name.claims:
             del claim.origin.names[claim.opponent.name]
@@ -126,10 +120,10 @@ class WorkerPool:
             del self._origins[claim.opponent.origin]
 
     def part(self) -> float:
-        """Return the part of its time that a move may be thought about.
+        """Return the part of its time that a move may use for thinking, 0 to 1.
 
-        All of it where a worker is free. Otherwise a part so small that all that wait now, if they have as
-        much time, are done after half of it: the other half is for the moves that have a worker already.
+        1 if a worker is free. Otherwise so small that all moves that wait now, if they have as much time, are
+        done after half of it. The other half is for the moves that have a worker already.
         """
         if self._free:
             return 1.0
@@ -137,7 +131,7 @@ class WorkerPool:
 
     @asynccontextmanager
     async def worker(self, claim: Claim) -> AsyncIterator[None]:
-        """Hold a worker, from this game's turn on."""
+        """Wait for this game's turn, and hold a worker."""
         await self._turn(claim)
         try:
             yield
@@ -171,33 +165,38 @@ class WorkerPool:
             ticket.served.set()
 
 
-# Thinking: which worker, for how long, and what if there is none.
+# Thinking: which worker, for how long, and what happens if there is none.
+#
+# Waiting for a worker is part of a move's time. A game that could not be served in time is refused before it
+# begins. A search is never stopped for another one, and waits only for those of its own kind. If no worker is
+# free in time, or workers are lost again and again, the engine plays at a glance instead of losing on time.
 
 INSTANT = frozenset({"random"})
-"""Engines that are too fast to need a worker."""
+"""Engines that are so fast that they need no worker."""
 UNHURRIED = frozenset({"perfect"})
-"""Engines that would rather be late than wrong."""
+"""Engines that play late rather than wrong."""
 PART = 20
-"""With a clock, a move takes at most this fraction of the time that is left, as its denominator."""
+"""With a clock, a move takes at most this fraction of the time that is left: 1 / 20."""
 LONGEST = 120.0
 """Seconds without a clock after which a move is played at a glance, if no worker was free."""
 PATIENCE = 10.0
-"""Seconds that a move may take without a clock, as far as that is known before the game."""
+"""Seconds that a move may take without a clock, by the estimate before the game."""
 TRIES = 3
-"""How often a search is started whose worker is lost."""
+"""How often a search is started again after its worker was lost, the first start included."""
 
 _SECONDS = SECONDS | {"random": 0.01, "perfect": 0.5}
-"""Seconds that a move of each player counts as; `random` needs no worker, but its games have a limit."""
-_CONTENT = 4
-"""With a clock, an engine is content with a quarter of a move's time."""
+"""Seconds that a move of each player counts as. `random` needs no worker, but the number of its games is
+limited."""
+_ENOUGH_PART = 4
+"""With a clock, a quarter of a move's time is enough for an engine."""
 _QUICK = 0.05
 _SHORT = 1.0
-_HASTY = "aima"
-_GLANCE = 0.001
+_GLANCE_ENGINE = "aima"
+_GLANCE_SECONDS = 0.001
 
 _LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
-"""The errors of a worker that has died or cannot be started. The first worker's start imports modules; that
-fails where no file can be opened."""
+"""The errors of a worker that has died or cannot be started. The start of the first worker imports modules,
+which fails if no file can be opened."""
 
 logger = logging.getLogger(__name__)
 
@@ -221,24 +220,24 @@ class Game:
 
 
 class Thinker:
-    """Engines that think, at most `workers` moves of each kind at the same time."""
+    """Runs engines, at most `workers` moves of each kind at the same time."""
 
     def __init__(self, workers: int, terms: Terms) -> None:
         self._terms = terms
         self._pools = {kind: WorkerPool(workers) for kind in Kind}
         self.lost = 0
         """How often a worker was lost."""
-        self._words = Throttle()
+        self._throttle = Throttle()
 
     def fits(self, engine: str, opponent: Opponent) -> bool:
-        """Whether `engine`, in one more game, would find the time to think."""
+        """Whether `engine`, in one more game, would have enough time to think."""
         time = self._time(self._terms.clock if opponent.clocked else None)
         seconds = self._seconds(engine, opponent)
         wait = self._pools[_kind(seconds, opponent)].wait_with(opponent, seconds)
         return wait <= min(time, max(PATIENCE, 3 * seconds))
 
     def begin(self, engine: str, opponent: Opponent) -> Game:
-        """Give `engine` a share of the workers for a game, until that ends."""
+        """Reserve a share of the workers for a game of `engine`, until `end`."""
         seconds = self._seconds(engine, opponent)
         return Game(engine, self._pools[_kind(seconds, opponent)].enter(opponent, seconds))
 
@@ -247,28 +246,28 @@ class Thinker:
         return {kind.name.lower(): pool.waiting for kind, pool in self._pools.items()}
 
     def end(self, game: Game) -> None:
-        """End a game, once."""
+        """End a game. Call it once for each game."""
         game.claim.pool.leave(game.claim)
 
     async def column(self, game: Game, board: Board, rest: float | None) -> int:
-        """Return the column that the game's engine plays, which has `rest` seconds left, or no clock."""
+        """Return the column of the game's engine. `rest` is the seconds on its clock, None without one."""
         engine, pool = game.engine, game.claim.pool
         if engine in INSTANT:
-            return engine_named(engine)(board, _GLANCE)
+            return engine_named(engine)(board, _GLANCE_SECONDS)
         time = self._time(rest)
         budget, late = pool.part() * time, trio.current_time() + time
         with trio.CancelScope(deadline=math.inf if engine in UNHURRIED else late) as waiting:
             async with pool.worker(game.claim):
                 waiting.deadline = math.inf
                 for _ in range(TRIES):
-                    seconds = max(_GLANCE, min(budget, late - trio.current_time()))
+                    seconds = max(_GLANCE_SECONDS, min(budget, late - trio.current_time()))
                     column = await self._thought(engine, board, seconds)
                     if column is not None:
                         return column
-        return engine_named(_HASTY)(board, _GLANCE)
+        return engine_named(_GLANCE_ENGINE)(board, _GLANCE_SECONDS)
 
     async def _thought(self, engine: str, board: Board, budget: float) -> int | None:
-        """Return the column that `engine` finds in a worker process; None where the worker is lost."""
+        """Return the column that `engine` finds in a worker process; None if the worker is lost."""
         try:
             column: int = await trio_parallel.run_sync(
                 think, engine, board, budget, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
@@ -279,9 +278,9 @@ class Thinker:
         return column
 
     def _log(self, engine: str, error: Exception) -> None:
-        """Log now and then that a worker was lost: where none can be started, each move loses one."""
+        """Log that a worker was lost, but not each time: if none can be started, each move loses one."""
         self.lost += 1
-        if self._words.passes(trio.current_time()):
+        if self._throttle.passes(trio.current_time()):
             logger.warning(
                 "a worker was lost while %s thought, %d times so far: %s",
                 *(engine, self.lost, error),
@@ -295,7 +294,7 @@ class Thinker:
     def _seconds(self, engine: str, opponent: Opponent) -> float:
         """Return the seconds that a move of `engine` needs."""
         if opponent.clocked:
-            return min(_SECONDS[engine], self._time(self._terms.clock) / _CONTENT)
+            return min(_SECONDS[engine], self._time(self._terms.clock) / _ENOUGH_PART)
         return min(_SECONDS[engine], self._time(None))
 
 

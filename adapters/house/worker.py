@@ -1,7 +1,6 @@
-"""What a worker process does: think about one move, with a low priority.
+"""The work of a worker process: think about one move, with a low priority.
 
-A new process imports this module and what this imports, and a game waits for that: so this imports engines
-and nothing else.
+A new process imports this module and all that it imports, while a game waits. So this imports only engines.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""The command ``c4gateway match``: options in, games played, a table out.
+"""The command ``c4gateway match``: reads options, plays the games, and prints a table.
 
-It stops in good order on Ctrl-C, SIGTERM and SIGHUP: what was played is shown, and the match can go on.
+On Ctrl-C, SIGTERM and SIGHUP it prints what was played; the match can be resumed.
 """
 
 import signal
@@ -33,14 +33,14 @@ LIVE = 100
 def main(arguments: Sequence[str]) -> int:
     """Play; return the exit status."""
     options, plan = parse(arguments)
-    sys.setswitchinterval(1e-4)  # a thread that computes a table gives way to the games
+    sys.setswitchinterval(1e-4)  # so that the thread that computes a table delays no game
     status = 1
     try:
         with _journal(options, plan) as journal:
             status = trio.run(_play, options, journal)
     except* (OSError, ValueError) as errors:
         print(f"c4gateway: error: {in_one_line(errors)}", file=sys.stderr)
-    except* KeyboardInterrupt:  # before anybody listened for it
+    except* KeyboardInterrupt:  # before the signals are received below
         status = 128 + signal.SIGINT
     return status
 
@@ -61,7 +61,7 @@ def _journal(options: Options, plan: Plan | None) -> Journal:
 
 
 async def _play(options: Options, journal: Journal) -> int:
-    """Play until the end or a signal, show and write what came of it, and return the exit status."""
+    """Play until the end or a signal, print and write the results, and return the exit status."""
     logs = options.logs or journal.path.with_name(f"{journal.path.name}.logs")
     logs.mkdir(parents=True, exist_ok=True)
     began, signals = time.monotonic(), list[int]()
@@ -72,7 +72,7 @@ async def _play(options: Options, journal: Journal) -> int:
         return Report(match.tally, plan.sprt, match.games, left, match.played, seconds, match.failed)
 
     async def lines() -> list[str]:
-        """A thread works out how it stands, so that no game has to wait for it."""
+        """Return the table of results. A thread computes it, so that it delays no game."""
         return await trio.to_thread.run_sync(report().lines, LIVE)
 
     screen = Screen(lines, lambda: "; ".join(report().summary()), sys.stderr)
@@ -95,7 +95,7 @@ async def _play(options: Options, journal: Journal) -> int:
     try:
         end = report()
         write_out(f"{line}\n" for line in [*end.lines(SAMPLES), "", *end.details()])
-    finally:  # the files do not need a standard output that works
+    finally:  # write the files even if standard output fails
         for path, form in ((options.pgn, pgn.write), (options.jsonl, jsonl.write)):
             if path is not None:
                 _write(path, form(played.record for played in journal.load()))
@@ -109,7 +109,7 @@ async def _play(options: Options, journal: Journal) -> int:
 
 
 def _table(shared: Network, match: Match, pairing: int) -> MatchTable:
-    """Return a table for a pairing: on a wire where one of the players is a bot."""
+    """Return a table for a pairing: on a wire if one of the players is a bot."""
     texts = [match.plan.players[each][1] for each in match.schedule.pairings[pairing]]
     return WireTable(match, pairing, shared) if any(map(is_command, texts)) else EngineTable(match, pairing)
 

@@ -20,7 +20,7 @@ from gateway.options.terminal import in_one_line
 
 DESCRIPTION = """\
 Plays many games between bots, engines, or both, and says how strong they are. Bots are processes that are
-started and told a port of a private server.
+started with the number of a port of a private server.
 """
 EPILOG = """\
 A player is a command with {port} in it, which stands for the port that it has to connect to in whatever
@@ -38,7 +38,7 @@ result, the system refused something or the test cannot be decided, 2 for wrong 
 STATE = "match.jsonl"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,31}")
 _FIXED = ("player", "games", "gauntlet", "clock", "idle", "think", "strict", "openings", "seed", "sprt")
-"""Options that are in the file of a match, and that cannot change when it goes on."""
+"""Options that the file of a match keeps, and that cannot change when it is resumed."""
 _GAMES, _MOST_WITH_TEST = 100, 20_000
 _MOST = 10**7
 
@@ -66,7 +66,7 @@ _SECONDS = seconds(0.001)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options as they are typed; None for those in the file of a match that are not."""
+    """The options as they are typed. When a match is resumed, those in its file are None."""
 
     player: list[tuple[str, str]] | None = several(
         "a player; two of them or more",
@@ -117,12 +117,12 @@ class Options:
 
 
 def parse(arguments: Sequence[str]) -> tuple[Options, Plan | None]:
-    """Return the options, which follow the first word, and the match; None where its file says what it is.
+    """Return the options, which follow the first word, and the plan; None if the match is resumed.
 
-    Exits with status 2, after a line on stderr, where they are wrong.
+    Exits with status 2 if they are wrong, after a line on stderr.
     """
     if "" not in sys.path:
-        sys.path.append("")  # an engine of one's own is looked for where one stands
+        sys.path.append("")  # a user's own engine is in the current directory
     parser = Parser("c4gateway match", DESCRIPTION, EPILOG.replace("ENGINES", CATALOGUE))
     options = read(parser, Options, arguments[1:])
     fixed = [each for each in _FIXED if getattr(options, each) is not None]
@@ -139,7 +139,7 @@ def parse(arguments: Sequence[str]) -> tuple[Options, Plan | None]:
 
 
 def numbered(further: int) -> Path:
-    """Return the latest of the files that matches get here without --state, or a `further` one."""
+    """Return the latest file of a match without --state here; with `further` 1, the next one."""
     first = Path(STATE)
     pattern = re.compile(rf"{first.stem}(?:-([1-9][0-9]*))?{first.suffix}")
     matched = [pattern.fullmatch(each.name) for each in Path().iterdir()]
@@ -148,7 +148,7 @@ def numbered(further: int) -> Path:
 
 
 def _check_files(options: Options, state: Path) -> None:
-    """See that each file can be written, over no other one, before games are played. Raises ValueError."""
+    """Check that each file can be written and that no two are the same. Raises ValueError."""
     written = [each for each in (options.pgn, options.jsonl, options.json) if each is not None]
     seen = set[str]()
     for file in [state, *written]:
@@ -168,7 +168,7 @@ def _check_files(options: Options, state: Path) -> None:
 
 
 def _plan(options: Options) -> Plan:
-    """Return the match that is asked for. Raises OSError, ValueError."""
+    """Return the plan of the match that the options describe. Raises OSError, ValueError."""
     players = options.player or []
     if len(players) < 2 or len({name for name, _ in players}) < len(players):
         raise ValueError("a match needs two or more --player NAME=WHO, with different names")
@@ -209,7 +209,7 @@ def _sprt(words: Sequence[str]) -> Sprt:
 
 
 def _openings(text: str, players: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return what the plan says of openings."""
+    """Return the plan's fields for the openings. Raises OSError, ValueError."""
     for name, who in players:
         if is_command(who):
             raise ValueError(f"--openings: {name} is a bot on a wire, which starts from the empty board")

@@ -1,6 +1,6 @@
-"""The table that is drawn anew as games end, on a terminal; elsewhere a line now and then.
+"""A table of figures that is redrawn on a terminal while games go on; elsewhere a line from time to time.
 
-What went wrong with a player stands above the table, and stays.
+Messages about players are printed above the table, and stay.
 """
 
 import shutil
@@ -15,27 +15,27 @@ PERIOD = 1.0
 SELDOM = 30.0
 """Seconds between two lines elsewhere."""
 _LEAST = 5
-"""Lines of a table that are shown in any case."""
+"""Lines of a table that are always shown."""
 
 
 class Screen:
-    """What people see meanwhile."""
+    """The output while games go on."""
 
     def __init__(
         self, lines: Callable[[], Awaitable[Sequence[str]]], line: Callable[[], str], out: TextIO
     ) -> None:
-        """`lines` returns the table, after a while. `line` says the same in short."""
+        """`lines` computes the table. `line` returns a summary in one line."""
         self._lines = lines
         self._line = line
         self._out = out
         self._drawn: Sequence[str] = ()
 
     def tell(self, text: str) -> None:
-        """Write a line that stays."""
+        """Print a line that stays."""
         self._draw(self._drawn, f"{time.strftime('%H:%M:%S')} {text}\n")
 
     async def run(self) -> None:
-        """Show how it stands, again and again, until cancelled. Then nothing of that is left."""
+        """Print the state of the match again and again, until cancelled; then clear the table."""
         try:
             while True:
                 if self._out.isatty():
@@ -49,10 +49,10 @@ class Screen:
             self._draw(())
 
     def _draw(self, lines: Sequence[str], above: str = "") -> None:
-        """Replace the table that is there by another one, below a text that stays.
+        """Replace the table by another one, below a text that stays.
 
-        Each line is cut, so that it stays one. What has left the screen at its top cannot be cleared, so a
-        long table is shown in part.
+        Each line is cut to the terminal's width. Lines that have left the screen at its top cannot be
+        cleared, so a long table is shown in part.
         """
         room = max(_LEAST, shutil.get_terminal_size().lines - 1)
         if len(lines) > room:

@@ -1,8 +1,8 @@
-"""A table at which a player is a bot on a wire: a hub for the two, and a port and a process for each.
+"""A table at which a player is a bot on a wire: one hub, and for each player a port and a process.
 
-A player is known by the port that it comes by, whatever name it gives, and wishes for opponents or other
-tables change nothing. A bot that ends after a game, as it should or not, is started again; one that fails
-several times without a game in between plays no more, and all others go on.
+The port identifies a player, whatever name it gives; its wishes for opponents or tables have no effect. A bot
+whose process ends is started again. One that fails several times without a game in between is dropped, and
+all others go on.
 """
 
 import math
@@ -49,23 +49,23 @@ from gateway.store.records import WORDS, record_of
 HOST = "127.0.0.1"
 BOT = running("adapters.bot")
 CONNECTIONS = 8
-"""Connections that one player of a table may have at once: nobody takes those of the others."""
+"""The most connections of one player at a table, so that no player uses up those of the others."""
 NOTICE = 10.0
-"""Seconds until it is told that a bot asks for no game: it may be looking for one elsewhere."""
+"""Seconds after which the match reports that a bot asks for no game: it may use another port."""
 SHOWN = 80
-"""Characters that are shown of a text that is no message."""
+"""The most characters of a text that is no message which are shown."""
 
 
-# The words that start a player.
+# The command lines that start players.
 
 
 def is_command(text: str) -> bool:
-    """Whether a player is a command: it wants to be told a port. All others are engines."""
+    """Whether a player is a command, which has ``{port}`` in it. All others are engines."""
     return "{port}" in text
 
 
 def command(text: str, name: str, host: str, port: int) -> list[str]:
-    """Return the words of a bot's command. Raises ValueError where quotes do not match."""
+    """Return the words of a bot's command. Raises ValueError if quotes do not match."""
     words = shlex.split(text)
     for place, value in (("{host}", host), ("{port}", str(port)), ("{name}", name)):
         words = [word.replace(place, value) for word in words]
@@ -73,7 +73,7 @@ def command(text: str, name: str, host: str, port: int) -> list[str]:
 
 
 def engine(text: str, name: str, address: str, think: float | None) -> list[str]:
-    """Return the words of the c4bot that plays an engine against a bot, without a clock of its own."""
+    """Return the words of the c4bot command that plays an engine against a bot."""
     (dialect,) = (each for each in DIALECTS if not each.scheme)
     thinking = () if think is None else ("--think", str(think))
     return [*BOT, dialect.option, address, "--engine", text, "--name", name, "--games", "0", *thinking]
@@ -84,7 +84,7 @@ def engine(text: str, name: str, address: str, think: float | None) -> list[str]
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The means to serve clients."""
+    """The parts of a server that all tables share."""
 
     poller: Poller
     turns: Turns
@@ -99,7 +99,7 @@ class Network:
 
 @asynccontextmanager
 async def network() -> AsyncIterator[Network]:
-    """The means to serve clients on this machine, of all dialects, for as long as the block lasts."""
+    """Open the shared parts for as long as the block lasts."""
     turns, options = Turns(), parse(["--db", "none", "--no-web"], DIALECTS)
     trio.lowlevel.add_instrument(turns)
     try:
@@ -113,9 +113,9 @@ async def network() -> AsyncIterator[Network]:
 
 
 class WireTable(MatchTable, Matchmaker, NoResults):
-    """Two players of whom at least one is a bot on a wire.
+    """A table with two players of whom at least one is a bot on a wire.
 
-    It is the matchmaker of its hub, with a seat for each side of the pairing, and takes the hub's results.
+    It is the matchmaker of its hub, with a seat for each side of the pairing, and receives the hub's results.
     The origin of a seat is the number of its side, 0 or 1.
     """
 
@@ -125,9 +125,9 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         self._epoch = time.time() - trio.current_time()
         self._over = trio.Event()
         self._seats: list[int | None] = [None, None]
-        """The seat that entered last from each side: a bot may be back before it is known to be gone."""
+        """The latest seat of each side. A bot may be back before its old seat has left."""
         self._has_come = [False, False]
-        """Whether each side's process has had a seat."""
+        """Whether each side's present process has had a seat."""
         self._turns: list[Turn | None] = [None, None]
         self._decisions: deque[Decision] = deque()
         self._series: Pair | None = None
@@ -135,17 +135,17 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         self._opener = 0
         """The side that opens its first game."""
         self._number: int | None = None
-        """The game that is on."""
+        """The number of the game that is on."""
         self._late = [0, 0]
         """Late moves in it, of each side."""
         self._not_played = [0, 0]
-        """Games that each side left or lost before it began to play, without one that counts between them.
+        """Games in a row that each side left or lost before it began to play.
 
-        Not in the counter of `fail`: where a process ends in such a game both are noted, in either order, and
-        it would have failed twice; and one that goes on can spoil several games.
+        Not counted by `fail`: if a process ends in such a game, both would count it, and a process that goes
+        on can spoil several games.
         """
         self._games = [0, 0]
-        """Games of each side, with those that its opponent left or lost before it began to play."""
+        """Games of each side, including those that its opponent left or lost before it began to play."""
         self._absence = [trio.CancelScope(), trio.CancelScope()]
         """Cancelled when a side has had no seat for too long."""
 
@@ -162,7 +162,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
             nursery.cancel_scope.cancel()
 
     def next_game(self) -> int | None:
-        """Return the number of the next game; where there is none, the table is over."""
+        """Return the number of the next game; if there is none, end the table and return None."""
         number = super().next_game()
         if number is None:
             self._over.set()
@@ -171,7 +171,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     # The matchmaker.
 
     def enter(self, entry: Entry) -> None:
-        """Let everybody in, but for what the hub objects to."""
+        """Admit everyone but those to whom the hub objects."""
         if not entry.against:
             side = int(entry.origin)
             self._seats[side] = entry.seat
@@ -180,7 +180,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         self._decisions.append(Decision(entry.seat, entry.against))
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Let a seat wait for the other side."""
+        """Record that a seat waits for the other side."""
         if turn.seat in self._seats:
             self._turns[self._seats.index(turn.seat)] = turn
 
@@ -192,7 +192,10 @@ class WireTable(MatchTable, Matchmaker, NoResults):
             self._absence[side].deadline = trio.current_time() + PATIENCE
 
     def answers(self, now: float) -> Iterator[Answer]:
-        """Yield decisions, then a pair where both sides wait: for games of which each swaps the colours."""
+        """Yield decisions, then a pair if both sides wait.
+
+        A series lasts as long as its games alternate the opener.
+        """
         while self._decisions:
             yield self._decisions.popleft()
         one, two = self._turns
@@ -207,29 +210,30 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         yield self._series
 
     def began(self, match: Paired, game: int) -> None:
-        """Note which game that is: the next one in which this side opens."""
+        """Record which game this is: the next unplayed one with this opener."""
         opener = (self._opener + game - 1) % 2
         self._number = next((each for each in self.unplayed if each % 2 == opener), None)
         self._late = [0, 0]
 
     def finished(self, match: Paired) -> None:
-        """Let the next series begin."""
+        """Allow the next series to begin."""
         if match is self._series:
             self._series = None
 
     # Games.
 
     def keep(self, finished: Finished) -> None:
-        """Take in a game. The hub would make an error end that game alone: one here ends the match."""
+        """Count a game. An error here ends the match; the hub would only end that game."""
         try:
             self._take_in(finished)
         except Exception as error:
             self._match.stop(error)
 
     def _take_in(self, finished: Finished) -> None:
-        """Count a game, unless it has no result, or who lost it had not begun to play."""
+        """Count a game, unless it has no result, or the loser had not begun to play."""
         number, self._number = self._number, None
-        # One that ends because we end its connections is no game: the task that reports it is cancelled.
+        # A game that ends because this task closes its connections does not count: then the task is
+        # cancelled.
         is_ours = trio.current_effective_deadline() == -math.inf
         if number is None or is_ours or not self.is_wanted(number):
             return
@@ -246,22 +250,23 @@ class WireTable(MatchTable, Matchmaker, NoResults):
             return
         was_late = record.winner is not None and late[1 - record.winner]
         if was_late and self._match.plan.strict and record.reason is Reason.ILLEGAL:
-            record = replace(record, reason=Reason.TIME)  # a late move is passed on as one that is none
+            record = replace(record, reason=Reason.TIME)  # a late move was submitted as an invalid one
         self._games = [games + 1 for games in self._games]
         self._not_played = [0, 0]
         self.count(number, record, late)
 
     def _note_not_played(self, side: int, why: str) -> None:
-        """Let the game be played again, unless that has been so too often."""
+        """Count a game that has to be played again; drop the player after too many in a row."""
         self._games[1 - side] += 1
         self._not_played[side] += 1
         if self._not_played[side] == TRIES:
             self._match.drop(self._pair[side], f"{TRIES} times in a row {why}")
 
     def is_too_late(self, side: int, seconds: float) -> bool:
-        """Count a move that took so long if it is late; return whether that loses the game."""
+        """Count a move that took `seconds`, if it is late; return whether it loses the game."""
         plan = self._match.plan
-        has_clock = is_command(self._players[side][1])  # a bot has that of the server, and no other
+        # A bot has the clock of the server, and no other limit
+        has_clock = is_command(self._players[side][1])
         if has_clock or plan.think is None or seconds <= plan.think + MARGIN:
             return False
         self._late[side] += 1
@@ -269,7 +274,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         return plan.strict
 
     def complain(self, side: int, what: str) -> None:
-        """Tell what went wrong with a player."""
+        """Report a problem with a player."""
         self._match.complain(self._pair[side], what, self._match.log(self._players[side][0]))
 
     # Ports and processes.
@@ -302,7 +307,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         return port
 
     async def _keep_process(self, side: int, port: int) -> None:
-        """Start a player's process, and start it again when it ends, until it fails too often."""
+        """Start a player's process, and start it again when it ends, until it has failed too often."""
         name, text = self._players[side]
         if is_command(text):
             words = command(text, name, HOST, port)
@@ -323,8 +328,8 @@ class WireTable(MatchTable, Matchmaker, NoResults):
                 self.fail(side, ending, log)
 
     async def _ending(self, process: trio.Process, side: int, port: int) -> str:
-        """Wait for a process's end; return what is wrong with it, if anything is."""
-        is_there = self._seats[side] is not None  # it may be faster than what starts it
+        """Wait for a process's end; return what went wrong, or an empty string."""
+        is_there = self._seats[side] is not None  # the bot may be faster than the task that starts it
         until = math.inf if is_there else trio.current_time() + PATIENCE
         absence = self._absence[side] = trio.CancelScope(deadline=until)
         with absence:
@@ -340,7 +345,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
 
 
 class PortHub:
-    """The hub as the clients of one port see it: all of them have the seat of one side."""
+    """The hub as the clients of one port see it: all of them sit at one side."""
 
     def __init__(self, hub: Hub, table: WireTable, side: int) -> None:
         self.results, self.feed = hub.results, hub.feed
@@ -350,16 +355,16 @@ class PortHub:
         self._table = table
         self._side = side
         self._asked: tuple[Seat, float] | None = None
-        """Whose move is asked for, and since when."""
+        """The seat that has to move, and since when."""
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
-        """Return a seat for a player who has just come by this port."""
+        """Return a seat for a client of this port."""
         return self._hub.open(mailbox, manners, now, str(self._side))
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Pass on a command; tell of a text that is none, which the client's connection still has.
+        """Submit a command. Report a text that is no message; the client's connection still has it.
 
-        A move that is too late is passed on as one that is none.
+        A move that is too late is submitted as an invalid one.
         """
         if isinstance(command, Unreadable) and isinstance(seat.mailbox, Connection):
             text = seat.mailbox.unreadable[:SHOWN]
@@ -371,6 +376,6 @@ class PortHub:
         return self._hub.submit(seat, command, now)
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Pass on that a request to move has left."""
+        """Record and pass on that a request to move has left."""
         self._asked = seat, now
         self._hub.handed(seat, request, now)

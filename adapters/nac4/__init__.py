@@ -1,4 +1,4 @@
-"""nac4: bots that come by websocket, are shown boards, and play by the clock."""
+"""The nac4 dialect: bots come by websocket, receive boards, and play on a clock."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
-"""What PROTOCOL.md asks of nac4 clients, for `c4gateway check`.
+"""The rules of PROTOCOL.md that `c4gateway check` applies to nac4 clients.
 
-Knows the clauses that a client can keep or break, and which of them a refused message has broken.
+Knows the clauses that a client can keep or break, and which clause a refused message breaks.
 """
 
 from adapters.client.rules import ClientText, Requirements, Rule, Topic, first_of, websocket_rules
@@ -18,17 +18,17 @@ _RULES = websocket_rules(close="1.11", packets="1.2") | {
         "has a name of 1 to 64 letters, digits, - and _",
         "send connect and one word of ASCII letters, digits, - and _",
     ),
-    Topic.ENTRY: Rule("3.1", "says connect and its name first", "send connect NAME before anything else"),
+    Topic.ENTRY: Rule("3.1", "sends connect and its name first", "send connect NAME before anything else"),
     Topic.REFUSED: Rule(
         "4.3",
         "ends, or tries again, at not-connected",
-        "look at the first answer: behind not-connected comes no game; connect anew, or end",
+        "look at the first answer: after not-connected no game comes; connect again, or end",
         is_grave=False,
     ),
     Topic.WAIT: Rule(
         "4.1",
-        "waits behind connected until an opponent comes",
-        "do not time out between connected and newgame: nobody may come for hours",
+        "waits after connected until an opponent comes",
+        "do not time out between connected and newgame: an opponent may take hours to come",
         behind=Topic.SLOW,
     ),
     Topic.OPENING: Rule("5.1", "moves first at genmove with an empty board", "answer genmove with playmove"),
@@ -42,20 +42,20 @@ _RULES = websocket_rules(close="1.11", packets="1.2") | {
     ),
     Topic.TURN: Rule(
         "5.5",
-        "says playmove once for each genmove, and else not",
+        "sends playmove once for each genmove, and at no other time",
         "send one playmove for each genmove, and no other",
     ),
-    Topic.AGAIN: Rule("5.6", "says connect once", "send connect once for each connection"),
-    Topic.WORDS: Rule("5.6", "says nothing but connect and playmove", "send only the messages of section 2"),
-    Topic.WIN: Rule("5.7", "goes on after a won game", "wait for newgame behind endgame"),
-    Topic.LOSS: Rule("5.7", "goes on after a lost game", "wait for newgame behind endgame"),
+    Topic.AGAIN: Rule("5.6", "sends connect once", "send connect once for each connection"),
+    Topic.WORDS: Rule("5.6", "sends nothing but connect and playmove", "send only the messages of section 2"),
+    Topic.WIN: Rule("5.7", "goes on after a won game", "wait for newgame after endgame"),
+    Topic.LOSS: Rule("5.7", "goes on after a lost game", "wait for newgame after endgame"),
     Topic.DRAW: Rule(
-        "5.8", "goes on after Tie", "Tie is a status like WinR and WinY; wait for newgame behind it"
+        "5.8", "goes on after Tie", "Tie is a status like WinR and WinY; wait for newgame after it"
     ),
     Topic.NEXT: Rule(
         "5.9",
         "plays the next game on the same connection, from an empty board",
-        "stay behind endgame; forget board and colour at each newgame, and take them from genmove",
+        "stay connected after endgame; at each newgame forget board and colour, which genmove tells",
     ),
     Topic.LEFT: Rule(
         "5.10",
@@ -65,8 +65,8 @@ _RULES = websocket_rules(close="1.11", packets="1.2") | {
     ),
     Topic.QUIRK: Rule(
         "5.11",
-        "copes with endgame with Ok in the middle of a game, as the original says it",
-        "believe the status, and not the board: the opponent has left",
+        "copes with endgame with Ok in the middle of a game, as the original sends it",
+        "trust the status, not the board: the opponent has left",
     ),
     Topic.LEFT_ASKED: Rule(
         "5.12",

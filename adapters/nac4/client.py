@@ -1,7 +1,7 @@
-"""The client's side of nac4: a connection to any server of the dialect, and a player's part in the talk.
+"""The client's side of nac4: a connection to any server of the dialect, and a player's dialogue on it.
 
-The server shows boards, not moves; the talk finds the moves by following the boards. The original does not
-tell that an opponent left: it only sends the next `newgame` (PROTOCOL.md 5.10).
+The server sends boards, not moves, so the talk finds the moves by comparing boards. The original sends no
+message when an opponent leaves: only the next `newgame` comes (PROTOCOL.md 5.10).
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -28,8 +28,8 @@ from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
 
 Nac4Client: TypeAlias = Client[ClientMessage, ServerMessage]
 
-_PASSING = (" already used", "table is full", "not available now")
-"""How a refusal ends that may be gone later."""
+_TEMPORARY = (" already used", "table is full", "not available now")
+"""How a refusal ends that a client may repeat later with success."""
 _SIDES: dict[str, Side] = {"R": FIRST, "Y": SECOND}
 _REASONS = {"Ok": "", "Timeout": "out of time", "Disconnected": "disconnected"}
 
@@ -52,7 +52,7 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
 
 
 class Nac4Talk(Talk[ClientMessage, ServerMessage]):
-    """The conversation on one connection. The server begins the next game by itself (PROTOCOL.md 5.9)."""
+    """A player's dialogue on one connection. The server begins the next game by itself (PROTOCOL.md 5.9)."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -61,20 +61,20 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
         self._playing = False
 
     def hello(self) -> Sequence[ClientMessage]:
-        """Return what is said first."""
+        """Return the first messages to send."""
         return [Connect(self._name)]
 
     def move(self, column: int) -> ClientMessage:
-        """Return the move."""
+        """Return the message for a move."""
         return PlayMove(column)
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
-        """Yield what a message means. Raises Refused, WireError."""
+        """Yield what a message means to the player. Raises Refused, WireError."""
         match message:
             case Connected():
                 pass
             case NotConnected(info):
-                raise Refused(info, passes=info.endswith(_PASSING))
+                raise Refused(info, passes=info.endswith(_TEMPORARY))
             case NewGame():
                 yield from self._began(message)
             case GenMove(cells, color, _, time):
@@ -97,7 +97,7 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
             self._side = FIRST if game.red == self._name else SECOND
             names.remove(self._name)
             yield Began(self._side, names[0])
-        else:  # two of one name: which of them this is comes with the first board
+        else:  # both players have this name: the first board shows which of them this is
             self._side = None
             yield Began()
 
@@ -109,15 +109,15 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
             result = Result.LEFT
         else:
             result = Result.WON if end.status == f"Win{end.color}" else Result.LOST
-        with suppress(WireError):  # even where the board is strange, the result holds
+        with suppress(WireError):  # the result counts even if the board cannot be explained
             self._board = followed(self._board, end.board)
         return Over(result, self._board, _SIDES[end.color], _REASONS[end.battle])
 
 
 def followed(board: Board, cells: str) -> Board:
-    """Return the board that `cells` shows: `board`, or one a move or two later.
+    """Return the board that `cells` shows: `board`, or one that follows from it by one or two moves.
 
-    Raises WireError where there is no such board.
+    Raises WireError if there is no such board.
     """
     boards = [board]
     for _ in range(3):
@@ -131,7 +131,7 @@ def followed(board: Board, cells: str) -> Board:
             for column in range(COLUMNS)
             if each.has_room(column)
         ]
-    raise WireError("a board that does not follow from the one before")
+    raise WireError("the board does not follow from the one before")
 
 
 def _shown(board: Board) -> str:

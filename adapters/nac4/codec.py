@@ -1,8 +1,8 @@
-"""Text of the nac4 dialect, as in PROTOCOL.md 2.
+"""The texts of the nac4 dialect (PROTOCOL.md 2).
 
-Knows the words of a message and their spelling; does not know frames, nor what a message is good for. The
-rule it keeps: strict in what it writes, and in the words that it reads; lenient in the blanks around
-them, a message's CRLF among these (PROTOCOL.md 1.3).
+Knows the words of a message and their spelling. Does not know frames, nor what a message does. It is strict
+in what it writes and in the words that it reads, and lenient in white space, which includes the CR LF at the
+end of a message (PROTOCOL.md 1.3).
 """
 
 import re
@@ -26,12 +26,12 @@ from adapters.nac4.messages import (
 _USER = re.compile(rf"[A-Za-z0-9_-]{{1,{USER_LIMIT}}}")
 _MOVE = re.compile(r"-?[0-9]+")
 BEFORE_TOKEN = re.compile(r"^\s*connect\s+\S+\s")
-"""What a token follows in a client's text."""
+"""The part of a client's text that precedes a token."""
 _BOARD = re.compile(r"[.RY]{42}")
 _TIME = re.compile(r"[0-9]*\.[0-9]+")
 _COLORS = ("R", "Y")
 _SHORT = 16
-"""Characters of a text that is worth remembering."""
+"""Texts of up to this many characters are cached."""
 _TURNS = (("R", "PlayR"), ("Y", "PlayY"))
 _RESULTS = ("WinR", "WinY", "Tie", "PlayR", "PlayY")
 _BATTLES = ("Ok", "Timeout", "Disconnected")
@@ -41,8 +41,8 @@ class Nac4Codec:
     """The server's side of the dialect."""
 
     def decode(self, text: str) -> ClientMessage:
-        """Return the client message that `text` is, whatever blanks stand around its words."""
-        return _remembered(text) if len(text) <= _SHORT else _client_message(text)
+        """Return the client message in `text`. White space around words does not matter. Raises WireError."""
+        return _cached_message(text) if len(text) <= _SHORT else _client_message(text)
 
     def encode(self, message: ServerMessage) -> str:
         """Return the text of a server message."""
@@ -69,15 +69,15 @@ def _client_message(text: str) -> ClientMessage:
     raise WireError("expected connect or playmove")
 
 
-_remembered = lru_cache(maxsize=64)(_client_message)
-"""Bots send the same seven texts over and over, and messages are immutable."""
+_cached_message = lru_cache(maxsize=64)(_client_message)
+"""Cached, because bots send the same seven texts again and again. Messages are immutable."""
 
 
 class TokenCodec(Nac4Codec):
-    """The same where names are protected: a token may follow a name (PROTOCOL.md 3.8)."""
+    """The same on a server with protected names: a token may follow the name (PROTOCOL.md 3.8)."""
 
     def decode(self, text: str) -> ClientMessage:
-        """Return the client message that `text` is."""
+        """Return the client message in `text`. Raises WireError."""
         try:
             return super().decode(text)
         except WireError:
@@ -100,7 +100,7 @@ class Nac4ClientCodec:
         assert_never(message)
 
     def decode(self, text: str) -> ServerMessage:
-        """Return the server message that `text` is. Raises WireError."""
+        """Return the server message in `text`. Raises WireError."""
         match text.split():
             case ["genmove", board, color, status, time] if _BOARD.fullmatch(board) and _TIME.fullmatch(time):
                 if (color, status) in _TURNS:
@@ -114,4 +114,4 @@ class Nac4ClientCodec:
                 return Connected(" ".join(info))
             case ["not-connected", *info]:
                 return NotConnected(" ".join(info))
-        raise WireError(f"no message of a nac4 server: {text!r}")
+        raise WireError(f"not a message of a nac4 server: {text!r}")

@@ -1,13 +1,13 @@
 """The messages of the nac4 dialect (PROTOCOL.md 2).
 
-Values only: how a message is spelled is the codec's affair, what it means the translator's.
+Only values. The codec knows how a message is spelled, the translator what it means.
 """
 
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 USER_LIMIT = 64
-"""Characters that a name may have (PROTOCOL.md 3.2)."""
+"""The most characters that a name may have (PROTOCOL.md 3.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Connect:
 
     user: str
     token: str | None = field(default=None, repr=False, compare=False)
-    """What lets a player bear a protected name (PROTOCOL.md 3.8)."""
+    """The token for a protected name (PROTOCOL.md 3.8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ ClientMessage: TypeAlias = Connect | PlayMove
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """The client was let in."""
+    """The server let the client in."""
 
     info: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotConnected:
-    """The client was not let in."""
+    """The server did not let the client in."""
 
     info: str
 
@@ -53,19 +53,19 @@ class NewGame:
 
 
 class GenMove(NamedTuple):
-    """The receiver's move is asked for.
+    """The receiver has to move.
 
-    A NamedTuple, which is made faster than a frozen dataclass: every move makes one.
+    A NamedTuple, because it is created faster than a frozen dataclass, and every move creates one.
     """
 
     board: str
-    """42 of ``.RY``: row 0, at the bottom, first; column 0 first in each row."""
+    """42 characters of ``.RY``: row 0, the lowest, comes first, and each row begins with column 0."""
     color: str
-    """The receiver's: ``R`` or ``Y``."""
+    """The receiver's colour: ``R`` or ``Y``."""
     status: str
     """``PlayR`` or ``PlayY``."""
     time: float
-    """The receiver's remaining seconds."""
+    """The seconds that the receiver has left, 0 or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ class EndGame:
     board: str
     color: str
     status: str
-    """``WinR``, ``WinY`` or ``Tie``."""
+    """``WinR``, ``WinY`` or ``Tie``; ``PlayR`` or ``PlayY`` for a game without a result (PROTOCOL.md
+    5.14)."""
     battle: str
     """``Ok``, ``Timeout`` or ``Disconnected``."""
 

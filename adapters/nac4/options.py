@@ -1,4 +1,4 @@
-"""The options of the server that concern this dialect alone."""
+"""The server's options for the nac4 dialect."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from gateway.options.table import flag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nac4Options:
-    """How its players are served."""
+    """The options of the nac4 front end."""
 
     nac4_original: bool = flag(
         "send nac4 players 'Ok', not 'Disconnected', when the opponent left, as the original client needs it"

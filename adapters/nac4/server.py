@@ -1,7 +1,7 @@
-"""The nac4 front end: a websocket port where clients say ``connect``.
+"""The nac4 front end, for clients that come by websocket.
 
-Puts the dialect's parts together for one connection. A client says in the URL where it wants to play, so that
-is read here and not in a message (PROTOCOL.md 4).
+Puts the dialect's parts together for one connection. The URL says where a client wants to play, so it is read
+here and not in a message (PROTOCOL.md 4).
 """
 
 from adapters.client.accepted import Accepted, Serve
@@ -14,16 +14,18 @@ from gateway.hub.hub import HubForPlayers
 
 
 def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, original: bool = False) -> Serve:
-    """Return what serves clients; `original` words endings for those that know no ``Disconnected``.
+    """Return the function that serves clients.
 
-    `accounts` are the protected names, if any.
+    With `original`, an opponent's leaving is announced by ``Ok`` instead of ``Disconnected``, for the
+    original's own client. `accounts` are the protected names, if any.
     """
 
     async def serve(client: Accepted) -> None:
         against = client.asked("against")
         place = place_for(client.asked("table"), None if against is None else Wish(against))
         translator = Nac4Translator(place, original=original)
-        has_tokens = accounts is not None and accounts.protects  # where nobody has one, it is no token
+        # If no name is protected, a second word is no token
+        has_tokens = accounts is not None and accounts.protects
         codec = TokenCodec() if has_tokens else Nac4Codec()
         await checked_connection(hub, client, codec, translator, accounts, BEFORE_TOKEN).run()
 

@@ -1,8 +1,8 @@
-"""The nac4 dialect in the terms of the hub, and back.
+"""Translates between the nac4 dialect and the hub.
 
-Knows what a client of this dialect asks for, what it is told of each event, and its manners. Does not know
-text, sockets, or what its opponent speaks. The rule it keeps: it remembers only what the client was told,
-whether it was let in and which colour it has.
+Knows the command for each client message, the messages for each event, and the dialect's manners. Does not
+know text, sockets, or the opponent's dialect. It remembers only what the client knows: whether the
+client is in, and its colour.
 """
 
 import re
@@ -67,7 +67,7 @@ _EXPECTED = "expected connect and a name of 1 to 64 letters digits minus or unde
 
 
 class Nac4Translator:
-    """What one nac4 client asks for and is told."""
+    """The translator of one nac4 client."""
 
     __slots__ = ("_entered", "_original", "_place", "_side")
 
@@ -79,11 +79,11 @@ class Nac4Translator:
 
     @property
     def manners(self) -> Manners:
-        """What nac4 clients expect."""
+        """The manners of nac4 clients."""
         return MANNERS
 
     def receive(self, message: ClientMessage, number: int = 0) -> Command:
-        """Return what the client asks for."""
+        """Return the command for a message."""
         match message:
             case PlayMove():
                 return Play(message.move, number)
@@ -92,32 +92,34 @@ class Nac4Translator:
         assert_never(message)
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return what the client is told of `event`."""
-        told: Iterable[ServerMessage] = ()
+        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
+        messages: Iterable[ServerMessage] = ()
         match event:
             case Moved():
                 pass  # PROTOCOL.md 5.2
             case ToMove():
                 color = _COLORS[self._side]
-                told = (GenMove(_cells(event.board), color, _PLAY[self._side], event.rest or 0.0),)
+                messages = (GenMove(_cells(event.board), color, _PLAY[self._side], event.rest or 0.0),)
             case Started(_, you, (red, yellow)):
                 self._side = you
-                told = (NewGame(_user(red), _user(yellow)),)
+                messages = (NewGame(_user(red), _user(yellow)),)
             case Ended(_, board, _, reason):
-                told = (EndGame(_cells(board), _COLORS[self._side], _status(event), self._battle(reason)),)
+                messages = (
+                    EndGame(_cells(board), _COLORS[self._side], _status(event), self._battle(reason)),
+                )
             case Entered(name):
                 self._entered = True
-                told = (Connected(f"hello {name}"),)
+                messages = (Connected(f"hello {name}"),)
             case Refused(objections) if not self._entered:
-                told = (NotConnected(_info(objections, asked)),)
+                messages = (NotConnected(_info(objections, asked)),)
             case Refused() | Overlooked() | Shown() | Introduced() | Dismissed():
                 pass  # PROTOCOL.md 5.5, 5.6
             case _:
                 assert_never(event)
-        return told
+        return messages
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
-        """Return how to hang up on the client."""
+        """Return the close code and reason for a dismissal."""
         match dismissed.why:
             case Why.STOPPED:
                 return Farewell(1001, "server stops")
@@ -144,7 +146,7 @@ def _status(ended: Ended) -> str:
 
 
 def _cells(board: Board) -> str:
-    """Return the marks row by row: a table for `translate`, which picks them in that order."""
+    """Return the board's marks, row by row. `draw` returns them by column; `translate` puts them in order."""
     return _ROW_BY_ROW.translate(_CELLS.draw(board).ljust(256)).decode()
 
 

@@ -1,8 +1,8 @@
-"""Waiting for sockets, with one task for all of them.
+"""Waiting for all sockets in one task.
 
-Knows epoll and trio's way of waiting for a file descriptor. Does not know what is read. With a task for each
-socket every move would wake a task and register the socket anew, which is a system call. Here one poll finds
-all readable sockets, and their readers are called at once.
+Knows epoll and how trio waits for a file descriptor. Does not know what is read. With a task for each socket
+every move would wake a task and register the socket again, which is a system call. Here one poll finds all
+readable sockets, and their readers are called at once.
 """
 
 import select
@@ -17,10 +17,10 @@ import trio
 from gateway.runtime.turns import Turns
 
 Ready: TypeAlias = Callable[[], bool]
-"""Reads what there is, without waiting; returns whether to call it again."""
+"""Reads the available bytes without waiting; returns whether to call it again."""
 
 LEAVING = 0.0003
-"""Estimated seconds of work for a task that stops listening; most hang up."""
+"""Estimated seconds of work for a task that stops listening; most then hang up."""
 
 _Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 
@@ -36,7 +36,7 @@ class Poller(Protocol):
         """
 
     def listens(self, sock: socket.socket) -> bool:
-        """Return whether what arrives is read at once: a task listens, and its listening has not ended."""
+        """Return whether bytes are read as soon as they arrive: a task listens, and has not stopped."""
 
     async def wait_writable(self, sock: socket.socket) -> None:
         """Return when the system takes more bytes. Raises trio.ClosedResourceError as `listen` does."""
@@ -46,7 +46,7 @@ class Poller(Protocol):
 
 
 class TaskPoller:
-    """Lets each task wait for its own socket: for systems without epoll, and for clients."""
+    """Waits in a task for each socket: for systems without epoll, and for clients."""
 
     def __init__(self) -> None:
         self._listening: set[int] = set()
@@ -85,7 +85,7 @@ class EpollPoller:
         self._epoll = select.epoll()
         self._listeners: dict[int, _Listener] = {}
         self._ended: dict[trio.lowlevel.Task, outcome.Outcome[None]] = {}
-        """Tasks whose listening has ended, and that have not gone on yet."""
+        """Tasks whose listening has ended and that have not been resumed yet."""
 
     async def run(self) -> None:
         """Poll until cancelled. After that, no task can listen."""
@@ -99,15 +99,16 @@ class EpollPoller:
                 # arrived.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
                     listener = self._listeners.get(number)
-                    if listener is None:  # it was removed while others were called
+                    if listener is None:  # another reader has removed it
                         continue
                     try:
                         if not listener[0]():
                             self._end(number, listener, outcome.Value(None))
-                    except Exception as error:  # kept in no variable: its traceback refers to this frame
+                    # Kept in no variable, because its traceback refers to this frame
+                    except Exception as error:
                         self._end(number, listener, outcome.Error(error))
                 listener = None  # otherwise the last one would live until the next poll
-                # Where many hang up at the same moment, the others are served in between.
+                # If many hang up at the same moment, others are served in between.
                 while self._ended:
                     task = next(iter(self._ended))
                     trio.lowlevel.reschedule(task, self._ended.pop(task))
@@ -147,7 +148,7 @@ class EpollPoller:
             trio.lowlevel.reschedule(listener[1], outcome.Error(trio.ClosedResourceError()))
 
     def _end(self, number: int, listener: _Listener, end: outcome.Outcome[None]) -> None:
-        if self._listeners.get(number) is listener:  # otherwise it was cancelled by what it caused
+        if self._listeners.get(number) is listener:  # otherwise the reader itself has cancelled it
             self._forget(number)
             self._ended[listener[1]] = end
 
@@ -159,7 +160,7 @@ class EpollPoller:
 
 @asynccontextmanager
 async def polling(turns: Turns) -> AsyncIterator[Poller]:
-    """Poll for as long as the block lasts: at once where the system has epoll."""
+    """Provide a poller for as long as the block lasts: an `EpollPoller` if the system has epoll."""
     if not hasattr(select, "epoll"):
         yield TaskPoller()
         return

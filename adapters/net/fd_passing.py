@@ -1,8 +1,8 @@
-"""Sockets of clients, on their way from the server to the web's process.
+"""Passes clients' sockets from the server to the web's process.
 
-Knows both ends of the way, and what goes with a socket: what was read of it, and what is known of its client.
-Does not know HTTP. A socket goes with one datagram over a pair of sockets that outlives the process: those
-on their way when it dies wait for the next one.
+Knows both ends, and what goes with a socket: the bytes that were read from it, and the client's address. Does
+not know HTTP. Each socket goes in one datagram over a pair of sockets that outlives the process. If the
+process dies, the next one gets the sockets that are on their way.
 """
 
 import socket
@@ -11,7 +11,7 @@ from enum import IntFlag
 import trio
 
 LONGEST = 1 << 16
-"""Bytes that may go with a socket."""
+"""The most bytes that may go with a socket."""
 LIMIT = 15.0
 """Seconds that the process has to take sockets when many are on their way."""
 PIECE = 1 << 14
@@ -27,7 +27,7 @@ class FdPassing:
     """The server's end. `socket` is the end for the process."""
 
     def __init__(self) -> None:
-        """Raises OSError."""
+        """Create both ends. Raises OSError."""
         self._ours, self.socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * LONGEST)
         self._ours.setblocking(False)
@@ -36,7 +36,7 @@ class FdPassing:
     async def give(
         self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
     ) -> None:
-        """Give a copy of socket `number`, of which `begun` was read. Its client is at `address`.
+        """Send a copy of socket `number`, from which `begun` was read. Its client is at `address`.
 
         Both have at most `LONGEST` bytes together. Raises OSError, also if the process takes none for `LIMIT`
         seconds.
@@ -46,14 +46,14 @@ class FdPassing:
         data = bytes((marks, len(place))) + place + begun
         with trio.move_on_after(LIMIT):
             if self._turn.locked() or not self._sends(data, number):
-                async with self._turn:  # which takes a turn of the loop, and that may be long
+                async with self._turn:  # a lock costs a turn of the event loop, which may take long
                     while not self._sends(data, number):
                         await trio.lowlevel.wait_writable(self._ours)
             return
         raise TimeoutError
 
     def close(self) -> None:
-        """Give no more."""
+        """Close both ends."""
         self._ours.close()
         self.socket.close()
 
@@ -67,7 +67,7 @@ class FdPassing:
 
 
 class PassedStream(trio.abc.HalfCloseableStream):
-    """A client's stream, of which something has been read already."""
+    """A client's stream, of which the server has read the first bytes."""
 
     def __init__(self, taken: socket.socket, data: bytes) -> None:
         """`data` is what came with the socket."""
@@ -76,14 +76,14 @@ class PassedStream(trio.abc.HalfCloseableStream):
         self._begun = data[end:]
         self.socket = self._stream.socket
         self.address = data[2:end].decode()
-        """The client's host, an IP address. Empty where it is unknown."""
+        """The client's host, an IP address; empty if it is unknown."""
         self.is_secure = bool(marks & _Marks.SECURE)
         """Whether the client uses HTTPS."""
         self.is_single = bool(marks & _Marks.SINGLE)
-        """Whether only one request is to be answered."""
+        """Whether to answer only one request."""
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Return what comes next, no bytes at the end of the stream."""
+        """Return the next bytes; no bytes at the end of the stream."""
         if self._begun:
             data, self._begun = self._begun, b""
             await trio.lowlevel.checkpoint()
@@ -108,10 +108,10 @@ class PassedStream(trio.abc.HalfCloseableStream):
 
 
 class PassedListener(trio.abc.Listener[PassedStream]):
-    """The process's end: gives the streams as a listener does."""
+    """The process's end: a listener that returns the passed streams."""
 
     def __init__(self, taken: socket.socket) -> None:
-        """Wrap the socket, which is closed at the end."""
+        """Wrap the socket, which `aclose` closes."""
         self.socket = trio.socket.from_stdlib_socket(taken)
         self._taken = taken
 
@@ -123,7 +123,7 @@ class PassedListener(trio.abc.Listener[PassedStream]):
                 data, numbers, _, _ = socket.recv_fds(self._taken, LONGEST + 2, 1)
             except BlockingIOError:
                 continue
-            if numbers:  # otherwise this process had too many files open to get it
+            if numbers:  # otherwise this process has too many open files to receive it
                 return PassedStream(socket.socket(fileno=numbers[0]), data)
 
     async def aclose(self) -> None:

@@ -1,9 +1,8 @@
 """One client's bytes, in and out: a TCP connection, with TLS or without.
 
-Knows the system's socket, the bytes that wait to leave it, and when those that were read arrived. Does not
-know what the bytes mean. All methods without `async` do what they can at once, in their caller's task: a move
-needs no task and no wait. What cannot leave waits here, whole and in order, until a task drains it, so that a
-cancelled task never tears a message.
+Knows the system's socket, the bytes that wait to be sent, and when bytes arrived. Does not know what they
+mean. Methods without `async` do what they can at once, in the caller's task. The remaining bytes wait here,
+whole and in order, until a task drains them, so a cancelled task never splits a message.
 """
 
 import socket
@@ -23,28 +22,29 @@ from gateway.runtime.turns import Turns
 GOODBYE_LIMIT = 1.0
 """Seconds to wait for the peer's end of the stream before closing."""
 BACKLOG_LIMIT = 64 * 1024 * 1024
-"""Bytes that may wait for all clients of a server together."""
+"""The most bytes that may wait for all clients of a server together."""
 
 ANSWERS_LIMIT = 256 * 1024
-"""Bytes that may wait for a client while TLS answers it by itself; with more it is treated as gone."""
+"""The most bytes that may wait for a client because of TLS's own answers; with more the client is treated as
+gone."""
 
 _CHUNK = 4096
-"""Bytes read at once. The rest of a flood waits in the system, not here."""
+"""Bytes read at once. More bytes wait in the system, not here."""
 _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
 _HAS_TCP_INFO = sys.platform == "linux"
-"""Whether the system says how a connection fares, in Linux's struct tcp_info."""
+"""Whether the system reports the state of a connection, in Linux's struct tcp_info."""
 _INFO = 8
 """Bytes of struct tcp_info to read."""
 _RETRANSMITS, _PROBES = 2, 3
-"""Offsets in struct tcp_info: how often data was sent anew; keepalive probes in a row without an answer."""
+"""Offsets in struct tcp_info: how often data was sent again; keepalive probes in a row without an answer."""
 _LAST_ACK = 56
-"""Offset of tcpi_last_ack_recv: milliseconds since the peer acknowledged anything, 4 bytes."""
+"""Offset of tcpi_last_ack_recv: milliseconds since the peer's latest acknowledgement, 4 bytes."""
 
 
 class Backlogs:
-    """How many bytes wait for each client of a server.
+    """The bytes that wait for each client of a server.
 
-    All together are bounded: beyond `limit` the client with the largest backlog is given up.
+    Their sum is limited: beyond `limit` the client with the largest backlog is given up.
     """
 
     def __init__(self, limit: int = BACKLOG_LIMIT) -> None:
@@ -54,11 +54,11 @@ class Backlogs:
 
     @property
     def total(self) -> int:
-        """The bytes that wait, at most: those that left since a socket was last noted still count."""
+        """An upper bound of the bytes that wait: bytes that have left since `set_size` still count."""
         return self._total
 
     def set_size(self, sock: "Socket", size: int) -> None:
-        """Record that `size` bytes wait to leave a socket; give up sockets while all exceed the limit."""
+        """Record that `size` bytes wait to leave a socket; give up sockets if the sum is too large."""
         self._total += size - self._sizes.pop(sock, 0)
         if size:
             self._sizes[sock] = size
@@ -69,7 +69,7 @@ class Backlogs:
 
 
 BROKEN = trio.BrokenResourceError, trio.ClosedResourceError
-"""What the methods of a `Socket` raise."""
+"""The exceptions of a `Socket`'s methods."""
 
 
 class Socket:
@@ -104,15 +104,15 @@ class Socket:
         turns: Turns | None = None,
         backlogs: Backlogs | None = None,
     ) -> None:
-        """`sock` does not block; it is closed with this."""
+        """`sock` is non-blocking, and is closed with this object."""
         self.address = address_of(sock)
-        """The peer's IP address; where a proxy has said where its client is, that one's. Empty if unknown."""
+        """The IP address of the peer, or of the client behind a trusted proxy; empty if unknown."""
         self.turns = turns or Turns()
-        """The turns of the loop, for those who do more than can be done at once."""
+        """The event loop's turns, for work that may have to wait for others."""
         self.read_at = trio.current_time()
-        """When the bytes that were read last arrived, in trio's time; rather too early than too late."""
+        """When the latest bytes arrived, in trio's time; rather too early than too late."""
         self.reads = 0
-        """How often something was read: one who looks again later knows whether anything has arrived."""
+        """How many times bytes were read. A change shows that something has arrived."""
         self.ended = False
         """Whether the end of the stream was read: no more bytes come."""
         self._socket = sock
@@ -125,11 +125,11 @@ class Socket:
         self._drained = trio.lowlevel.ParkingLot()
         self._lingers = False
         self.is_given_up = False
-        """Whether too much waited for all clients together, and most for this one."""
+        """Whether too many bytes waited for all clients together, and most of them for this one."""
 
     @property
     def origin(self) -> str:
-        """Where the client is, as far as that is held against it: see `origin_at`."""
+        """The client's address as limits count it: see `origin_at`."""
         return origin_at(self.address)
 
     @property
@@ -142,11 +142,11 @@ class Socket:
 
     @property
     def is_secure(self) -> bool:
-        """Whether the bytes are encrypted on their way."""
+        """Whether the connection uses TLS."""
         return self._tls is not None
 
     def secure(self, session: Session, data: bytes = b"") -> None:
-        """Go on with TLS, after a handshake. `data` arrived behind it; what it says is read next."""
+        """Go on with TLS after a handshake. `data` arrived after it and is decrypted for the next read."""
         self._tls = session
         self._pushed = self._decrypted(data)
 
@@ -154,7 +154,7 @@ class Socket:
 
     @property
     def is_reachable(self) -> bool:
-        """Whether the peer answers: no probe is without an answer, no data was sent anew more than once."""
+        """Whether the peer answers: each probe was answered, and no data was sent again more than once."""
         if not _HAS_TCP_INFO or self._socket.family not in _WITH_ADDRESS:
             return True
         try:
@@ -165,7 +165,7 @@ class Socket:
 
     @property
     def silence(self) -> float:
-        """Seconds since the peer's system acknowledged anything; 0 where this system does not say."""
+        """Seconds since the peer's system acknowledged anything; 0 if this system does not report it."""
         if not _HAS_TCP_INFO or self._socket.family not in _WITH_ADDRESS:
             return 0.0
         try:
@@ -175,10 +175,10 @@ class Socket:
         return int.from_bytes(info[_LAST_ACK:], sys.byteorder) / 1000
 
     def probe_after(self, seconds: int) -> None:
-        """Have the kernel probe the peer after so much silence (TCP keep-alive), unnoticed by its code."""
+        """Set the seconds of silence after which the kernel probes the peer (TCP keep-alive)."""
         if _HAS_TCP_INFO and self._socket.family in _WITH_ADDRESS:
             with suppress(OSError):  # it is closed
-                # One packet may be lost, so there are several probes before anybody judges the peer.
+                # One packet may be lost, so several probes precede a verdict.
                 self._socket.setsockopt(
                     socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, min(seconds, KEEPALIVE_INTERVAL)
                 )
@@ -188,7 +188,7 @@ class Socket:
 
     @property
     def is_readable(self) -> bool:
-        """Whether something has arrived that was not read, the end of the stream included."""
+        """Whether unread bytes have arrived, or the end of the stream."""
         try:
             self._socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
@@ -199,7 +199,7 @@ class Socket:
 
     @property
     def is_read(self) -> bool:
-        """Whether what arrives is read at once, because a task listens."""
+        """Whether bytes are read as soon as they arrive, because a task listens."""
         return self._poller.listens(self._socket)
 
     @property
@@ -219,7 +219,7 @@ class Socket:
         await self._poller.listen(self._open_socket(), ready)
 
     def read(self) -> bytes:
-        """Return the bytes that arrived; none where there are none after all, or the stream has `ended`."""
+        """Return the bytes that have arrived; no bytes if there are none, or the stream has `ended`."""
         if self._pushed:
             data, self._pushed = self._pushed, b""
             return data
@@ -230,7 +230,7 @@ class Socket:
         return self._received()
 
     async def receive_some(self) -> bytes:
-        """Return the bytes that arrived; no bytes at the end of the stream."""
+        """Return the bytes that arrive next; no bytes at the end of the stream."""
         data = b""
 
         def ready() -> bool:
@@ -257,15 +257,15 @@ class Socket:
         return data if self._tls is None else self._decrypted(data)
 
     def _decrypted(self, data: bytes) -> bytes:
-        """Return what can be decrypted now: all of it, or it would wait until the client sends more."""
+        """Return all that can be decrypted now: the rest would wait until the client sends more."""
         assert self._tls is not None
         try:
             decrypted = self._tls.decrypt(data)
         except ssl.SSLError as error:
             raise trio.BrokenResourceError from error
         self.ended = self.ended or self._tls.has_ended
-        if answer := self._tls.outgoing():  # the library's own, which waits to be drained if it cannot leave
-            with suppress(*BROKEN):  # what was decrypted counts; the next to write learns of it
+        if answer := self._tls.outgoing():  # TLS's own answer; what cannot leave waits for `drain`
+            with suppress(*BROKEN):  # the decrypted bytes count; the next write raises
                 self._send(answer)
             if len(self._backlog) > ANSWERS_LIMIT:
                 raise trio.BrokenResourceError
@@ -279,7 +279,7 @@ class Socket:
         return len(self._backlog)
 
     def write(self, data: bytes) -> bool:
-        """Send `data` behind the bytes that wait; return False if some of it waits for `drain`."""
+        """Send `data` after the bytes that wait; return False if some of it waits for `drain`."""
         if self.is_given_up:
             raise trio.BrokenResourceError
         if self._tls is None:
@@ -322,12 +322,12 @@ class Socket:
             raise trio.BrokenResourceError
 
     async def _send_some(self) -> None:
-        """Send some of the bytes that wait, when the system takes any."""
+        """Send some of the bytes that wait, as soon as the system takes any."""
         await self._poller.wait_writable(self._open_socket())
         self._send_first(len(self._backlog))
 
     def _send_first(self, size: int) -> int:
-        """Send as many of the first `size` bytes that wait as leave at once; return how many did."""
+        """Send as many of the first `size` waiting bytes as leave at once; return how many did."""
         try:
             sent = self._socket.send(self._backlog[:size])
         except BlockingIOError:
@@ -343,7 +343,7 @@ class Socket:
             await self.drain()
 
     def give_up(self) -> None:
-        """Drop the backlog and treat the peer as gone. Tasks that wait get trio.ClosedResourceError."""
+        """Drop the backlog and treat the peer as gone. Waiting tasks get trio.ClosedResourceError."""
         self.is_given_up = True
         self._backlog.clear()
         self._poller.closing(self._socket)
@@ -351,7 +351,7 @@ class Socket:
     # Ending.
 
     def fileno(self) -> int:
-        """Return the system's number of the socket, for another process. It MUST be without TLS."""
+        """Return the file descriptor, for another process. The connection MUST be without TLS."""
         assert self._tls is None
         return self._open_socket().fileno()
 
@@ -364,7 +364,7 @@ class Socket:
             self._socket.close()
 
     async def linger(self) -> None:
-        """Close the connection so that the written bytes still arrive: a reset would overtake them."""
+        """Close the connection so that the written bytes still arrive. A reset would discard them."""
         self._lingers = True
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
@@ -387,7 +387,7 @@ class Socket:
             raise self._error() from error
 
     def _drop_some(self) -> bool:
-        """Drop what has arrived; return whether more may."""
+        """Drop what has arrived; return whether more may come."""
         self._received()
         return not self.ended
 
@@ -402,7 +402,7 @@ class Socket:
 
 
 def taken(stream: trio.SocketStream) -> socket.socket:
-    """Return the socket of a stream, which is closed from then on. trio has set TCP_NODELAY."""
+    """Return the socket of a stream, which is then closed. trio has set TCP_NODELAY."""
     sock = stream.socket
     plain = socket.socket(sock.family, sock.type, sock.proto, sock.detach())
     plain.setblocking(False)
@@ -410,7 +410,7 @@ def taken(stream: trio.SocketStream) -> socket.socket:
 
 
 def address_of(sock: socket.socket | trio.socket.SocketType) -> str:
-    """Return the IP address of the peer; empty where it is unknown."""
+    """Return the IP address of the peer; empty if it is unknown."""
     if sock.family not in _WITH_ADDRESS:
         return ""
     try:

@@ -1,7 +1,7 @@
-"""The client's end of a handshake of TLS, and whom a client trusts.
+"""The client's end of a TLS handshake, and which authorities a client trusts.
 
-Knows Python's `ssl` and sockets. Does not know what is said on them. The rule it keeps: a server is trusted
-only where an authority that is trusted says that it has the name by which it was dialled.
+Knows Python's `ssl` and sockets. A server is trusted only if a trusted authority certifies the name by which
+it was dialed.
 """
 
 import errno
@@ -14,14 +14,14 @@ from adapters.net.tls import Session
 from gateway.runtime.files import read_file
 
 LONGEST_FILE = 1024 * 1024
-"""Bytes that a file of certificates may have."""
+"""The most bytes that a file of certificates may have."""
 
 _NO_AUTHORITY = range(18, 22)
 """OpenSSL's codes for a certificate without a trusted issuer (``X509_V_ERR_...``)."""
 
 
 class Untrusted(OSError):
-    """A server has a certificate that is not trusted."""
+    """The server's certificate is not trusted."""
 
     def __init__(self, error: ssl.SSLCertVerificationError) -> None:
         super().__init__(errno.EACCES, error.verify_message.rstrip("."))
@@ -30,9 +30,9 @@ class Untrusted(OSError):
 
 
 def trusting(file: str | None, option: str = "") -> ssl.SSLContext:
-    """Return what trusts the authorities in a file that `option` names, else those that the system trusts.
+    """Return a context that trusts the authorities in `file`, else those that the system trusts.
 
-    Raises OSError with one line that says what is wrong with the file.
+    `option` is the option that named the file. Raises OSError with one line that says what is wrong with it.
     """
     if file is None:
         return ssl.create_default_context()
@@ -44,9 +44,9 @@ def trusting(file: str | None, option: str = "") -> ssl.SSLContext:
 
 
 async def secure(sock: Socket, server: str, trusted: ssl.SSLContext, patience: float) -> None:
-    """Begin TLS with the host that is called `server`, within `patience` seconds.
+    """Begin TLS with the host `server`, within `patience` seconds.
 
-    Raises Untrusted, OSError where it does not speak TLS, UnicodeError where there is no such name.
+    Raises Untrusted, OSError if the host does not speak TLS, UnicodeError if it cannot be a host's name.
     """
     session, data = Session(trusted, server), b""
     try:

@@ -1,8 +1,7 @@
-"""What the operator alone may do by the API, and who may try to.
+"""What only the operator may do by the API, and who counts as the operator.
 
-Knows the admin token, and how long a wrong one waits for its answer. The rules it keeps: an address that
-guesses makes no other address wait, whatever it sends; and nothing is changed that is not in the audit log,
-where it stands before it is done.
+Knows the admin token, and how long a wrong one waits for its answer. An address that guesses tokens delays no
+other address. Every change is in the audit log before it is made.
 """
 
 import hmac
@@ -25,7 +24,8 @@ from gateway.server.acts import WHO, Parameters
 from gateway.store.records import Cleared
 
 WAITING = 8
-"""Wrong tokens of one address that wait for their answers at once. Meanwhile no more are looked at."""
+"""Wrong tokens of one address that wait for their answers at once. While so many wait, further ones are
+refused."""
 
 T = TypeVar("T")
 
@@ -34,20 +34,20 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Admin:
-    """The operator, and what it may have done."""
+    """The operator's token, and the acts that it allows."""
 
     token: str
     """A client that sends it is the operator. Never empty."""
     clear_all: Callable[[trio.Event], Awaitable[Cleared]]
-    """Removes all results, unless the event comes first. Raises StoreError if it did not."""
+    """Removes all results, unless the event comes first. Raises StoreError if it removed nothing."""
     act: Callable[[str, Parameters], Awaitable[Mapping[str, str]]]
-    """Carries out an act; returns what came of it on each node, as JSON. Raises NotDoneError."""
+    """Carries out an act; returns the outcome on each node, as JSON. Raises NotDoneError."""
     audit: str
-    """The file where changes are logged."""
+    """The file in which changes are logged."""
     trusted: Sequence[Network] = ()
-    """Proxies that say where a client is."""
+    """Proxies that are trusted to say where a client is."""
     refused: Callable[[], None] = lambda: None
-    """Is called at each request without the right token."""
+    """Callback at each request without the right token."""
     _pauses: Pauses = field(default_factory=Pauses)
     _waiting: Counter[str] = field(default_factory=Counter)
     """How many wrong tokens of each address wait for their answers."""
@@ -55,7 +55,7 @@ class Admin:
     async def admit(self, request: Request) -> str:
         """Return the address of a client with the token. Raises HTTPException for others, after a pause."""
         origin = self._origin_of(request)
-        if self._waiting[origin] >= WAITING:  # else who asks thousands of times at once need not wait
+        if self._waiting[origin] >= WAITING:  # otherwise thousands of requests at once would avoid the pause
             self.refused()
             raise HTTPException(429, "too many wrong tokens from your address; try again in some seconds")
         shown = request.headers.get("authorization", "").encode()
@@ -67,7 +67,7 @@ class Admin:
         pause = self._pauses.wrong(origin, "", trio.current_time())
         if pause == FIRST_PAUSE:
             logger.warning(
-                "a request of the operator's is refused: the admin token is missing or wrong, from %s",
+                "a request for the operator was refused: the admin token is missing or wrong, from %s",
                 origin or "an unknown address",
                 extra={"event": "admin_refused", "origin": origin},
             )
@@ -82,7 +82,7 @@ class Admin:
     async def clear(self, given_up: trio.Event, origin: str) -> Cleared:
         """Remove all results for a client at `origin`, unless `given_up` comes first.
 
-        Raises StoreError, or OSError where the audit log cannot be written, if it did not.
+        Raises StoreError, or OSError if the audit log cannot be written; then nothing was removed.
         """
         removed = await self._recorded(("clear", origin), lambda: self.clear_all(given_up))
         logger.warning(
@@ -93,9 +93,9 @@ class Admin:
         return removed
 
     async def carry_out(self, what: str, about: Parameters, origin: str) -> Mapping[str, str]:
-        """Carry out an act for a client at `origin`; return what came of it on each node, as JSON.
+        """Carry out an act for a client at `origin`; return the outcome on each node, as JSON.
 
-        Raises NotDoneError, or OSError where the audit log cannot be written, if it did not.
+        Raises NotDoneError, or OSError if the audit log cannot be written; then nothing was done.
         """
         if what == WHO:
             return await self.act(what, about)
@@ -109,7 +109,7 @@ class Admin:
         return found
 
     async def _recorded(self, words: Sequence[str], do: Callable[[], Awaitable[T]]) -> T:
-        """Return what `do` returns, once that is a line of the audit log. Raises OSError if it cannot be."""
+        """Write a line to the audit log, then return the result of `do`. Raises OSError without the line."""
 
         def recorded() -> T:
             with audited(self.audit, *words, user="admin"):

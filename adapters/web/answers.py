@@ -1,7 +1,7 @@
-"""The JSON of each path: parameters and a way to read the database in, plain values out.
+"""The JSON of each path: from parameters and the database to plain values.
 
-Knows the store; does not know HTTP, threads, or how JSON is written. None means that there is no such thing.
-Every function blocks while the database works.
+Knows the store; does not know HTTP, threads, or how JSON is written. None stands for something that does not
+exist. Every function blocks while the database works.
 """
 
 import json
@@ -35,13 +35,13 @@ Json: TypeAlias = dict[str, Any] | list[Any]
 Answer: TypeAlias = Callable[[Reading, Given], Json]
 
 _COUNTS = ("kicked", "more")
-"""What is counted on each node."""
+"""Fields whose counts are added up over all nodes."""
 _LINES = 100
 """Games in one piece of an export: 40 KB."""
 
 
 def games(reading: Reading, given: Given) -> Json:
-    """Return a page of games, and where the next one is."""
+    """Return a page of games, and the address of the next page."""
     page, filtered = part(given), wanted(given)
     try:
         with reading() as connection:
@@ -57,7 +57,7 @@ def games(reading: Reading, given: Given) -> Json:
 
 
 def game(reading: Reading, name: str) -> Json | None:
-    """Return one game, with what is kept of the exchange on either side."""
+    """Return one game, with the stored evidence of either side; None if there is none."""
     try:
         with reading() as connection:
             found, both = stored.one(connection, name), stored.evidence_of(connection, name)
@@ -67,7 +67,7 @@ def game(reading: Reading, name: str) -> Json | None:
 
 
 def players(reading: Reading, given: Given) -> Json:
-    """Return a page of players by name, and where the next one is."""
+    """Return a page of players by name, and the address of the next page."""
     most = limit(given, USUAL)
     with reading() as connection:
         found = statistics.players_by_name(connection, given.get("after"), most + 1)
@@ -78,7 +78,7 @@ def players(reading: Reading, given: Given) -> Json:
 
 
 def player(reading: Reading, name: str) -> Json | None:
-    """Return all of one player."""
+    """Return a player's profile; None if there is none."""
     with reading() as connection:
         profile = statistics.profile(connection, name)
     return None if profile is None else presentation.of_profile(profile)
@@ -101,9 +101,9 @@ def export(found: Iterable[GameRecord]) -> Iterator[str]:
 
 
 def of_nodes(found: Mapping[str, str]) -> Json:
-    """Return what came of an act, by what came of it on each node: lists and counts added up.
+    """Return the outcome of an act on all nodes: lists and counts are added up.
 
-    What some nodes have not done stands in ``not_done``, with the reason of each.
+    ``not_done`` has the nodes that have not carried it out, each with its reason.
     """
     answer: dict[str, Any] = {"not_done": {}}
     for node, text in found.items():

@@ -1,7 +1,7 @@
 """The API: paths under ``/api/``, their methods and parameters, and ``/healthz``.
 
-Knows starlette, and the threads that read the database. Does not know what is in an answer. The rule it
-keeps: the event loop never waits for the database, and never encodes what was read there.
+Knows starlette, and the threads that read the database. Does not know the content of an answer. The event
+loop never waits for the database, and never encodes what was read there.
 """
 
 import json
@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 
 
 def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
-    """Return the routes of the API; without `admin` there is none for the operator."""
+    """Return the routes of the API; without `admin`, none for the operator."""
     api = _Api(site, health)
     lists: Mapping[str, tuple[answers.Answer, tuple[str, ...]]] = {
         **nac4.DOCUMENTS,
@@ -95,7 +95,7 @@ def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = No
 
 
 def _route(path: str, answer: _Answer, *known: str, method: str = "GET") -> Route:
-    """Return the route of an answer to requests with parameters that are `known`."""
+    """Return the route for a path whose requests may have the `known` parameters."""
 
     async def answered(request: Request) -> Response:
         return await answer(request, parameters(request.scope["query_string"], known))
@@ -104,7 +104,7 @@ def _route(path: str, answer: _Answer, *known: str, method: str = "GET") -> Rout
 
 
 class _Api:
-    """Answers, each for one path."""
+    """The answers, one method for each path."""
 
     def __init__(self, site: Site, health: Health) -> None:
         self._site = site
@@ -156,7 +156,7 @@ class _Api:
         return as_json(condition, 200 if condition["ok"] else 503)
 
     async def _pieces(self, media_type: str, pieces: Iterator[str]) -> Response:
-        first = await self._site.do(partial(next, pieces, ""))  # errors come before the answer
+        first = await self._site.do(partial(next, pieces, ""))  # so that errors precede the answer
         return Pieces(media_type, first, pieces, self._site)
 
     async def _answer(self, work: Callable[[], Json | None], missing: str = "") -> Response:
@@ -183,7 +183,7 @@ class Pieces(Response):
         self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send all pieces; after an error of the database no more, so that the answer lacks its end."""
+        """Send all pieces. After an error of the database, leave the answer visibly unfinished."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         piece = "" if scope["method"] == "HEAD" else self._first
         try:
@@ -197,7 +197,7 @@ class Pieces(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-# What the operator asks for.
+# The operator's requests.
 
 
 async def _clear(admin: Admin, request: Request, given: Given) -> Response:
@@ -205,7 +205,7 @@ async def _clear(admin: Admin, request: Request, given: Given) -> Response:
     given_up, removed = trio.Event(), None
 
     async def give_up() -> None:
-        """Give up when the client has gone, or after `CLEAR_LIMIT`."""
+        """Set `given_up` when the client is gone, or after `CLEAR_LIMIT` seconds."""
         with trio.move_on_after(CLEAR_LIMIT):
             while (await request.receive())["type"] != "http.disconnect":
                 pass
@@ -243,7 +243,7 @@ async def _act(admin: Admin, what: str, request: Request, given: Given) -> Respo
 
 
 def _game(request: Request) -> GameId:
-    """Return the id in a path. Raises HTTPException if it is not an id."""
+    """Return the game's id in a path. Raises HTTPException if it is not an id."""
     try:
         return game_named(request.path_params["game"])
     except BadRequestError as error:

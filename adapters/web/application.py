@@ -1,8 +1,8 @@
 """The application that the web server runs: the API, the page, and the answers to errors.
 
-Knows starlette, and how an error is answered. Does not know sockets, or what is in an answer. The rule it
-keeps: an error is answered in the form that the client reads, as a page or as ``{"error": "..."}``, and
-reveals nothing about our code.
+Knows starlette, and how an error is answered. Does not know sockets, or the content of an answer. The answer
+to an error has the form that the client reads, a page or ``{"error": "..."}``, and reveals nothing of the
+code.
 """
 
 import logging
@@ -31,7 +31,7 @@ from gateway.server.metrics.requests import Requests, kind_of
 from gateway.store import NotKeptError, StoreError
 
 BODY_LIMIT = 1_024
-"""Bytes of a request's body. No path needs one."""
+"""The most bytes of a request's body. No path needs one."""
 
 logger = logging.getLogger(__name__)
 
@@ -42,10 +42,10 @@ class Application:
     def __init__(
         self, site: Site, health: Health, admin: Admin | None, origins: Origins | None = None
     ) -> None:
-        """Show `site`; without `admin` the paths for the operator do not exist."""
+        """Serve `site`. Without `admin`, the paths for the operator do not exist."""
         self._origins = origins or Origins()
         self.requests = Requests()
-        """Those that were answered."""
+        """Counts of the requests that were answered."""
         self._renderer = Renderer(site, views.DIALECT)
         self._warnings = Throttle(10.0)
         routes = [*api.routes(site, health, admin), *views.routes(site, self._renderer)]
@@ -66,7 +66,7 @@ class Application:
         await self._starlette(scope, receive, send)
 
     def _counting(self, path: str, send: Send) -> Send:
-        """Return a `send` that counts the request when its answer begins: a stream of events has no end."""
+        """Return a `send` that counts the request when its answer begins, as streams have no end."""
         begun = trio.current_time()
 
         async def send_counted(message: Message) -> None:
@@ -77,7 +77,7 @@ class Application:
         return send_counted
 
     def _at_once(self, request: Request) -> Response | None:
-        """Return the answer to a request whose head decides it."""
+        """Return the answer to a request whose head decides it; None for all others."""
         if not self._origins.knows(request):
             return self._error(request, 421, NOT_KNOWN)
         headers = dict(request.scope["headers"])
@@ -88,11 +88,11 @@ class Application:
         return self._origins.permission(request)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        """Return the answer in place of which `error` was raised."""
+        """Return the answer to a request that raised `error`."""
         headers: Mapping[str, str] | None = None
         match error:
             case HTTPException(status_code=status, detail=text, headers=headers):
-                if text == "Not Found":  # starlette's word for a path without a route
+                if text == "Not Found":  # starlette's text for a path without a route
                     is_api = request.url.path.startswith("/api/")
                     text = f"there is no such path; {api.DESCRIPTION} has all"
                     text = text if is_api else "there is no such page"
@@ -102,7 +102,7 @@ class Application:
                 status, text = 503, f"{error}; try again in a few seconds"
                 headers = {"Retry-After": "2"}
             case NotKeptError():
-                if _is_page(request):  # there is such a view, and it says how to turn it on
+                if _is_page(request):  # the view exists, and says how to keep results
                     return self._renderer.page(request, "unkept.html", tab="standings")
                 status, text = 404, str(error)
             case StoreError():
@@ -110,7 +110,7 @@ class Application:
                 if self._warnings.passes(trio.current_time()):
                     about = {"event": "web_unavailable", "error": str(error)}
                     logger.warning("a web page cannot be had: %s", error, extra=about)
-            case _:  # `server` logs what it was
+            case _:  # `server` logs the traceback
                 status, text = 500, "internal error"
         return self._error(request, status, text, headers)
 

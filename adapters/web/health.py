@@ -1,7 +1,7 @@
-"""Whether the server lets players in and can store results, for whatever supervises it.
+"""Whether the server admits players and can store results, for programs that supervise it.
 
-Knows how to ask the server what waits, and how to try the database. The rule it keeps: however many clients
-ask, the server answers once in `FRESH` seconds, and the database is tried once in `LASTING`.
+Knows how to ask the server what waits, and how to try the database. However many clients ask, the server is
+asked once in `FRESH` seconds, and the database is tried once in `LASTING` seconds.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,17 +13,17 @@ from adapters.web.link import Condition
 from gateway.store import StoreError
 
 FRESH = 0.1
-"""Seconds for which an answer of the server is used."""
+"""Seconds for which an answer of the server is reused."""
 LASTING = 1.0
-"""Seconds for which the outcome of one try is used."""
+"""Seconds for which the outcome of an attempt is reused."""
 PATIENCE = 2.0
-"""Seconds after which a try has failed, and the server does not answer."""
+"""Seconds after which an attempt has failed, or the server counts as not answering."""
 
 T = TypeVar("T")
 
 
 class Health:
-    """How the server and its store are, for the event loop's thread."""
+    """The condition of the server and its store, for the event loop's thread."""
 
     def __init__(
         self, server: Callable[[], Awaitable[Condition]], probe: Callable[[], Awaitable[None]]
@@ -34,7 +34,7 @@ class Health:
             try:
                 with trio.fail_after(PATIENCE):
                     await probe()
-            except StoreError:  # what it says is for the operator, not for everybody
+            except StoreError:  # its text is only for the operator
                 return "the database takes no results"
             except trio.TooSlowError:
                 return "the database does not answer"
@@ -44,14 +44,14 @@ class Health:
         self._error = Known(LASTING, tried)
 
     async def condition(self) -> dict[str, Any]:
-        """Return how they are, as ``/healthz`` says it."""
+        """Return the condition, as ``/healthz`` reports it."""
         try:
             with trio.fail_after(PATIENCE):
                 server = await self._server.value()
         except trio.TooSlowError:
             return {"ok": False, "error": "the server does not answer"}
         if server.is_draining:
-            error: str | None = "the server drains and lets nobody in"
+            error: str | None = "the server drains and admits no players"
         elif server.is_behind:
             error = "results wait for the database"
         else:
@@ -62,7 +62,7 @@ class Health:
 
 
 class Known(Generic[T]):
-    """A value that is kept for some seconds before it is asked for again."""
+    """A value that is kept for some seconds before it is requested again."""
 
     def __init__(self, seconds: float, ask: Callable[[], Awaitable[T]]) -> None:
         self._seconds = seconds

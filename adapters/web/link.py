@@ -1,9 +1,8 @@
-"""The messages between the server and the web's process, over the link between the two.
+"""The messages between the server and the web's process, over the link between them.
 
-A message is a JSON object, but for facts, which are lines behind the letter `f`: the process that plays
-believes nothing that the web's process says. Either end may send at any time; a question has a number, and
-its answer repeats it. To add a kind of message, add its class to `Message` and a branch where it is received.
-A message that cannot be read is a `LinkError`, and then only a new process helps.
+A message is a JSON object. Facts are lines after the letter `f`, which only the server sends. Either end may
+send at any time; a question has a number, and its answer repeats the number. To add a kind of message, add
+its class to `Message` and a branch where it is received.
 """
 
 import json
@@ -16,9 +15,9 @@ from gateway.server.acts import Notice
 from gateway.server.metrics.requests import Row
 
 LONGEST = 1 << 20
-"""Bytes in a message."""
+"""The most bytes in a message."""
 WRONG_TOKEN = "admin_token_wrong"
-"""What a request of the operator's without the right token is counted as."""
+"""The name under which requests for the operator without the right token are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Orders:
     file: tuple[int, int] | None
     """The database, as in `gateway.store.database.Place`; `where` is None if results are not kept."""
     token: str | None
-    """A client that sends it is the operator."""
+    """The operator's token; None if no operator is admitted."""
     log_level: str
     log_json: bool
     origins: Sequence[str] = ()
@@ -37,9 +36,9 @@ class Orders:
     fronts: Sequence[Sequence[Any]] = ()
     """The dialects' ports, each as the fields of `adapters.web.site.Front`."""
     house: Sequence[str] = ()
-    """The server's own players that people can choose."""
+    """The house players that people can choose."""
     limits: Sequence[int | None] = (None, None)
-    """Connections from one address, and how many it may open in a second: options of the server."""
+    """The most connections from one address, and how many it may open in a second: options of the server."""
     request: float | None = None
     """As `seconds` in `adapters.web.server.Web`."""
     idle: float = 300.0
@@ -47,13 +46,13 @@ class Orders:
     trusted: Sequence[str] = ()
     """Networks of proxies, which have no limits by address, and say where their clients are."""
     audit: str = ""
-    """The file where it is logged what that client does."""
+    """The file in which the operator's acts are logged."""
     hsts: bool = False
     """As in `adapters.web.server.Web`."""
     hosts: Sequence[str] = ()
     """The addresses at which the server accepts clients of the page and passes them on."""
     counting: bool = False
-    """Whether the server wants to be told of answered requests."""
+    """Whether to send the server counts of answered requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Asks the server how it is and how many results wait, or to clear all results."""
+    """Asks the server for its condition, or to clear all results."""
 
     number: int
     what: Literal["queue", "clear"]
@@ -73,7 +72,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Asks the server to carry out an act of the operator's, as `gateway.server.operating` has them."""
+    """Asks the server to carry out an act of the operator, one of `gateway.server.operating`."""
 
     number: int
     what: str
@@ -82,22 +81,22 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Takes back the question with that number. Its answer says whether it was carried out."""
+    """Withdraws the question with that number. The question's answer says whether it was carried out."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The answer to `Ask`: how the server is."""
+    """The answer to `Ask`: the condition of the server."""
 
     number: int
     waiting: int
     """Games that wait to be stored."""
     is_behind: bool
-    """Whether one has waited so long that players were told its result unstored."""
+    """Whether a game has waited so long that its players have the result before it is stored."""
     cluster: Mapping[str, Any] | None = None
-    """How the server is connected with the other nodes of its cluster, if it is in one."""
+    """How the server is connected with the other nodes of its cluster; None without a cluster."""
     is_draining: bool = False
     """Whether the server only finishes the games that are on."""
 
@@ -113,9 +112,9 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The answer to `Act`: what came of it on each node, as JSON.
+    """The answer to `Act`: the outcome on each node, as JSON.
 
-    A message for each node, since each may be long, and one without a text at the end.
+    One message for each node, because each may be long, and a last one without a text.
     """
 
     number: int
@@ -163,7 +162,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Tells the server what clients of the page came up against, since the last such message."""
+    """How often clients of the page reached a limit, or sent a wrong token, since the last such message."""
 
     what: str
     """``limit_`` and one of `gateway.access.limits.LIMITS`, or `WRONG_TOKEN`."""
@@ -172,7 +171,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Tells the server of the requests that were answered since the last such message."""
+    """Counts of the requests that were answered since the last such message."""
 
     rows: Sequence[Row]
 
@@ -201,7 +200,7 @@ class Messages:
 
 
 def encode(message: Message | Facts) -> bytes:
-    """Return a message as it is sent."""
+    """Return a message as bytes."""
     if isinstance(message, Facts):
         return b"f" + b"\n".join(message.encoded)
     fields = {name: getattr(message, name) for name in message.__slots__}
@@ -209,8 +208,8 @@ def encode(message: Message | Facts) -> bytes:
 
 
 def decode(data: bytes) -> Message | Facts:
-    """Return the message with these bytes. Raises LinkError if it is not a message."""
-    if data.startswith(b"f"):  # as no JSON object does
+    """Return the message in `data`. Raises LinkError, after which a new process is needed."""
+    if data.startswith(b"f"):  # no JSON object begins so
         return Facts(data[1:].split(b"\n"))
     try:
         fields = json.loads(data)

@@ -1,6 +1,6 @@
 """The three JSON documents of the nac4 server, with its keys (adapters/nac4/PROTOCOL.md 8).
 
-Stored games and totals in, plain values out. Times are in seconds.
+Makes plain values of stored games and totals. Times are in seconds.
 """
 
 import json
@@ -60,7 +60,7 @@ def users(found: Iterable[Standing]) -> Rows:
 
 
 def pairs(meetings: Iterable[Meeting]) -> Iterator[str]:
-    """Yield ``/api/games-vg`` in pieces: either order of all who met, in the order given (PROTOCOL.md 8)."""
+    """Yield ``/api/games-vg`` in pieces: both orders of all pairs that met, in the order of `meetings`."""
     rows = (
         json.dumps({"gNbGames": each.games, "gUserR": each.first, "gUserY": each.second}) for each in meetings
     )
@@ -72,7 +72,7 @@ def pairs(meetings: Iterable[Meeting]) -> Iterator[str]:
 
 
 def _rows(board: Board) -> str:
-    """Return the cells by row, the lowest first (PROTOCOL.md 2.1); `BoardMarks` gives them by column."""
+    """Return the cells by row, the lowest first (PROTOCOL.md 2.1); `BoardMarks` returns them by column."""
     cells = _CELLS.of(board).decode()
     return "".join(cells[row::ROWS] for row in range(ROWS))
 

@@ -1,8 +1,7 @@
 """Which websites may read the server's answers, by the headers ``Origin`` and ``Host``.
 
-Knows headers; does not know the answers. The rule it keeps: only the API's readable paths and ``/healthz``
-are shared, and only with the origins that the operator named. A request that changes something is never
-shared.
+Knows headers; does not know the answers. Only the API's readable paths and ``/healthz`` are shared, and only
+with the origins that the operator allows. A request that changes something is never shared.
 """
 
 from dataclasses import dataclass

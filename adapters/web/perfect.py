@@ -1,11 +1,8 @@
-"""Perfect play: what each column is worth, in every position of a stored game.
+"""Perfect play: the result of each column, in every position of a stored game.
 
-Knows the solver, which has a process of its own, and how long it may take. Does not know HTTP. The rules it
-keeps:
-
-- No event loop solves anything. Play, and the server's own players, come first on the processor.
-- One game is solved at a time, and few requests wait. A position that is not solved in time stays open, and
-  is tried again with the next request. The latest `KEPT` games are remembered.
+Knows the solver, which has a process of its own, and how long it may take. Does not know HTTP. No event loop
+solves anything. One game is solved at a time, and few requests wait. A position that is not solved in time is
+tried again with the next request.
 """
 
 import logging
@@ -29,13 +26,14 @@ GAME_LIMIT = 25.0
 WAITING = 3
 """Requests that may wait while a game is solved."""
 KEPT = 200
+"""Games whose results are remembered."""
 IDLE = 60.0
 """Seconds after which an idle worker ends. With the solver's book it takes 200 MB."""
 GRACE = 0.1
 """Seconds that a worker has to end when the web does."""
 
 Scores: TypeAlias = Mapping[int, int]
-"""What columns are worth to the side to move; see `gateway.engines.perfect.score_columns`."""
+"""The value of each column to the side to move; see `gateway.engines.perfect.score_columns`."""
 
 _LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
 """Raised if a worker has died or cannot be started."""
@@ -48,19 +46,19 @@ class BusyError(Exception):
 
 
 class NotInstalledError(Exception):
-    """The solver is not installed. Its text says how to install it."""
+    """The solver is not installed. The text says how to install it."""
 
 
 class Solver:
-    """A worker process that scores positions."""
+    """A worker process that scores positions. It gives way to games and to house players."""
 
     def __init__(self) -> None:
         self._is_running = trio.Event()
         self._workers: trio_parallel.WorkerContext
 
     async def run(self) -> None:
-        """Keep a worker until cancelled; then leave none behind."""
-        with suppress(trio_parallel.BrokenWorkerError):  # it was killed at work
+        """Run a worker until cancelled, and then end it."""
+        with suppress(trio_parallel.BrokenWorkerError):  # it was killed while it worked
             async with trio_parallel.open_worker_context(idle_timeout=IDLE, grace_period=GRACE) as workers:
                 self._workers = workers
                 self._is_running.set()
@@ -88,7 +86,7 @@ class Perfect:
         self._known: OrderedDict[GameId, dict[int, Scores]] = OrderedDict()
 
     async def scores(self, record: GameRecord) -> list[Scores | None]:
-        """Return the scores of each open position, None for one that was not solved in time.
+        """Return the scores of each position before the end; None for one that was not solved in time.
 
         Raises BusyError, and what `work` raises.
         """
@@ -96,7 +94,7 @@ class Perfect:
         known = self._known.get(record.game, {})
         lacks = any(number not in known for number in wanted)
         if lacks and self._turn.statistics().tasks_waiting >= WAITING:
-            raise BusyError  # and keep what was found for others
+            raise BusyError  # keep what was found for others
         self._keep(record.game, known)
         if lacks:
             async with self._turn:
@@ -113,7 +111,7 @@ class Perfect:
                 known[number] = await self._work(moves[:number])
             except _LOST as error:
                 logger.warning(
-                    "a position cannot be worked out: %s",
+                    "a position cannot be solved: %s",
                     error,
                     extra={"event": "solver_lost", "error": str(error)},
                 )

@@ -1,13 +1,8 @@
-"""The web's process, as the server sees it. It is a process of its own, so that viewers cost players little.
+"""The web's process, as the server sees it. It is a separate process, so that viewers cost players little.
 
 The server starts it, passes it the listening sockets, answers its few questions, and sends it live games.
-`serving` is the program of the process, `link` has the messages. Knows no HTTP, and imports nothing that
-does. The rules it keeps:
-
-- A process that dies is started again. Its clients wait meanwhile: the sockets stay open here.
-- The process ends when the server does, even if the server is killed; at a stop it finishes its answers
-  first.
-- Play goes on whatever the process sends, and whatever happens to it.
+Knows no HTTP, and imports nothing that does. If it dies, it is started again, and its clients wait: the
+sockets stay open here. Games go on whatever the process sends, and whatever happens to it.
 """
 
 import logging
@@ -47,18 +42,18 @@ from gateway.store.open_games import OpenGames
 FINISHING = 2.5
 """Seconds for finishing answers when the server stops."""
 PARTING = 0.25
-"""Seconds that the process has to end once it has hung up."""
+"""Seconds that the process has to end after its link has closed."""
 
 MOST = 1 << 32
-"""What the process may count between two messages is less."""
+"""A limit for what the process may count between two messages."""
 _COUNTED = frozenset((WRONG_TOKEN, *(f"limit_{limit}" for limit in LIMITS)))
-"""What the process may count."""
+"""The names that the process may count."""
 
 logger = logging.getLogger(__name__)
 
 
 class WebProcess:
-    """Keeps one process that serves the web."""
+    """Runs one process that serves the web, and restarts it."""
 
     def __init__(
         self,
@@ -68,10 +63,11 @@ class WebProcess:
         clear: Callable[[], Request] | None,
         hub: Hub,
     ) -> None:
-        """Give it `orders` and `sockets`, listening ones and what passes clients on: closed at the end.
+        """`orders` and `sockets` are for the process: listening sockets, and one that passes clients on.
 
-        `open_games` are those that wait to be stored, and `clear` removes all results; both are None if
-        results are not kept. `clear` and its request raise StoreError. Live games come from `hub`.
+        The sockets are closed at the end. `open_games` are the games that wait to be stored, and `clear`
+        removes all results; both are None if results are not kept. `clear` and its request raise StoreError.
+        Live games come from `hub`.
         """
         self._orders = orders
         self._sockets = sockets
@@ -80,24 +76,24 @@ class WebProcess:
         self._hub = hub
         self.operator: Operator | None = None
         self.requests = Requests()
-        """Those that were answered, where the orders want them counted."""
+        """Counts of the requests that were answered, if the orders ask for them."""
         self.restarts = 0
-        """How often a process had to follow another one."""
+        """How many times a process was replaced."""
         self._stopping = trio.Event()
 
     def stop(self) -> None:
-        """Let the process finish its answers and end; then `run` returns."""
+        """Tell the process to finish its answers and end; then `run` returns."""
         self._stopping.set()
 
     async def run(self) -> None:
-        """Keep a process that serves the web; when cancelled, leave none behind."""
+        """Run a process that serves the web, and replace it if it ends; end it when cancelled."""
         backoff = Backoff()
         try:
             while not self._stopping.is_set():
                 began = trio.current_time()
                 try:
                     await self._keep_one()
-                except* Exception:  # our bug, or a system at its limits; play goes on
+                except* Exception:  # an error of this program, or a system at its limits; games go on
                     logger.exception(
                         "the process that serves the web cannot be served", extra={"event": "web_failed"}
                     )
@@ -129,7 +125,7 @@ class WebProcess:
             )
 
     async def serve(self, messages: Messages) -> None:
-        """Serve one process until it hangs up."""
+        """Serve one process until it closes the link."""
         clears: dict[int, Request] = {}
         try:
             await messages.send(self._orders)
@@ -147,7 +143,8 @@ class WebProcess:
                             try:
                                 if self._clear is None:
                                     raise NotKeptError
-                                clears[number] = self._clear()  # at once: the next message may withdraw it
+                                # At once, because the next message may withdraw it
+                                clears[number] = self._clear()
                             except StoreError as error:
                                 await messages.send(Failed(number, str(error)))
                             else:
@@ -155,7 +152,7 @@ class WebProcess:
                         case Withdraw(int(number)):
                             if number in clears and clears[number].withdraw():
                                 logger.info(
-                                    "all results were to be cleared; that is withdrawn",
+                                    "a request to clear all results was withdrawn",
                                     extra={"event": "clear_withdrawn"},
                                 )
                         case Act() if self.operator is not None:
@@ -197,7 +194,7 @@ async def _send_notices(messages: Messages, operator: Operator) -> None:
 
 
 async def _carry_out(messages: Messages, asked: Act, operator: Operator) -> None:
-    """Carry out an act of the operator's, and answer what came of it on each node."""
+    """Carry out an act of the operator, and send the outcome on each node."""
     try:
         found = await operator.everywhere(asked.what, asked.about)
     except NotDoneError as error:
@@ -206,7 +203,7 @@ async def _carry_out(messages: Messages, asked: Act, operator: Operator) -> None
     for node, text in found.items():
         await messages.send(Done(asked.number, node, text))
     await messages.send(Done(asked.number))
-    if asked.what == "drain":  # once its answer has left
+    if asked.what == "drain":  # after its answer has left
         operator.stop()
 
 

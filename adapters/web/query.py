@@ -1,7 +1,7 @@
 """The parameters of a request, as filters and pages.
 
-Pure. Knows the store's filters; does not know paths or answers. The rule it keeps: a senseless value is
-refused, and so is an unknown parameter: a mistyped filter would otherwise return everything, unnoticed.
+Pure. Knows the store's filters; does not know paths or answers. Refuses invalid values and unknown
+parameters: a mistyped filter would otherwise return everything, unnoticed.
 """
 
 import re
@@ -24,36 +24,36 @@ FILTERS = ("player", "opponent", "since", "until", "reason")
 PAGING = ("before", "after", "limit")
 
 Given: TypeAlias = Mapping[str, str]
-"""Parameters. No value is empty."""
+"""Parameters by name. No value is empty."""
 
 _DIGITS = re.compile("[0-9]{1,9}")
 
 
 class BadRequestError(Exception):
-    """A request that makes no sense. Its text says why."""
+    """An invalid request. The text says what is wrong."""
 
 
 def parameters(text: bytes, known: Collection[str]) -> Given:
-    """Read the query of a request target. An empty parameter counts as absent.
+    """Return the parameters in the query of a request target. An empty parameter counts as absent.
 
-    Raises BadRequestError for a parameter that is not in `known`, or is given twice.
+    Raises BadRequestError for a parameter that is not in `known`, or appears twice.
     """
     try:
         pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
     except ValueError as error:
-        raise BadRequestError("the text behind the question mark cannot be read") from error
+        raise BadRequestError("the text after the question mark cannot be read") from error
     names = [name for name, _ in pairs]
     for name in names:
         if name not in known:
             possible = ", ".join(known) or "none at all"
             raise BadRequestError(f"there is no parameter {name[:50]!r}; possible: {possible}")
     if len({*names}) < len(names):
-        raise BadRequestError("a parameter is given twice")
+        raise BadRequestError("a parameter appears twice")
     return {name: value for name, value in pairs if value}
 
 
 def wanted(given: Given) -> Filter:
-    """Return which games are wanted. Raises BadRequestError."""
+    """Return the filter for games. Raises BadRequestError."""
     reason = given.get("reason")
     if reason is not None:
         one_of(given, "reason", sorted(REASONS))
@@ -69,7 +69,7 @@ def wanted(given: Given) -> Filter:
 
 
 def part(given: Given) -> Page:
-    """Return which page of them is wanted. Raises BadRequestError.
+    """Return the page of the games. Raises BadRequestError.
 
     The newest games come first. With ``after`` alone the oldest come first, from that game on.
     """
@@ -80,12 +80,12 @@ def part(given: Given) -> Page:
 
 
 def limit(given: Given, usual: int) -> int:
-    """Return how many are wanted, 1 to `MOST`. Raises BadRequestError."""
+    """Return the number of entries, 1 to `MOST`. Raises BadRequestError."""
     return whole(given, "limit", usual, MOST)
 
 
 def whole(given: Given, name: str, usual: int, most: int) -> int:
-    """Return a number from 1 to `most`, `usual` if it is not given. Raises BadRequestError."""
+    """Return a number from 1 to `most`, `usual` without the parameter. Raises BadRequestError."""
     text = given.get(name, str(usual))
     number = int(text) if _DIGITS.fullmatch(text) else 0
     if not 1 <= number <= most:
@@ -94,7 +94,7 @@ def whole(given: Given, name: str, usual: int, most: int) -> int:
 
 
 def one_of(given: Given, name: str, possible: Collection[str], usual: str = "") -> str:
-    """Return which of the `possible` words is given, `usual` if none is. Raises BadRequestError."""
+    """Return one of the `possible` words, `usual` without the parameter. Raises BadRequestError."""
     word = given.get(name, usual)
     if word not in possible:
         raise BadRequestError(f"{name} is not one of {', '.join(possible)}")
@@ -102,7 +102,7 @@ def one_of(given: Given, name: str, possible: Collection[str], usual: str = "") 
 
 
 def moment(given: Given, name: str) -> int | None:
-    """Return a time in milliseconds of Unix time, None if it is not given. Raises BadRequestError."""
+    """Return a time in milliseconds of Unix time, None without the parameter. Raises BadRequestError."""
     text = given.get(name)
     try:
         return None if text is None else from_moment(text)
@@ -112,7 +112,7 @@ def moment(given: Given, name: str) -> int | None:
 
 
 def game_named(text: str) -> str:
-    """Return the id of a game from what a person typed. Raises BadRequestError if it cannot be an id."""
+    """Return the id of a game that a person typed. Raises BadRequestError if it cannot be an id."""
     try:
         return typed_id(text)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """The server, as the web's process sees it: questions over the link.
 
-Knows trio and the link. The rule it keeps: each question gets one answer, even if the task that asked has
-gone. A withdrawn question does too, because only the server knows whether the withdrawal came in time.
+Knows trio and the link. Each question gets one answer, even if the task that asked is gone. A withdrawn
+question gets one too, because only the server knows whether the withdrawal came in time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,28 +19,28 @@ from gateway.store.records import Cleared
 
 
 class Remote:
-    """The server. The task that reads the link passes its answers on to `hear`."""
+    """The server. The task that reads the link passes answers to `hear`."""
 
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
         self._numbers = count(1)
         self._questions: dict[int, trio.MemorySendChannel[Answer]] = {}
-        """Who waits for answers, by the number of the question."""
+        """The tasks that wait for answers, by the number of the question."""
 
     async def send(self, message: Message) -> None:
-        """Send the server a message. Never returns if the server is gone: then so is this process soon."""
+        """Send the server a message. If the server is gone, waits for ever: this process ends then, too."""
         try:
             await self._messages.send(message)
         except LinkError:
             await trio.sleep_forever()
 
     def hear(self, answer: Answer) -> None:
-        """Pass an answer on to the task that asked."""
+        """Pass an answer to the task that asked."""
         if (asker := self._questions.get(answer.number)) is not None:
             asker.send_nowait(answer)
 
     async def condition(self) -> Condition:
-        """Return how the server is, and how many games wait to be stored."""
+        """Return the condition of the server, with the number of games that wait to be stored."""
         with self._question() as (number, answers):
             await self.send(Ask(number, "queue"))
             answer = await answers.receive()
@@ -48,7 +48,7 @@ class Remote:
         return answer
 
     async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
-        """Have an act of the operator's carried out; return what came of it on each node, as JSON.
+        """Carry out an act of the operator on the server; return the outcome on each node, as JSON.
 
         The node of this server is the empty text. Raises NotDoneError.
         """
@@ -84,7 +84,7 @@ class Remote:
 
     @contextmanager
     def _question(self) -> Iterator[tuple[int, trio.MemoryReceiveChannel[Answer]]]:
-        """Give the number of a new question, and its answers."""
+        """Provide the number of a new question, and its answers."""
         number = next(self._numbers)
         self._questions[number], answers = trio.open_memory_channel[Answer](inf)
         try:

@@ -1,13 +1,8 @@
 """HTTP/1.1 for the page and the API: connections, and the requests on them, one after another.
 
-Knows h11 and ASGI. Does not know what is answered. The rules it keeps:
-
-- It speaks only HTTP/1.1. It ignores an offer of HTTP/2, and refuses a client that begins with HTTP/2 or asks
-  for a websocket.
-- A connection ends when it is told to, whatever its client does: sending and receiving have deadlines. Where
-  there is no room for a further client, one that sends or reads nothing makes room.
-- An answer that lacks something never looks whole, but to HTTP/1.0 by TLS, which has no sign for it.
-- Nothing that a client sends puts a traceback into the log.
+Knows h11 and ASGI. Does not know the content of answers. It ignores an offer of HTTP/2, and refuses a client
+that begins with HTTP/2 or asks for a websocket. Sending and receiving have deadlines, so a connection ends
+whatever its client does. Nothing that a client sends puts a traceback into the log.
 """
 
 import logging
@@ -33,25 +28,25 @@ SEND_LIMIT = 30.0
 IDLE_LIMIT = 15.0
 """Seconds that a client has to send the head of a request, and then its body."""
 ALL_WAITING = 256 << 20
-"""Bytes of answers that may wait for all clients together. Beyond that, the client with the most is hung up
-on. With the longest names the largest answer has half of that."""
+"""The most bytes of answers that may wait for all clients together. Beyond that, the client with the most is
+hung up on. With the longest names the largest answer has half of that."""
 STUCK = 3.0
-"""Seconds after which a client that reads nothing of its answer may have to make room for another."""
+"""Seconds after which a client that reads nothing of its answer may be replaced by another."""
 PARTING = 1.0
 """Seconds that a client has to read the last answer and hang up."""
 PIECE = 1 << 14
 """Bytes read at once."""
 MOST_REQUESTS = 1000
-"""Requests that are answered on one connection."""
+"""The most requests on one connection."""
 
 _VERSIONS = (b"1.0", b"1.1")
 _RESET = struct.pack("ii", 1, 0)
 _NO_RESET = struct.pack("ii", 0, 0)
-"""Values of `SO_LINGER`: whether the end of the connection discards what waits and resets it."""
+"""Values of `SO_LINGER`: whether closing the connection discards unsent bytes and resets it."""
 _BOTH_DONE = {h11.CLIENT: h11.DONE, h11.SERVER: h11.DONE}
 
 Stream: TypeAlias = trio.SocketStream | PassedStream
-"""A client's: of a connection that this process accepted, or that the server passed on."""
+"""A client's stream: of a connection that this process accepted, or that the server passed on."""
 
 logger = logging.getLogger(__name__)
 
@@ -64,9 +59,9 @@ class Web:
     """Serves connections."""
 
     def __init__(self, application: ASGIApp, seconds: float | None = None, *, hsts: bool = False) -> None:
-        """A client has so many seconds for the head of a request, and for its body; or `IDLE_LIMIT`.
+        """`seconds` is the time for the head of a request, and for its body; by default `IDLE_LIMIT`.
 
-        With `hsts`, which is for servers that take clients by TLS alone, browsers are told to remember that.
+        With `hsts`, for servers that require TLS, answers have the header Strict-Transport-Security.
         """
         self.application = application
         self.limit = seconds or IDLE_LIMIT
@@ -97,18 +92,18 @@ class Web:
             idlest.drop()
 
     def bound(self) -> None:
-        """Hang up on the client for whom most waits, if too much waits for all together."""
+        """Hang up on the client with the most waiting bytes, if too many wait for all together."""
         if sum(each.waiting for each in self._connections) > ALL_WAITING:
             max(self._connections, key=lambda each: each.waiting).drop()
 
     async def refuse(self, stream: Stream, text: str) -> None:
-        """Tell a client in a sentence why it is not served."""
+        """Send a client a sentence that says why it is not served."""
         with trio.move_on_after(PARTING), suppress(trio.BrokenResourceError):
             await stream.send_all(try_later(503, text, hsts=self.has_hsts))
             await _part(stream)
 
     def stop(self) -> None:
-        """Let every connection finish its answer and end."""
+        """End every connection after its present answer."""
         self.is_stopping = True
         for each in self._connections:
             each.stop_waiting()
@@ -119,9 +114,9 @@ class Connection:
 
     def __init__(self, stream: Stream, web: Web) -> None:
         self.waiting = 0
-        """Bytes that wait for the client to let them in."""
+        """Bytes that wait for the client to read them."""
         self.sending_since = math.inf
-        """When that began, if some wait."""
+        """Since when bytes wait; infinite if none do."""
         self._stream = stream
         self._web = web
         self._http = h11.Connection(h11.SERVER, LONGEST_HEAD)
@@ -134,12 +129,15 @@ class Connection:
 
     @property
     def idle_until(self) -> float:
-        """The deadline for the client's next request; infinite while nothing but an answer is due."""
+        """The deadline for the client's next request; infinite while only an answer is due."""
         return self._reading.deadline
 
     @property
     def _must_reset(self) -> bool:
-        """Whether the end of the connection would be taken for that of an answer, which lacks something."""
+        """Whether the client would take the end of the connection for the end of an unfinished answer.
+
+        A reset shows a client of HTTP/1.0 that the answer is incomplete. Over TLS it gets no such sign.
+        """
         return self._http.our_state is h11.SEND_BODY and self._http.their_http_version == b"1.0"
 
     async def run(self) -> None:
@@ -160,16 +158,16 @@ class Connection:
             self._stream.socket.close()
 
     def stop_waiting(self) -> None:
-        """Wait for no further request."""
+        """Stop waiting for a further request."""
         if self._http.our_state is h11.IDLE:
             self._reading.cancel()
 
     def drop(self) -> None:
-        """Hang up without a word."""
+        """Hang up at once."""
         self._life.cancel()
 
     async def _next_request(self) -> h11.Request | None:
-        """Return the next request; None where none came, or one that was refused."""
+        """Return the next request; None if none came, or it was refused."""
         self._reading = trio.CancelScope(deadline=trio.current_time() + self._web.limit)
         try:
             with self._reading:
@@ -189,7 +187,7 @@ class Connection:
         return None
 
     async def _answer(self, request: h11.Request) -> None:
-        """Have the application answer, and see whether the client goes meanwhile."""
+        """Call the application for a request, and watch whether the client leaves meanwhile."""
         self._requests_left -= 1
         self._reading = trio.CancelScope(deadline=trio.current_time() + self._web.limit)
         if self._http.they_are_waiting_for_100_continue:
@@ -203,8 +201,8 @@ class Connection:
     async def _read_on(self) -> None:
         """Drop the request's body, which no path needs, and wait until the client or the answer ends.
 
-        To keep a body would mean waiting until it is read. What is behind it waits for its turn: it may be no
-        request, and that must not spoil the answer to this one.
+        Bytes after the body stay unread until the next turn: they may be no request, and an error in them
+        must not spoil the answer to this one.
         """
         try:
             with self._reading:
@@ -223,7 +221,7 @@ class Connection:
     async def _call(self, request: h11.Request, ended: trio.Event) -> None:
         """Call the application for one request. An error there ends only this connection.
 
-        `ended` says that the client sends no more, or that the answer is whole. Where nothing can be sent to
+        `ended` is set when the client sends no more, or when the answer is whole. If nothing can be sent to
         the client, sending raises ClientGoneError.
         """
         is_new = True
@@ -241,7 +239,8 @@ class Connection:
                 headers = [*message["headers"], *self._headers()]
                 if not self._requests_left:
                     headers.append((b"connection", b"close"))
-                if request.http_version == b"1.0":  # until it is whole, also if this process is killed
+                # Until the answer is whole, even if this process is killed
+                if request.http_version == b"1.0":
                     self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
                 await self._send_events(h11.Response(status_code=message["status"], headers=headers))
                 return
@@ -283,11 +282,11 @@ class Connection:
         }
 
     def _headers(self) -> list[tuple[bytes, bytes]]:
-        """Return the headers of every answer, errors too."""
+        """Return the headers of every answer, also to errors."""
         return [(b"date", formatdate(usegmt=True).encode()), *([HSTS] if self._web.has_hsts else [])]
 
     async def _refuse(self, status: int) -> None:
-        """Answer with a status alone, unless an answer has begun. The connection ends then."""
+        """Answer with a status alone, unless an answer has begun. The connection then ends."""
         if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             headers = [(b"content-length", b"0"), (b"connection", b"close"), *self._headers()]
             await self._send_events(h11.Response(status_code=status, headers=headers), h11.EndOfMessage())
@@ -300,7 +299,7 @@ class Connection:
         except h11.LocalProtocolError:
             if self._http.their_state is not h11.ERROR:
                 raise
-            await trio.lowlevel.checkpoint()  # the broken request was refused, in place of this
+            await trio.lowlevel.checkpoint()  # the broken request has been refused instead
         else:
             await self._send(data)
 
@@ -309,7 +308,7 @@ class Connection:
             await trio.lowlevel.checkpoint()
             return
         self.waiting, self.sending_since = len(data), trio.current_time()
-        if len(data) > PIECE:  # of smaller ones there are never too many
+        if len(data) > PIECE:  # there are never too many smaller ones
             self._web.bound()
         try:
             with trio.fail_after(SEND_LIMIT):
@@ -321,7 +320,7 @@ class Connection:
             self.waiting, self.sending_since = 0, math.inf
 
     async def _receive(self) -> bytes:
-        """Return what the client sends, no bytes if it sends no more."""
+        """Return the bytes that the client sends; no bytes if it sends no more."""
         try:
             return await self._stream.receive_some(PIECE)
         except trio.BrokenResourceError:
@@ -330,16 +329,16 @@ class Connection:
 
 
 def host_of(stream: Stream) -> str:
-    """Return the address of a client, without its port; nothing where nobody knows it."""
+    """Return the address of a client, without its port; empty if it is unknown."""
     return stream.address if isinstance(stream, PassedStream) else address_of(stream.socket)
 
 
 async def _part(stream: Stream) -> None:
-    """Close our half, then read on: unread data at a close would destroy the answer."""
+    """Close this half, then read on: closing with unread bytes would destroy the answer."""
     with trio.move_on_after(PARTING):
         try:
             await stream.send_eof()
             while await stream.receive_some(PIECE):
                 pass
         except trio.BrokenResourceError:
-            return  # it has hung up itself
+            return  # the client has hung up

@@ -1,4 +1,4 @@
-"""The program of the web's process: accept clients and answer them until the server stops.
+"""The program of the web's process: accepts clients and answers them until the server stops.
 
 Puts the parts of the web together. Knows the link, the listening sockets, and the priority and the log of
 this process. The server's end is in `process`.
@@ -54,11 +54,11 @@ from gateway.server.logs import set_up_logging
 from gateway.store.database import Database, Place, open_again
 
 NICENESS = 15
-"""The niceness of this process: play and storing come first on a shared processor."""
+"""The niceness of this process, so that games and storing come first on a shared processor."""
 PERIOD = 1.0
-"""Seconds, at least, between two times when the server is told of limits, wrong tokens or requests."""
+"""The least seconds between two messages to the server with counts."""
 MOST = 1024
-"""Connections at once. A further client waits for one to end, or replaces an idle one."""
+"""The most connections at once. A further client waits for one to end, or replaces an idle one."""
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def main() -> int:
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(link))
     try:
         trio.run(_serve, Messages(Link(stream, LONGEST)), listeners)
-    except Exception:  # our bug; the interpreter would not log it
+    except Exception:  # an error of this program, which the interpreter would not log
         logger.exception("the web ends after an internal error", extra={"event": "web_failed"})
         return 1
     return 0
@@ -93,12 +93,12 @@ async def _serve(messages: Messages, listeners: Sequence[socket.socket]) -> None
 
 
 class Serving:
-    """The parts of the web, at work."""
+    """The running parts of the web."""
 
     def __init__(
         self, messages: Messages, database: Database | None, orders: Orders, *, is_local: bool = False
     ) -> None:
-        """`is_local` says that only this machine can connect."""
+        """`is_local` is whether only this machine can connect."""
         self._messages = messages
         self._remote = remote = Remote(messages)
         self._live = Live(secrets.token_hex(4), lambda number: remote.send(Watch(number)))
@@ -175,7 +175,7 @@ class Serving:
         nursery.cancel_scope.cancel()
 
     async def _send_counts(self) -> None:
-        """Tell the server what clients came up against and which requests were answered, once in a while."""
+        """Send the server counts of reached limits, wrong tokens and answered requests from time to time."""
         counts = self._admission.counts
         while True:
             await trio.sleep(PERIOD)
@@ -204,9 +204,9 @@ async def accept(
     make_room: Callable[[], None],
     paused: Callable[[], None],
 ) -> None:
-    """Serve each client in a task of `nursery`, which releases its room, until cancelled.
+    """Serve each client in a task of `nursery`, until cancelled. The task releases its room.
 
-    A client is taken only if there is room; if there is none and one comes, `make_room` hangs up on another.
+    A client is accepted only if there is room; if there is none, `make_room` hangs up on another one.
     Otherwise many silent clients could keep all others out. `paused` is called at each pause. As in
     `gateway.runtime.accepting`, no error of accept() ends it, and a client that vanishes is detected.
     """
@@ -233,7 +233,7 @@ async def accept(
 
 
 def places() -> int:
-    """Return how many connections there may be at once: what answers them needs files, too."""
+    """Return how many connections there may be at once. Answering them needs files, too."""
     return min(MOST, room_for_connections().value)
 
 
@@ -244,7 +244,7 @@ def _opened(sock: socket.socket) -> trio.SocketListener | PassedListener:
 
 
 def _passes_on(sock: socket.socket) -> bool:
-    """Whether connections come by this socket that the server accepted."""
+    """Whether the server passes connections on by this socket."""
     return sock.family == socket.AF_UNIX
 
 

@@ -1,4 +1,4 @@
-"""What the API and the page are made from: stored games, live games, and the addresses for players."""
+"""What the API and the page are made of: stored games, live games, and the addresses for players."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,15 +16,15 @@ from gateway.store.games import one
 from gateway.store.records import GameRecord
 
 THREADS = 3
-"""Threads that wait for the database."""
+"""Threads for work that waits for the database."""
 
 T = TypeVar("T")
 
 
 async def in_thread(work: Callable[[], T], threads: trio.CapacityLimiter) -> T:
-    """Return what `work` returns, in one of these threads, once one is free.
+    """Return the result of `work`, run in one of `threads` once one is free.
 
-    A cancelled caller leaves the work running, and its thread busy.
+    If the caller is cancelled, the work goes on, and its thread stays busy.
     """
     return await trio.to_thread.run_sync(work, limiter=threads, abandon_on_cancel=True)
 
@@ -37,13 +37,13 @@ class Front:
     """As in `Participant.kind`."""
     title: str
     mark: str
-    """The letter that stands for it."""
+    """The letter that stands for the dialect."""
     scheme: str
-    """Of its URLs, such as ``ws``; empty if an address is only host and port."""
+    """The scheme of its URLs, such as ``ws``; empty if an address is only host and port."""
     port: int | None
-    """The port on which the server listens for it, or None."""
+    """The port on which the server listens for it; None if it does not."""
     is_shared: bool = False
-    """Whether that is the page's port, too: then URLs have a path, which is `name`."""
+    """Whether the page has the same port: then URLs have a path, which is `name`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -51,25 +51,25 @@ class Site:
     """One server's site."""
 
     database: Database | None
-    """Where results are kept; None if they are not."""
+    """The database of results; None if they are not kept."""
     live: Live
     fronts: tuple[Front, ...] = ()
     """All dialects, in the order in which they are listed."""
     house: tuple[str, ...] = ()
-    """The server's own players that people can choose."""
+    """The house players that people can choose."""
     idle: float = 300.0
     """Seconds that a player has for a move in games without a clock."""
     perfect: Perfect = field(kw_only=True)
     notice: Notice = field(default=Notice(), kw_only=True)
-    """What every view says of the server; the one thing here that becomes another while it runs."""
+    """The operator's notice, on every view. Only this field changes while the site is served."""
     threads: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(THREADS), kw_only=True)
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns, which may wait for the database, in a thread."""
+        """Return the result of `work`, which may wait for the database, from a thread."""
         return await in_thread(work, self.threads)
 
     def reading(self) -> Transaction:
-        """Give a connection, as `Database.reading` does. Raises NotKeptError if results are not kept."""
+        """Provide a connection, as `Database.reading` does. Raises NotKeptError if results are not kept."""
         if self.database is None:
             raise NotKeptError
         return self.database.reading()

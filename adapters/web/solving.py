@@ -12,7 +12,7 @@ _NICE = 19
 
 
 def solve(columns: str) -> dict[int, int]:
-    """Return what each playable column is worth after the moves in `columns`, as `score_columns` does."""
+    """Return the value of each playable column after the moves in `columns`, as `score_columns` does."""
     if os.nice(0) < _NICE:
         os.nice(_NICE - os.nice(0))
     board = Board()

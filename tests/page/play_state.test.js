@@ -105,7 +105,7 @@ describe("playing", () => {
   test("a refused move can be made again", () => {
     const state = after(ask(), position(""), { type: "drop" }, ignored);
     assert.equal(isMine(state), true);
-    assert.equal(sentence(state), "The move is refused: Table is full. Choose another column.");
+    assert.equal(sentence(state), "The move was refused: Table is full. Choose another column.");
   });
 
   test("says that a column is full", () => {

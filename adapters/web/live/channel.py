@@ -1,11 +1,8 @@
 """The events for all viewers of the same games: some games, each at its place, and counts of all.
 
-Reads no clock. An event is encoded once, numbered from 1, and kept in a ring that is bounded in bytes. A
-viewer is a number: that of the last event it got. One that stops reading costs nothing. The rules it keeps:
-
-- A snapshot and all events after it say the same as a later snapshot.
-- A viewer whose number is not in the ring gets a snapshot.
-- Event ids are unique over all channels and processes.
+Reads no clock. An event is encoded once, numbered from 1, and kept in a ring of limited size. Of a viewer,
+only the number of its latest event is kept, so one that stops reading costs nothing. A snapshot and all
+events after it result in the same state as a later snapshot.
 """
 
 import json
@@ -20,19 +17,19 @@ from adapters.web.live.state import Game, Json, State
 from gateway.game.ids import GameId
 
 RING = 64 * 1024
-"""Bytes of events in the ring."""
+"""The most bytes of events in the ring."""
 FRESH = 0.1
-"""Seconds for which a snapshot is used again while nothing happens."""
+"""Seconds for which a snapshot is reused while nothing happens."""
 RETRY = 2_000
 """Milliseconds after which a browser connects again."""
 
 _NONE: tuple[int, float, bytes] = (-1, 0.0, b"")
-"""In place of a snapshot: its number, when it was made, and what it is."""
+"""In place of a snapshot: its number, when it was made, and its bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The games that a viewer wants, and how many of them."""
+    """The games that a viewer wants, and the most of them."""
 
     player: str | None = None
     """The name of one of its players."""
@@ -54,7 +51,7 @@ class Wanted:
 def event(kind: str, data: Json) -> bytes:
     """Return an event without its id.
 
-    Half a surrogate pair, of which a name may consist, has no UTF-8: it becomes an escape, as JSON has it.
+    A name may contain half of a surrogate pair, which has no UTF-8: it becomes an escape of JSON.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"event: {kind}\ndata: {text}\n\n".encode("utf-8", "backslashreplace")
@@ -64,14 +61,14 @@ class Channel:
     """The events for one `Wanted`."""
 
     def __init__(self, name: str, wanted: Wanted, state: State) -> None:
-        """`name` is a part of each event's id, and unique."""
+        """`name` is a part of each event's id, unique over all channels and processes."""
         self.viewers = 0
         self.left = 0.0
         """When the last viewer left."""
         self.number = 0
         """The number of the latest event."""
         self.places: dict[GameId, int] = {}
-        """The games that are carried, and where."""
+        """The places of the games in this channel."""
         self.news = trio.lowlevel.ParkingLot()
         """Where viewers wait for the next event."""
         self._name = name
@@ -79,14 +76,14 @@ class Channel:
         self._ring: deque[bytes] = deque()
         self._size = 0
         self._tail: tuple[int, int, bytes] = (0, 0, b"")
-        """The latest answer of `since`: many viewers are at the same number."""
+        """The latest answer of `since`: many viewers have the same number."""
         self._snapshot = _NONE
         self._take_places(state)
 
     # What happens.
 
     def start(self, game: Game, now: float) -> None:
-        """Carry a new game, if it is wanted and a place is free."""
+        """Add a new game, if it is wanted and a place is free."""
         if self._wanted.has(game):
             if self._free:
                 self._carry(game, heappop(self._free), now)
@@ -94,14 +91,14 @@ class Channel:
                 self._others[game.id] = None
 
     def end(self, game: Game, event: bytes) -> None:
-        """Send the end of a game, if it is carried. It keeps its place."""
+        """Send the end of a game in this channel. The game keeps its place."""
         if game.id in self.places:
             self.put(event)
         else:
             self._others.pop(game.id, None)
 
     def drop(self, game: Game, event: bytes, now: float) -> None:
-        """Give the place of a game that is over to the newest game without one, or send that it is free."""
+        """Give the place of a finished game to the newest game without one, or send `event`."""
         place = self.places.pop(game.id, None)
         if place is None:
             return
@@ -124,7 +121,7 @@ class Channel:
             self.news.unpark_all()
 
     def renew(self, state: State) -> None:
-        """Give every viewer a snapshot of another state, after facts were missed."""
+        """Replace the state, after facts were missed, so that every viewer gets a snapshot."""
         self.number += 1
         self._ring.clear()
         self._size = 0
@@ -132,7 +129,7 @@ class Channel:
         self.news.unpark_all()
 
     def tidy(self, now: float) -> None:
-        """Drop a snapshot that serves nobody any more: with the longest names it is large."""
+        """Drop a snapshot that is too old to be reused. With the longest names it is large."""
         if now > self._snapshot[1] + FRESH:
             self._snapshot = _NONE
 
@@ -145,7 +142,7 @@ class Channel:
         return int(digits) if is_ours else None
 
     def since(self, number: int | None, now: float) -> bytes:
-        """Return all events after this one, or a snapshot if the ring has lost some."""
+        """Return all events after this one; a snapshot if the ring has lost some."""
         if number is None or not self.number - len(self._ring) <= number <= self.number:
             return self.snapshot(now)
         if self._tail[:2] != (number, self.number):
@@ -165,7 +162,7 @@ class Channel:
         return data
 
     def state(self, now: float) -> Json:
-        """Return the games that are carried, and the counts."""
+        """Return the games of this channel, and the counts."""
         known = {**self._state.over, **self._state.games}
         places = sorted(self.places.items(), key=lambda item: item[1])
         games = [known[game].shown(place, now) for game, place in places]
@@ -176,7 +173,7 @@ class Channel:
         self.put(event("started", game.shown(place, now)))
 
     def _take_places(self, state: State) -> None:
-        """Give places to the games of a state, the newest first: their ids sort as they started."""
+        """Assign places to the games of a state, the newest first: ids sort by the start of the games."""
         self._state = state
         on = [game for game, each in state.games.items() if self._wanted.has(each)]
         over = [game for game, each in state.over.items() if self._wanted.has(each)]

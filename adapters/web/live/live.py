@@ -1,12 +1,7 @@
-"""What viewers see, in the web's process: the state, and a channel for each choice of games that is watched.
+"""The games that viewers see: the state, and a channel for each choice of games that someone watches.
 
-Knows trio, for those who wait; does not know HTTP. The rules it keeps:
-
-- The server sends facts only while somebody watches, and for some seconds after that.
-- Each distinct `Wanted` has one channel, however many watch it. A channel without viewers stays for `KEPT`
-  seconds, so that a browser that lost its connection can go on where it was.
-- If facts were missed and the state is sent again, viewers see the old state until the new one is complete.
-- Facts that were sent for an earlier request change nothing.
+Knows trio, for viewers that wait; does not know HTTP. The server sends facts only while someone watches, and
+for some seconds after that. After missed facts, viewers see the old state until the new one is complete.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -23,19 +18,19 @@ from gateway.game.results import Finished
 from gateway.runtime.child import LinkError
 
 VIEWERS = 768
-"""Viewers at once."""
+"""The most viewers at once."""
 CHANNELS = 768
-"""Channels, unless viewers watch more."""
+"""The most channels, unless viewers watch more."""
 KEPT = 20.0
-"""Seconds for which a channel stays without viewers."""
+"""Seconds for which a channel stays without viewers: a browser that lost its connection can continue."""
 PATIENCE = 2.0
 """Seconds that a viewer waits for the first complete state."""
 TICK = 1.0
-"""Seconds between two looks for what is over."""
+"""Seconds between two calls of `tick`."""
 
 
 class UnavailableError(Exception):
-    """Nobody can watch at the moment. Its text says why."""
+    """Watching is not possible now. The text says why."""
 
 
 class Live:
@@ -55,16 +50,16 @@ class Live:
         """Whether all streams are to end."""
         self.channels: dict[Wanted, Channel] = {}
         self.watching = 0
-        """How many watch, or ask what is on, at the moment."""
+        """How many viewers watch, or wait for the state."""
         self._run = run
         self._watch = watch
         self._clock = clock
         self._state: State | None = None
-        """What is on, once that is complete."""
+        """The state, once it is complete."""
         self._coming: State | None = None
         """The next state, while it arrives."""
         self._request = 1
-        """The number of the latest request for the state."""
+        """The number of the latest request for the state. Facts for an earlier one change nothing."""
         self._names = count(1)
         self._counts: Json = {}
         """The counts that were sent last."""
@@ -74,7 +69,7 @@ class Live:
         self._complete = trio.Event()
 
     async def run(self) -> None:
-        """Ask the server for facts while somebody watches, until cancelled."""
+        """Ask the server for facts while someone watches, until cancelled."""
         while True:
             await self._watched.wait()
             await self._watch(self._request)
@@ -88,19 +83,19 @@ class Live:
             await self._watch(0)
 
     def stop(self) -> None:
-        """Let all streams end."""
+        """End all streams."""
         self.is_stopping = True
         for channel in self.channels.values():
             channel.news.unpark_all()
 
-    # What the server sends.
+    # Messages of the server.
 
     def begin(self, number: int) -> None:
         """Expect the state for a request."""
         self._coming = State(self._state) if number == self._request else None
 
     def hear(self, encoded: Iterable[bytes]) -> None:
-        """Take in facts, as `gateway.game.fact_encoding` writes them, and send events. Raises LinkError."""
+        """Apply facts, as `gateway.game.fact_encoding` writes them, and send events. Raises LinkError."""
         try:
             facts = [*map(decode_fact, encoded)]
         except ValueError as error:
@@ -117,7 +112,7 @@ class Live:
                     self._send(fact, game, now)
 
     def complete(self) -> None:
-        """Give all viewers a snapshot: the state is complete, or that of another node of a cluster is."""
+        """Send all viewers a snapshot: the state is complete, or another node's part of it."""
         if self._coming is not None:
             self._state, self._coming = self._coming, None
         if self._state is not None:
@@ -126,7 +121,7 @@ class Live:
             self._complete.set()
 
     def tick(self) -> None:
-        """Drop what is over, and send the counts if they changed. To be called once a second."""
+        """Drop what is over, and send the counts if they changed. Call it once a second."""
         now = self._clock()
         for wanted, channel in [*self.channels.items()]:
             channel.tidy(now)
@@ -169,7 +164,7 @@ class Live:
                 for channel in channels:
                     channel.end(game, ended)
 
-    # What viewers ask for.
+    # Requests of viewers.
 
     async def state(self, wanted: Wanted) -> Json:
         """Return the state that a new viewer would get. Raises UnavailableError."""
@@ -177,7 +172,7 @@ class Live:
             return Channel("", wanted, state).state(self._clock())
 
     async def named(self, name: str) -> Json:
-        """Return what players of this name are here, and their games. Raises UnavailableError."""
+        """Return the connected players of this name, and their games. Raises UnavailableError."""
         async with self._await_state() as state:
             now = self._clock()
             games = Channel("", Wanted(player=name, most=NAMESAKES), state).state(now)["games"]
@@ -185,7 +180,7 @@ class Live:
 
     @asynccontextmanager
     async def viewer(self, wanted: Wanted) -> AsyncIterator[Channel]:
-        """Give a viewer its channel, once the state is complete. Raises UnavailableError."""
+        """Provide a viewer's channel, once the state is complete. Raises UnavailableError."""
         if self.watching >= VIEWERS:
             raise UnavailableError("too many watch at the moment")
         async with self._await_state():
@@ -210,20 +205,20 @@ class Live:
         return channel
 
     def close(self, channel: Channel) -> None:
-        """Count a viewer of a channel no more."""
+        """Remove a viewer from a channel."""
         channel.viewers -= 1
         channel.left = self._clock()
 
     @asynccontextmanager
     async def _await_state(self) -> AsyncIterator[State]:
-        """Count somebody as watching, and give the state once it is complete. Raises UnavailableError."""
+        """Count a viewer, and provide the state once it is complete. Raises UnavailableError."""
         self.watching += 1
         self._watched.set()
         try:
             with trio.move_on_after(PATIENCE):
                 await self._complete.wait()
             if self._state is None:
-                raise UnavailableError("what is on is not known yet")
+                raise UnavailableError("the games are not known yet")
             yield self._state
         finally:
             self.watching -= 1

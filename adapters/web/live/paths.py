@@ -1,7 +1,7 @@
 """Live games by HTTP: once as JSON, and as a stream of server-sent events.
 
-Knows starlette; does not know the contents of events. The rule it keeps: at a stop, only the wait for the
-next event is cut short, never an event.
+Knows starlette; does not know the contents of events. When the server stops, only the wait for the next event
+ends early, never an event.
 """
 
 import json
@@ -20,7 +20,7 @@ from gateway.game.commands import LONGEST_NAME
 
 PARAMETERS = ("player", "table", "game", "most")
 MOST = 100
-"""The most games that a stream carries."""
+"""The most games that a stream has."""
 USUAL = 60
 """Games without the parameter ``most``."""
 SILENCE = 15.0
@@ -41,11 +41,11 @@ def routes(live: Live, headers: Mapping[str, str]) -> list[Route]:
 
 
 class Events(Response):
-    """A stream of server-sent events, until the client goes or the server stops."""
+    """A stream of server-sent events, until the client is gone or the server stops."""
 
     def __init__(self, live: Live, wanted: Wanted, last: str, headers: Mapping[str, str]) -> None:
-        """`last` is the id of the last event that the client got."""
-        about = {**headers, "X-Accel-Buffering": "no"}  # or nginx would keep events back
+        """`last` is the id of the latest event that the client has received."""
+        about = {**headers, "X-Accel-Buffering": "no"}  # otherwise nginx would hold events back
         super().__init__(media_type="text/event-stream", headers=about)
         del self.headers["content-length"]
         self._live = live
@@ -53,7 +53,7 @@ class Events(Response):
         self._last = last
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send events until the client goes. Raises UnavailableError before the answer begins."""
+        """Send events until the client is gone. Raises UnavailableError before the answer begins."""
         async with self._live.viewer(self._wanted) as channel, trio.open_nursery() as nursery:
             nursery.start_soon(_end_when_gone, receive, nursery.cancel_scope)
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})

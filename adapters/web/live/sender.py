@@ -1,14 +1,8 @@
-"""The server's end of the live stream: it sends facts to the web's process while somebody watches.
+"""The server's end of the live stream: sends facts to the web's process while someone watches.
 
-It subscribes to the hub's feed only then, and asks the other nodes of a cluster only then; otherwise it costs
-players nothing. Knows trio, the hub's feed and what other nodes send; does not know viewers. The rules it
-keeps:
-
-- Players never wait for it. It sends what waits, pauses, and looks again. If the web's process is too slow,
-  the feed drops facts, and the complete state is sent again.
-- A step is short, however many play: the state is sent in parts, each after the facts before it.
-- The state is complete when all nodes have sent theirs, or after `GRACE`. What a node sends later than that,
-  or when it joins, is followed by one more end of the state.
+Subscribes to the hub's feed and asks the other nodes of a cluster only then, so that it costs players nothing
+otherwise. Knows trio, the hub's feed and the facts of other nodes; does not know viewers. Players never wait
+for it: if the web's process is too slow, the feed drops facts, and the whole state is sent again.
 """
 
 from collections.abc import Sequence
@@ -26,13 +20,13 @@ from gateway.hub.hub import Hub
 PAUSE = 0.05
 """Seconds between two messages."""
 SHORT_PAUSE = 0.005
-"""Seconds while another node still sends its state."""
+"""Seconds between two messages while another node still sends its state."""
 PART = 15
-"""Players in one part of the state: what is sent without a pause takes a millisecond."""
+"""Players in one part of the state: the work between two pauses takes a millisecond."""
 LIMIT = 5_000
-"""Facts that may wait for the web's process."""
+"""The most facts that may wait for the web's process."""
 MOST = 20
-"""Facts in a message, for the same reason."""
+"""Facts in a message, for the same reason as `PART`."""
 GRACE = 1.0
 """Seconds that the state waits for other nodes."""
 
@@ -68,7 +62,11 @@ class FactSender:
                     others.close()
 
     async def _send_from(self, facts: Subscription, others: RemoteSubscription | None, number: int) -> None:
-        """Send the state, then facts, until facts were missed or another request came."""
+        """Send the state, then facts, until facts were missed or another request came.
+
+        The state is complete when all nodes have sent theirs, or after `GRACE`. What a node sends later is
+        followed by another end of the state.
+        """
         await self._messages.send(Begun(number))
         seats = iter(self._hub.seats())
         while part := tuple(islice(seats, PART)):

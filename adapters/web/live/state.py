@@ -1,8 +1,7 @@
-"""What is on: the live games, the games that ended a moment ago, and the players that wait.
+"""The state: live games, games that ended a moment ago, and the players that wait.
 
-Pure: facts and the time come in as arguments. Does not know viewers. The rule it keeps: a fact about an
-unknown game or player changes nothing. The state arrives in parts, and a fact may be about a part that is
-still to come.
+Pure: facts and the time are arguments. Does not know viewers. The state arrives in parts, so a fact about an
+unknown game or player changes nothing: it may belong to a part that is still to come.
 """
 
 from collections import deque
@@ -34,7 +33,7 @@ MINUTE = 60.0
 LOBBY = 100
 """The most waiting players that are listed."""
 LOBBY_TEXT = 10_000
-"""Characters in all names that are listed with them, together."""
+"""The most characters in all names of this list together."""
 NAMESAKES = 8
 """The most players of one name that are listed."""
 
@@ -51,7 +50,7 @@ class Wait:
 
     @property
     def why(self) -> Json | None:
-        """Why the player has no opponent, as viewers get it."""
+        """Why the player has no opponent, as viewers get it; None if it is not known."""
         why = self.obstacle
         return None if why is None else {"cause": why.cause.value, "name": why.name, "alike": why.alike}
 
@@ -93,7 +92,7 @@ class Game:
         }
 
     def move(self, move: MoveMade, now: float) -> None:
-        """Take in a move."""
+        """Apply a move."""
         self.moves += str(move.column)
         self.asked = now
         if self.left is not None and move.left is not None:
@@ -102,7 +101,7 @@ class Game:
             self.left = (one, left) if move.side else (left, other)
 
     def end(self, over: Finished, now: float) -> None:
-        """Take in the end."""
+        """Apply the end."""
         self.winner, self.reason, self.ended = over.winner, WORDS[over.reason], now
         clock = self.started.clock
         if self.left is not None and clock is not None:
@@ -125,18 +124,18 @@ class State:
     """All games and players."""
 
     def __init__(self, earlier: "State | None" = None) -> None:
-        """Begin with nothing. The count of moves of an `earlier` state goes on."""
+        """Start empty. The count of moves of an `earlier` state is continued."""
         self.games: dict[GameId, Game] = {}
         """Live games."""
         self.over: dict[GameId, Game] = {}
-        """Games that ended less than `HELD` ago, the first to end first."""
+        """Games that ended less than `HELD` seconds ago, the first to end first."""
         self._players: dict[int, Came] = {}
         self._waiting: dict[int, Wait] = {}
         """The players that wait, the longest wait first."""
         self._moves: deque[Second] = deque() if earlier is None else earlier._moves
 
     def hear(self, fact: Shown, now: float) -> Game | None:
-        """Take in a fact; return the game that it is about, if that game is known."""
+        """Apply a fact; return its game, if that game is known."""
         match fact:
             case MoveMade():
                 if not self._moves or now >= self._moves[-1].began + 1:
@@ -180,7 +179,7 @@ class State:
         return None
 
     def complete(self) -> None:
-        """Take in that the state is complete: its players come in no order."""
+        """Sort the waiting players, because they arrive in no order."""
         self._waiting = dict(sorted(self._waiting.items(), key=lambda item: item[1].since))
 
     def drop_old(self, now: float) -> list[Game]:
@@ -191,7 +190,7 @@ class State:
         return past
 
     def counts(self, now: float) -> Json:
-        """Return the numbers of games and players, and of waiting players those that are listed.
+        """Return the numbers of games and players, and a list of waiting players.
 
         The longest wait is last.
         """
@@ -216,7 +215,7 @@ class State:
         }
 
     def named(self, name: str, now: float) -> list[Json]:
-        """Return the players of a name, and for how many seconds each has waited, or None."""
+        """Return the players of a name, and for each how many seconds it has waited, or None."""
         found = list[Json]()
         for player, came in self._players.items():
             if came.name == name and len(found) < NAMESAKES:

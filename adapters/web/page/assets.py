@@ -1,7 +1,7 @@
 """The static files of the page: style sheets, modules and pictures; and the library for plots.
 
 They are read once. Their address contains a digest of all files, so a browser can keep them for ever and
-still gets the files of a new version; a module finds the other modules beside it.
+still gets the files of a new version. A module finds the other modules beside it.
 """
 
 import gzip
@@ -35,7 +35,7 @@ class Assets:
     version: str
     contents: dict[str, bytes]
     packed: dict[str, bytes]
-    """The same, compressed by gzip."""
+    """The same files, compressed by gzip."""
 
     def address(self, name: str) -> str:
         """Return the path of a file. Raises KeyError if there is no such file."""
@@ -43,7 +43,7 @@ class Assets:
         return f"/static/{self.version}/{name}"
 
     async def serve(self, request: Request) -> Response:
-        """Answer a request for one of them."""
+        """Answer a request for a file."""
         name = request.path_params["name"]
         if name not in self.contents or request.path_params["version"] != self.version:
             raise HTTPException(404, "there is no such file")
@@ -73,7 +73,7 @@ def assets() -> Assets:
 
 PACKAGE = "vl-convert-python"
 PATIENCE = 180.0
-"""Seconds that the process has to bundle the library: it gives way to play, so a busy machine needs many."""
+"""Seconds that the process has to bundle the library. Its priority is low, so a busy machine needs many."""
 PAUSE = 60.0
 """Seconds until the next attempt, after the process was killed or too slow."""
 _PROGRAM = """
@@ -92,20 +92,20 @@ class Library:
         self._command = command or [sys.executable, "-P", "-c", _PROGRAM]
         self._version = _installed()
         self._content: bytes | None = None
-        """Nothing where it cannot be made, which would not go better next time; None where it may."""
+        """The library; empty if it cannot be bundled at all; None if it is not bundled yet."""
         self._plain: bytes | None = None
-        """The library without compression, once a client asked for it so."""
+        """The library without compression, once a client has asked for it."""
         self._again = -math.inf
-        """When it is worth trying."""
+        """When the next attempt may begin."""
         self._one_at_a_time = trio.Lock()
 
     @property
     def address(self) -> str | None:
-        """Its path; None if the package is not installed."""
+        """The path of the library; None if the package is not installed."""
         return None if self._version is None else f"/plots/{self._version}.js"
 
     async def serve(self, request: Request) -> Response:
-        """Answer a request for it."""
+        """Answer a request for the library."""
         if self._version is None or request.path_params["version"] != self._version:
             raise HTTPException(404, "there is no such file")
         async with self._one_at_a_time:
@@ -122,11 +122,11 @@ class Library:
         return Response(self._plain, headers=FOREVER, media_type="text/javascript")
 
     def routes(self) -> list[Route]:
-        """Return the route at which it is served."""
+        """Return the library's route."""
         return [Route("/plots/{version}.js", self.serve)]
 
     async def _made(self) -> bytes | None:
-        """Return the library; nothing if it cannot be bundled, None if another attempt may succeed."""
+        """Return the library; empty if it cannot be bundled, None if another attempt may succeed."""
         failed = None
         with trio.move_on_after(PATIENCE):
             done = await trio.run_process(
@@ -135,7 +135,7 @@ class Library:
             if done.returncode == 0:
                 return done.stdout
             failed = b"" if done.returncode > 0 else None
-        logger.warning("%s makes no plots; the page goes without them", PACKAGE, extra={"event": "no_plots"})
+        logger.warning("%s makes no plots; the page has none", PACKAGE, extra={"event": "no_plots"})
         return failed
 
 

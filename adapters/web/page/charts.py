@@ -1,4 +1,4 @@
-"""Bars, tiles and lines: numbers in, shapes out. Templates draw them as SVG.
+"""Bars, tiles and lines, as shapes that templates draw in SVG.
 
 Pure. Lengths are in pixels, and y grows downwards. Does not know colours: a shape has a meaning ("won"), and
 the style sheet gives it a colour.
@@ -15,14 +15,14 @@ from gateway.store.totals import Rating
 LEGIBLE = 13.0
 """Pixels that a part of a bar needs to show its number."""
 NARROWEST = 12.0
-"""Pixels that a tile of an icicle has at least."""
+"""The least width of a tile of an icicle, in pixels."""
 GUIDES = (0, 25, 50)
 """Ratings at which every rating bar has a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from `low` to `high` on pixels from `start` to `end`. `end` may be smaller than `start`."""
+    """Maps values from `low` to `high` to pixels from `start` to `end`. `end` may be smaller than `start`."""
 
     low: float
     high: float
@@ -80,7 +80,7 @@ class Bar:
 
 
 def bars(values: Mapping[str, float]) -> list[Bar]:
-    """Return a bar for each value. The longest leaves room for a number, and the shortest can be seen."""
+    """Return a bar for each value. The longest leaves room for a number, and the shortest is visible."""
     most = max(values.values(), default=0) or 1
     return [Bar(name, value, round(max(1.0, 70 * value / most), 1)) for name, value in values.items()]
 
@@ -143,7 +143,7 @@ class Tile:
 
     @property
     def depth(self) -> int:
-        """0 for the first move."""
+        """The depth in the tree: 0 for the first move."""
         return len(self.moves) - 1
 
     @property
@@ -158,10 +158,10 @@ class Tile:
 
 
 def icicle(openings: Mapping[str, Score], width: float) -> list[Tile]:
-    """Return the tiles of a tree of openings. A tile stands below its parent, and its width is its share of
-    games.
+    """Return the tiles of a tree of openings.
 
-    Tiles narrower than `NARROWEST` are left out with all that follows them.
+    A tile is below its parent, and its width is its share of games. Tiles narrower than `NARROWEST` are left
+    out with all that follow them.
     """
     return [*_below("", 0.0, width, openings)]
 
@@ -194,7 +194,7 @@ class Frame:
         return Scale(low, high, self.left, self.width - self.right)
 
     def y(self, low: float, high: float) -> Scale:
-        """Return the scale upwards."""
+        """Return the scale from bottom to top."""
         return Scale(low, high, self.height - self.bottom, self.top)
 
 
@@ -204,9 +204,9 @@ class Plot:
 
     frame: Frame
     levels: list[tuple[float, str]]
-    """The place and the label of each horizontal line."""
+    """The position and the label of each horizontal line."""
     marks: list[tuple[float, int]]
-    """The place of each mark, and a number of a game, of a move, or of milliseconds of Unix time."""
+    """The position of each mark, and the number of a game or a move, or milliseconds of Unix time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +224,11 @@ class Lines(Plot):
 
     series: list[Series]
     precision: str
-    """How the times are shown, so that they differ: ``second``, ``minute``, ``day and minute`` or ``day``."""
+    """How to write the times, so that they differ: ``second``, ``minute``, ``day and minute`` or ``day``."""
 
 
 def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> Lines | None:
-    """Return a line for each name with two points or more, of time and value; None if there is no line."""
+    """Return a line for each name with two or more points of time and value; None if there is no line."""
     shown = {name: points for name, points in series.items() if len(points) > 1}
     if not shown:
         return None
@@ -289,7 +289,7 @@ class Uprights(Plot):
 
 
 def times(taken: Sequence[float], frame: Frame) -> Uprights | None:
-    """Return the times of moves, in milliseconds; None if there are none."""
+    """Return bars for the times of moves, in milliseconds; None if there are none."""
     if not taken:
         return None
     y = frame.y(0, max(*taken, 1))
@@ -309,7 +309,7 @@ def times(taken: Sequence[float], frame: Frame) -> Uprights | None:
 
 
 def precision(span: float) -> str:
-    """Return how the times on an axis are shown that spans so many milliseconds."""
+    """Return how to write the times on an axis of so many milliseconds."""
     minutes = span / 60_000
     if minutes < 10:
         return "second"

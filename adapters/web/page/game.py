@@ -1,4 +1,4 @@
-"""The view of one game: who won and why, every position, and what both sides said and heard.
+"""The view of one game: who won and why, every position, and the messages of both sides.
 
 Knows stored games, live games and the templates. Does not know how rows are found (`timeline`), or how
 positions are solved. A game keeps its one address for ever; another spelling of its id is redirected there.
@@ -42,7 +42,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 
 
 class _View:
-    """Answers for games."""
+    """The answers for games."""
 
     def __init__(self, site: Site, renderer: Renderer) -> None:
         self._site = site
@@ -112,9 +112,9 @@ def _named(text: str) -> GameId:
 
 
 def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:
-    """Return what the template shows of a live game. `found` is as in the live stream.
+    """Return the template's values for a live game. `found` is as in the live stream.
 
-    `is_kept` says that its result will be stored.
+    `is_kept` is whether its result will be stored.
     """
     names = [player["name"] for player in found["players"]]
     return {
@@ -139,7 +139,7 @@ def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:
 def _shown(
     record: GameRecord, both: tuple[Exchange | None, Exchange | None], dialect: Callable[[str], str]
 ) -> dict[str, Any]:
-    """Return what the template shows of a stored game, `both` its evidence.
+    """Return the template's values for a stored game; `both` is its evidence.
 
     `dialect` returns the title of a kind of player.
     """

@@ -1,6 +1,6 @@
 """The view of one player: its place, games, openings and opponents, its losses, its thinking times.
 
-A player has a page once it has finished a game. Before that it has one while it is connected, which says
+A player has a page once it has finished a game. Until then it has one while it is connected, which says
 whether it waits or plays.
 """
 
@@ -32,14 +32,14 @@ GAMES = 13
 """Games on one page."""
 WIDE = 460.0
 """Pixels of the middle card."""
-_UNKNOWN = "nobody of that name is here, or has finished a game here"
+_UNKNOWN = "no player of that name is connected, or has finished a game here"
 _CURVE = Frame(380, 170, left=32, right=10, top=8, bottom=22)
 _TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One of its games, from its side."""
+    """One of the player's games, from its side."""
 
     record: GameRecord
     side: Side
@@ -71,7 +71,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 
 
 class _Player:
-    """Answers."""
+    """The answers for players."""
 
     def __init__(self, site: Site, renderer: Renderer) -> None:
         self._site = site
@@ -81,7 +81,7 @@ class _Player:
         given = parameters(request.scope["query_string"], ("name", "before", "lost", "opponent"))
         try:
             name = name_of(request.path_params["name"]) or given.get("name", "")
-        except BadRequestError as error:  # not UTF-8, which every name is
+        except BadRequestError as error:  # names are always UTF-8
             raise HTTPException(404, _UNKNOWN) from error
 
         def rendered() -> Response | None:
@@ -135,7 +135,7 @@ class _Player:
         }
 
     def _games(self, name: str, given: Given) -> list[Game]:
-        """Return a page of its games, and one more if there is one."""
+        """Return a page of the player's games, and one more if there is one."""
         lost = given.get("lost")
         if lost is not None and lost not in REASON_TEXTS:
             raise BadRequestError(f"lost is not one of {', '.join(REASON_TEXTS)}")
@@ -151,7 +151,7 @@ class _Player:
 
 
 def _situation(name: str, about: Json) -> list[Text]:
-    """Say what players of this name do now. `about` is as in `Live.named`."""
+    """Return sentences on what players of this name do now. `about` is as in `Live.named`."""
     now = 1000 * time.time()
     waits = [
         waiting(each["table"], round(now - 1000 * each["waited"]), each["why"])

@@ -1,9 +1,8 @@
-"""Pages from templates.
+"""Renders pages from templates.
 
-Knows Jinja2, and the headers that protect a page. Does not know what a view shows. The rules it keeps:
-
-- A client's text stays text: escaping is always on.
-- Scripts, styles and pictures come only from this server, and never stand within the markup.
+Knows Jinja2, and the headers that protect a page. Does not know the content of a view. A client's text stays
+text, because escaping is always on. Scripts, styles and pictures come only from this server, and never stand
+within the markup.
 """
 
 import gzip
@@ -52,7 +51,7 @@ _POLICY = (
 
 
 class Renderer:
-    """Makes pages of one site."""
+    """Renders the pages of one site."""
 
     def __init__(self, site: Site, played: str) -> None:
         """`played` is the dialect in which the page itself plays."""
@@ -80,11 +79,11 @@ class Renderer:
         return self._kinds.get(kind, ("", kind))[1]
 
     def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
-        """Return the page that a template makes of `context`.
+        """Return the page that a template renders with `context`.
 
         Every template also gets `tab`, the current link of the header or an empty string; `fronts`, the
         addresses for players, and `offer`, the sentence that lists them; `kinds`, the mark and title of each
-        kind of player; and `notice`, what the operator says. Everywhere, in macros too, there are `plays`,
+        kind of player; and `notice`, the operator's announcement. All templates and macros have `plays`,
         whether people can play here, and `keeps`, whether results are kept.
         """
         fronts = [
@@ -96,7 +95,7 @@ class Renderer:
         known: dict[str, Any] = {"tab": "", "fronts": fronts, "offer": offer}
         known |= {"kinds": self._kinds, "notice": self._site.notice}
         text = self._environment.get_template(template).render(known | context)
-        body = text.encode("utf-8", "replace")  # names may have halves of surrogate pairs
+        body = text.encode("utf-8", "replace")  # names may contain halves of surrogate pairs
         sockets = [each["url"] for each in fronts if each["url"].startswith(("ws://", "wss://"))]
         headers = HEADERS | {
             "Content-Security-Policy": _POLICY.format(connect=" ".join(["'self'", *sockets]))
@@ -117,7 +116,7 @@ class Renderer:
 
 
 def reads_html(request: Request) -> bool:
-    """Return whether the client is a browser that shows pages, and not a program."""
+    """Whether the client is a browser that shows pages, and not a program."""
     return "text/html" in request.headers.get("accept", "")
 
 
@@ -127,11 +126,11 @@ def host_of(request: Request) -> str:
 
 
 def _url(front: Front, request: Request) -> str:
-    """Return where a bot finds the server: on the port of this page, if they share one."""
+    """Return the address for bots of a dialect: on the port of this page, if they share one."""
     is_secure = request.url.scheme == "https"
     host = host_of(request)
     place, path = f"{host}:{front.port}", ""
-    if front.is_shared:  # at the address that the client knows, whatever proxies make of it
+    if front.is_shared:  # the address that the client knows, because a proxy may change it
         port = port_in(request.headers.get("host", "")) or (443 if is_secure else 80)
         place, path = f"{host}:{port}", f"/{front.name}"
     scheme = f"{front.scheme}s" if is_secure else front.scheme

@@ -1,7 +1,7 @@
 """Words and sentences for people: how a game ended, what a player does, what standings count.
 
-Pure. A sentence is a list of texts and `Part` values, so that what comes from a client stays apart from our
-words; the macro `text` of the templates makes HTML of it. Scripts have theirs in format.js and play_state.js.
+Pure. A sentence is a list of texts and `Part` values, so that a client's text stays separate from the page's;
+the macro `text` of the templates makes HTML of it. Scripts have theirs in format.js and play_state.js.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,8 +32,8 @@ class Part(NamedTuple):
     """A part of a sentence that is not plain text."""
 
     kind: Literal["name", "player", "linked", "quoted", "game", "play", "code", "strong", "bold", "time"]
-    """What it is: a name, a player's name, one with a link to its page, what a client sent, the id of a game,
-    a link to the view Play, or how it is shown."""
+    """What the part is: a name, a player's name, one with a link to its page, a text from a client, the id of
+    a game, a link to the view Play, or a style."""
     text: str
 
 
@@ -49,17 +49,17 @@ def plain(text: Text) -> str:
 
 
 def number(value: float) -> str:
-    """Return ``12,345``."""
+    """Return a number as ``12,345``."""
     return f"{value:,.0f}"
 
 
 def counted(count: int, word: str) -> str:
-    """Return ``1 game`` or ``2 games``."""
+    """Return a count as ``1 game`` or ``2 games``."""
     return f"{number(count)} {word}{'' if count == 1 else 's'}"
 
 
 def signed(value: float) -> str:
-    """Return a figure with one decimal, and a true minus sign."""
+    """Return a number with one decimal, and a true minus sign."""
     return f"{value:.1f}".replace("-", "\N{MINUS SIGN}")
 
 
@@ -85,7 +85,7 @@ def points(score: Score) -> str:
 
 
 def points_of(score: Score) -> str:
-    """Return ``2½ of 4``."""
+    """Return points as ``2½ of 4``."""
     return f"{points(score)} of {score.games}"
 
 
@@ -95,7 +95,7 @@ def sentence(text: str) -> str:
 
 
 def address(name: str) -> str:
-    """Return what follows ``/player/`` in the address of a player.
+    """Return the part after ``/player/`` in the address of a player.
 
     Browsers take the names ``.`` and ``..`` for folders even when they are encoded, so these are parameters.
     """
@@ -107,14 +107,14 @@ def address(name: str) -> str:
 
 
 def result_for(record: GameRecord, side: Side) -> Literal["won", "drawn", "lost", ""]:
-    """Return what a game was for one side; nothing for a game without a result."""
+    """Return the result of a game for one side; empty for a game without a result."""
     if record.winner is None:
         return "drawn" if record.reason is Reason.FULL else ""
     return "won" if record.winner == side else "lost"
 
 
 def badge(record: GameRecord, side: Side) -> str:
-    """Return the word of a side's badge: its result, or how it came about."""
+    """Return the word of a side's badge: its result, or the reason for it."""
     result = result_for(record, side)
     if result == "won":
         return "four" if record.reason is Reason.FOUR else result
@@ -122,14 +122,14 @@ def badge(record: GameRecord, side: Side) -> str:
 
 
 def headline(names: Sequence[str], outcome: Outcome | None) -> str:
-    """Say who plays, or who won, and how."""
+    """Return a headline: who plays, or who won, and how."""
     if outcome is None:
         return f"{names[0]} plays {names[1]}"
     return f"{names[outcome.subject]} {outcome.verb} {names[1 - outcome.subject]} {outcome.how}"
 
 
 def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: Callable[[str], str]) -> Text:
-    """Say what ended a game, and what its loser had sent before.
+    """Return what ended a game, and which message of its loser was refused before.
 
     `dialect` returns the title of a kind of player.
     """
@@ -145,11 +145,11 @@ def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: C
         case Reason.FOUR:
             text = (f"Move {following - 1}, in column {record.moves[-1]}, made four in a row.",)
         case Reason.FULL:
-            text = ("The board is full, and nobody has four in a row.",)
+            text = ("The board is full, and neither player has four in a row.",)
         case Reason.ILLEGAL if lines.attempt is not None:
             sent = Part("quoted", lines.attempt.text)
             because = f", which was refused: {lines.attempt.why}. "
-            text = (f"At move {following} ", name, " said ", sent, because, rule)
+            text = (f"At move {following} ", name, " sent ", sent, because, rule)
         case Reason.ILLEGAL:
             text = (f"Move {following} of ", name, " was illegal. ", rule)
         case Reason.TIME:
@@ -166,7 +166,7 @@ def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: C
 
 
 def unkept(record: GameRecord, *, is_new: bool) -> str:
-    """Say why nothing is kept of what both sides of a game said and heard."""
+    """Return why no messages of a game are kept."""
     if all(player.house for player in record.players):
         return "The server's own players have no connection, so there is nothing to keep."
     if record.reason is Reason.STOPPED:
@@ -180,7 +180,7 @@ def unkept(record: GameRecord, *, is_new: bool) -> str:
 
 
 def waiting(table: str | None, since: int, why: Json | None) -> Text:
-    """Say where a player waits since a point in time, in milliseconds, and why it has no opponent."""
+    """Return where a player waits since `since`, in milliseconds of Unix time, and why it has no opponent."""
     place: Text = ("in the lobby",) if table is None else ("at table ", Part("player", table))
     reason: Text = ()
     if why is not None:
@@ -192,12 +192,12 @@ def waiting(table: str | None, since: int, why: Json | None) -> Text:
             case "namesake":
                 reason = (" Another ", name, " waits too, and two players of one name never meet.")
             case _:
-                reason = (" Nobody else is at that table.",)
+                reason = (" No other player is at that table.",)
     return ("It has waited ", *place, " since ", Part("time", moment(since)), ".", *reason)
 
 
 def playing(game: Json, name: str) -> Text:
-    """Say which game a player plays, or has just played, and against whom.
+    """Return which game a player plays, or has just played, and against whom.
 
     `game` is as in the live stream.
     """
@@ -208,12 +208,12 @@ def playing(game: Json, name: str) -> Text:
 
 
 def games_that_count(score: Score) -> str:
-    """Return ``1 game that counts``."""
+    """Return a count as ``1 game that counts``."""
     return f"{counted(score.games, 'game')} that count{'s' if score.games == 1 else ''}"
 
 
 def results(score: Score) -> str:
-    """Return ``3 won, 1 drawn, 2 lost``."""
+    """Return a score as ``3 won, 1 drawn, 2 lost``."""
     return f"{number(score.won)} won, {number(score.drawn)} drawn, {number(score.lost)} lost"
 
 
@@ -221,7 +221,7 @@ def results(score: Score) -> str:
 
 
 def count(players: int, first_movers: Score) -> str:
-    """Say how many players and games are in standings, and how first movers did."""
+    """Return how many players and games are in standings, and how first movers did."""
     if not first_movers.games:
         return "no games"
     won = percent(first_movers.won / first_movers.games)
@@ -230,14 +230,14 @@ def count(players: int, first_movers: Score) -> str:
 
 
 def nobody(least: int, page: int) -> str:
-    """Say why nobody is listed on a page of standings."""
+    """Return why a page of standings lists no player."""
     if page > 1:
         return "There are fewer players."
     return f"No player has {'one' if least == 1 else f'{number(least)} or more'} of these games."
 
 
 def places(merit: str, *, is_everything: bool) -> Text:
-    """Say by what places are given, one of `MERITS`, and whether ratings are of other games, too."""
+    """Return what decides the places, one of `MERITS`, and whether ratings are of other games, too."""
     by: Mapping[str, Text] = {
         "points": (" The place is by ", Part("bold", "points"), ": 1 for a won game, ½ for a drawn one."),
         "share": (" The place is by points a game.",),
@@ -249,7 +249,7 @@ def places(merit: str, *, is_everything: bool) -> Text:
 
 
 def offer(addresses: Sequence[tuple[str, str]], *, plays: bool) -> Text:
-    """Say where to point a bot, by URL and title of each dialect, and whether people can play on the page."""
+    """Return where to point a bot, from each dialect's URL and title; with `plays`, also the page."""
     if not addresses:
         return ()
     found = list[str | Part]()

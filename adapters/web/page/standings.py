@@ -51,7 +51,7 @@ _DAY = 86_400_000
 _LINES = charts.Frame(560, 240, left=44, right=130, top=12, bottom=34)
 _USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "rating", "page": "1"}
 _FORMER = {"sure": "rating", "score": "share"}
-"""What orders were called in addresses of version 0.2."""
+"""The names of orders in addresses of version 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Asked:
     """The choice in an address."""
 
     given: Mapping[str, str]
-    """Each of `_USUAL`, as given or by default."""
+    """Each of `_USUAL`, from the address or by default."""
     choice: Choice
     least: int
     """Games that a player needs to be listed."""
@@ -91,7 +91,7 @@ class Asked:
 
 
 def asked(given: Given, now: int) -> Asked:
-    """Read the choice; `now` is in milliseconds of Unix time. Raises BadRequestError."""
+    """Return the choice in an address; `now` is in milliseconds of Unix time. Raises BadRequestError."""
     wished = {**_USUAL, **given}
     sort = wished["sort"].removeprefix("-")
     wished["sort"] = wished["sort"].removesuffix(sort) + _FORMER.get(sort, sort)
@@ -128,7 +128,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 
 
 class _Standings:
-    """Answers."""
+    """The answers for standings."""
 
     def __init__(self, site: Site, renderer: Renderer) -> None:
         self._site = site
@@ -149,7 +149,7 @@ class _Standings:
         return JSONResponse(await self._site.do(partial(self._plots, wish)), headers=HEADERS)
 
     async def projected(self, request: Request) -> Response:
-        """Answer with the projector's tables, for a script to insert."""
+        """Answer with the projector's tables, which a script inserts."""
 
         def rendered() -> Response:
             with self._site.reading() as connection:

@@ -1,8 +1,8 @@
-"""What both sides said and heard in a game, as the rows of one table.
+"""The messages of both sides in a game, as the rows of one table.
 
 Pure. Knows a stored game, its evidence, and which of the texts made a move and when
-(`gateway.store.evidence`). Does not know what a dialect's messages mean. The rule it keeps: an unknown value
-is None, never a guess.
+(`gateway.store.evidence`). Does not know what a dialect's messages mean. An unknown value is None, never a
+guess.
 """
 
 import math
@@ -19,7 +19,7 @@ from gateway.store.records import GameRecord
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text that one side said or heard, or a note of the server."""
+    """A text from or to one side, or a note of the server."""
 
     at: int
     """Milliseconds since the game began."""
@@ -27,9 +27,9 @@ class Cell:
     text: str
     """Printable: every character is visible."""
     remark: str = ""
-    """Such as the time that is left."""
+    """An addition, such as the time that is left."""
     refused: str = ""
-    """Why it was not carried out; empty if it was."""
+    """Why the text was not carried out; empty if it was."""
     move: int = 0
     """The number of the move that it made, or announced for a player without texts; 0 for none."""
     is_end: bool = False
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def refused(self) -> str:
-        """A word for the fate of a text that was not carried out; empty if there is none."""
+        """A word for why a text was not carried out; empty if it was, or there is none."""
         return next((cell.refused.partition(":")[0] for cell in self.cells if cell.refused), "")
 
     @property
@@ -81,7 +81,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The whole table."""
+    """The table of a game."""
 
     rows: tuple[Row, ...]
     turns: tuple[Turn, ...]
@@ -154,7 +154,7 @@ def _rows(first: deque[Cell], second: deque[Cell]) -> Iterable[Row]:
 
 
 def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool]:
-    """Return from which sides the next row takes a cell. A text stands above its consequences."""
+    """Return from which sides the next row takes a cell. A text is above its consequences."""
     here = [bool(queue) and queue[0].at == at for queue in (first, second)]
     if not all(here):
         return here[0], here[1]
@@ -167,13 +167,13 @@ def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool
     alone = [cell.way == "note" or bool(cell.refused) for cell in (one, other)]
     if alone[0] == alone[1]:
         return True, True
-    # A refused text and a note have rows of their own; a note comes after texts that are still to be heard.
+    # A refused text and a note have rows of their own. A note comes after texts of the same millisecond.
     if "note" in (one.way, other.way):
         return alone[1], alone[0]
     return alone[0], alone[1]
 
 
 def _says(queue: deque[Cell], at: int) -> float:
-    """Return the number of the next move that a side says at that millisecond; infinite for none."""
+    """Return the number of the next move that a side sends at that millisecond; infinite for none."""
     here = takewhile(lambda cell: cell.at == at, queue)
     return next((cell.move for cell in here if cell.way == "in"), math.inf)

@@ -1,4 +1,4 @@
-"""The views: Live, the projector, Play and the search; larger ones are modules that give their routes."""
+"""The views Live, the projector, Play and the search. The larger ones are modules of their own."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ from adapters.web.site import Site
 from gateway.store import NotKeptError, statistics
 from gateway.store.games import NoGameError
 
-# The views Live and projector: the games that are being played.
+# The views Live and projector: the games that are on.
 #
 # Knows the parameters of the address, and the stream for them. Does not know the games: the browser reads
 # them from the stream, so a page never waits for the server.
@@ -31,12 +31,12 @@ PROJECTED = 6
 async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
     given = parameters(request.scope["query_string"], ("player", "table"))
     asked = {**given, "most": str(most)}
-    wanted(asked)  # refuses here what the stream would refuse, where a person can read it
+    wanted(asked)  # refuses here what the stream would refuse, so that a person sees the reason
     stream = f"/api/live/events?{urlencode(asked)}"
     return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)
 
 
-# The view Play: a person plays against one of the server's own players, or against somebody in the lobby.
+# The view Play: a person plays against a house player, or against someone in the lobby.
 #
 # This module only renders the page. In the browser it is a client like any other, and speaks the arena
 # dialect (adapters/arena/PROTOCOL.md).
@@ -50,7 +50,7 @@ HOUSE = {
     "aima10": "looks ahead for 10 s a move",
     "perfect": "never gives a won game away",
 }
-"""The server's own players, the weakest first, each with a description."""
+"""The house players, the weakest first, each with a description."""
 
 
 async def _play(site: Site, renderer: Renderer, request: Request) -> Response:
@@ -79,7 +79,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 
 
 async def _search(site: Site, request: Request) -> Response:
-    """Send the browser to the game or the player that was typed."""
+    """Redirect the browser to the game or the player that was typed."""
     typed = parameters(request.scope["query_string"], ("for",)).get("for", "").strip()
 
     def found() -> str:
@@ -90,7 +90,7 @@ async def _search(site: Site, request: Request) -> Response:
         except BadRequestError:
             return player
         except NotKeptError:
-            pass  # it may be on
+            pass  # it may be a live game
         except NoGameError:
             if game.isdecimal():
                 return player

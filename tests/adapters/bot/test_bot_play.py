@@ -503,7 +503,7 @@ async def test_server_that_is_not_there_is_said_to_be_so(error: Exception, words
     ("told", "understood", "said"),
     [
         (None, False, ["waits for host:1 to answer; is it the port for nac4? " + HINT]),
-        ([], False, ["waits for host:1 to say anything; is it the port for nac4? " + HINT]),
+        ([], False, ["waits for host:1 to send anything; is it the port for nac4? " + HINT]),
         ([[]], True, ["ann waits at host:1 for 'bob'"]),
         ([[Began(FIRST)]], True, []),
         ([[Began(FIRST)], [WON]], True, ["ann waits at host:1 for 'bob'"]),

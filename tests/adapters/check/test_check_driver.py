@@ -84,7 +84,7 @@ async def test_what_a_bot_did_wrong_before_it_gave_its_name_is_held_against_that
     (fault,) = found.faults
     assert fault.topic is Topic.WORDS
     # what it said is escaped once, where it is shown
-    assert printable(fault.words) == r"it said '\ufeffHELLO', which is no message here"
+    assert printable(fault.words) == r"it sent '\ufeffHELLO', which is no message here"
 
 
 async def test_move_that_was_dropped_as_its_game_is_over_is_recorded(connected):

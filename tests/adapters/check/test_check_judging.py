@@ -104,7 +104,7 @@ def faults_of(dialect: str, *records: Sequence[What]) -> list[tuple[str, str, bo
     ],
 )
 def test_message_that_is_refused_is_a_mistake_by_its_clause(dialect, message, objections, clause):
-    words = f"it said PUT 3, but {in_words(objections)}"
+    words = f"it sent PUT 3, but {in_words(objections)}"
     assert faults_of(dialect, [*IN_GAME, refused(message, objections, "PUT 3\r\n")]) == [
         (clause, words, True)
     ]
@@ -122,7 +122,7 @@ def test_message_that_is_refused_is_a_mistake_by_its_clause(dialect, message, ob
 )
 def test_text_that_is_no_message_is_a_mistake_by_its_clause(dialect, text, clause):
     record = [*IN_GAME, refused(None, Objection.UNREADABLE, text)]
-    assert faults_of(dialect, record) == [(clause, f"it said '{text}', which is no message here", True)]
+    assert faults_of(dialect, record) == [(clause, f"it sent '{text}', which is no message here", True)]
 
 
 @pytest.mark.parametrize(

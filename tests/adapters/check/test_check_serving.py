@@ -49,7 +49,7 @@ async def test_who_looks_once_whether_the_port_is_open_ends_nothing(probes):
     assert check.bots.is_done.is_set() == (probes == 3)
     (found,) = check.conclude()
     assert (found.name, found.connections) == (NAMELESS, probes)
-    assert found.faults[0].words == "it hung up without a word"
+    assert found.faults[0].words == "it hung up without a message"
 
 
 @pytest.mark.parametrize("answers", [False, True])
@@ -67,7 +67,7 @@ async def test_who_says_nothing_until_the_server_hangs_up_said_nothing_in_time(a
     await listener.aclose()
     assert check.bots.is_done.is_set()
     (found,) = check.conclude()
-    assert [each.words for each in found.faults] == ["it said nothing in time"]
+    assert [each.words for each in found.faults] == ["it sent nothing in time"]
 
 
 OPENING = (

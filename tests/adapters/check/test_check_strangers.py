@@ -20,11 +20,11 @@ def words(first: bytes, name: str, *, takes_tls: bool = False) -> str:
     [
         (HELLO, "nac4", "began TLS, which this port does not take"),
         (HELLO, "droidcon", "began TLS, which this port does not take"),
-        (GET, "arena", "'GET / HTTP/1.1', and asked for no websocket"),
+        (GET, "arena", "'GET / HTTP/1.1', which is no valid request for a websocket"),
         (GET, "droidcon", "asked by HTTP; "),
         (GET + b"Upgrade: WebSocket\r\n\r\n", "droidcon", "asked by HTTP for a websocket; "),
         (b"NAME ann\nJOIN x\n", "nac4", "that is Droidcon: c4gateway check droidcon"),
-        (b"\xff\x00\n", "arena", r"'ÿ\x00', and asked for no websocket"),
+        (b"\xff\x00\n", "arena", r"'ÿ\x00', which is no request for a websocket"),
     ],
 )
 def test_stranger_is_told_by_how_it_begins(first, name, expected):

@@ -172,7 +172,7 @@ async def test_node_that_is_not_reached_is_named_with_the_cause(
             while not caplog.records:
                 await trio.lowlevel.checkpoint()
     [record] = caplog.records
-    assert record.getMessage().startswith("the node at cid is not talked to: it is not reached: ")
+    assert record.getMessage().startswith("no link to the node at cid: it cannot be reached: ")
 
 
 async def test_address_that_does_not_answer_keeps_no_node_at_another_one_out(
@@ -210,7 +210,7 @@ async def test_stranger_chooses_no_word_of_the_log(caplog: pytest.LogCaptureFixt
                 async for _ in stranger:
                     pass
     [record] = caplog.records
-    assert record.getMessage() == f"the node at 127.0.0.1 is not talked to: {NO_PROOF}"
+    assert record.getMessage() == f"no link to the node at 127.0.0.1: {NO_PROOF}"
 
 
 async def test_those_that_do_not_greet_keep_no_node_out(mock_clock: MockClock) -> None:

@@ -38,7 +38,7 @@ async def test_any_name_has_a_page_and_stays_text(site: Site, name: str) -> None
 async def test_name_that_never_played_is_not_found(site: Site, path: str) -> None:
     keep(site.database, [game()])
     page = await shown(site, f"/player/{path}", 404)
-    assert "Nobody of that name is here, or has finished a game here." in page
+    assert "No player of that name is connected, or has finished a game here." in page
 
 
 def waiting(name: str, table: str | None = None, waited: float = 0.0, player: int = 7) -> list[str]:

@@ -56,7 +56,7 @@ async def test_server_that_drains_is_not_well(autojump_clock: trio.abc.Clock) ->
         return Condition(1, 3, False, is_draining=True)
 
     condition = await Health(server, Database().probe).condition()
-    error = "the server drains and lets nobody in"
+    error = "the server drains and admits no players"
     assert condition == {"ok": False, "waiting": 3, "error": error, "draining": True}
 
 

@@ -199,7 +199,7 @@ def test_clear_that_was_given_up_while_the_database_was_away_does_not_happen(
         until_waiting(gateway)
         with dialled(gateway) as sock:
             sock.sendall(CLEAR)
-        until_said(gateway, b"were to be cleared; that is withdrawn")
+        until_said(gateway, b"a request to clear all results was withdrawn")
         os.kill(writing, signal.SIGCONT)
         while len(games_of(gateway)) < 2:
             pass

@@ -14,8 +14,8 @@
  */
 
 /**
- * What the server says: of a position; that the game is over, or that the opponent has left it; that what was asked
- * cannot be done; that the connection is gone.
+ * What arrives: a position; the end of the game, or the opponent's leaving; a refusal of a message; the loss of the
+ * connection.
  * @typedef {{ type: "state", position: Position }
  *   | { type: "end" }
  *   | { type: "disconnected" }
@@ -30,7 +30,7 @@ export class Arena {
   #socket = null;
 
   /**
-   * Connect to `address` when a game is asked for, and call `listener` with what the server says.
+   * Connect to `address` at the first `start`, and call `listener` with each event.
    * @param {string} address
    * @param {(event: ArenaEvent) => void} listener
    */
@@ -60,7 +60,7 @@ export class Arena {
     socket?.close();
   }
 
-  /** @param {string} first what is said first */
+  /** @param {string} first the first message */
   #connect(first) {
     this.close();
     const socket = new WebSocket(this.#address);
@@ -83,7 +83,7 @@ export class Arena {
  */
 
 /**
- * What a message of the server says.
+ * Return the event of a message of the server.
  * @param {StateMessage | OtherMessage} message
  * @returns {ArenaEvent}
  */
@@ -102,7 +102,7 @@ export function eventOf(message) {
 }
 
 /**
- * The side of player 1 or 2; null for 0, which is nobody.
+ * Return the side of player 1 or 2; null for 0.
  * @param {number} player
  * @returns {Side | null}
  */

@@ -9,7 +9,7 @@ import { COLUMNS, four, played, ROWS } from "./rules.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const PLATE = { width: 74, height: 64, numbered: 69 };
-/** The size of a newest disc, which leaves room for its halo. */
+/** The size of the newest disc, with room for its halo, relative to the others. */
 const NEWEST = 3.55 / 4.1;
 
 export class Board {
@@ -60,7 +60,7 @@ export class Board {
   }
 
   /**
-   * The column that is nearest to this distance from the left of the window.
+   * Return the column that is nearest to a distance from the left of the window.
    * @param {number} clientX
    */
   columnAt(clientX) {
@@ -70,7 +70,7 @@ export class Board {
 }
 
 /**
- * A column of the board, the nearest to this number.
+ * Return the column of the board that is nearest to a number.
  * @param {number} column
  */
 export function inBoard(column) {
@@ -87,7 +87,7 @@ function y(row) {
   return 57 - 10 * row;
 }
 
-/** All cells as one path, since a page may have many boards. */
+/** Return all cells as one path, because a page may have many boards. */
 function holes() {
   const cells = Array.from({ length: COLUMNS * ROWS }, (_, cell) => [
     x(cell % COLUMNS),
@@ -97,7 +97,7 @@ function holes() {
 }
 
 /**
- * The number of first discs that look the same in two positions. The last disc has a halo, so it never counts.
+ * Return how many discs from the first on look the same in two positions. The last disc has a halo, so it never counts.
  * @param {string} one
  * @param {string} other
  */
@@ -120,7 +120,7 @@ function drawn({ column, row, side }, isNewest) {
 }
 
 /**
- * Make a disc of the first mover or a ring of the second.
+ * Create a disc of the first mover or a ring of the second.
  * @param {Cell} cell
  * @param {Side | null} side
  */
@@ -131,7 +131,7 @@ export function makeDisc({ column, row }, side, size = 1) {
 }
 
 /**
- * Make the light over a column.
+ * Create the light over a column.
  * @param {number} column
  */
 export function makeLight(column) {
@@ -152,7 +152,7 @@ function through(cells) {
 }
 
 /**
- * Make an element of SVG.
+ * Create an SVG element.
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} name
  * @param {Record<string, string | number>} attributes

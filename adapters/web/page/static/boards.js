@@ -1,4 +1,4 @@
-// Boards that a template only names: <div class="board" data-moves="3342">.
+// Draws boards in elements of a template: <div class="board" data-moves="3342">.
 import { Board } from "./board.js";
 import { findAll } from "./dom.js";
 

@@ -14,7 +14,7 @@ import { SIDES } from "./rules.js";
 export class Card {
   /** @type {LiveGame | undefined} */
   #game;
-  /** @type {string | undefined} The game whose players it names. */
+  /** @type {string | undefined} The game whose players it shows. */
   #id;
 
   constructor() {
@@ -46,7 +46,7 @@ export class Card {
   }
 
   /**
-   * Let the clocks of a game that is on show `now`.
+   * Update the clocks of a live game to `now`.
    * @param {number} now
    */
   tick(now) {
@@ -81,7 +81,7 @@ export function showPlayer(place, { name, kind }) {
 }
 
 /**
- * Show what a clock shows; nothing if there is none.
+ * Show the value of a clock; nothing if there is none.
  * @param {Element} place
  * @param {ClockFace | null} face
  */

@@ -1,4 +1,4 @@
-// The seven columns: choose one and drop a disc, by mouse, by keys, or by touch.
+// The seven columns, where a person drops a disc by mouse, by keys, or by touch.
 //
 // A mouse click drops at once. A tap chooses a column, and a second tap on it drops, because a finger cannot hover.
 // The chosen column is lit, and shows where the disc would land.
@@ -13,13 +13,13 @@ const MIDDLE = 3;
 export class Columns {
   #buttons;
   #listeners;
-  /** @type {SVGElement} What shows the chosen column in the board. */
+  /** @type {SVGElement} Shows the chosen column in the board. */
   #ghost = make("g", { class: "ghost" });
   /** @type {number | null} The column that the mouse points at. */
   #pointed = null;
   /** The column that was chosen or played last. */
   #last = MIDDLE;
-  /** @type {Side | null} Who drops next; null if nobody may drop. */
+  /** @type {Side | null} The side that drops next; null if it is not the person's turn. */
   #side = null;
   /** @type {number[]} Free cells of each column. */
   #room = [];
@@ -48,7 +48,7 @@ export class Columns {
   }
 
   /**
-   * Show the columns after `moves`. `side` drops next; null if nobody may drop.
+   * Show the columns after `moves`. `side` drops next; null if it is not the person's turn.
    * @param {string} moves
    * @param {Side | null} side
    */
@@ -59,7 +59,7 @@ export class Columns {
     this.#choose(this.#pointed);
   }
 
-  /** Drop into the chosen column or, if none is chosen, into the last one. */
+  /** Drop into the chosen column; if none is chosen, into the last one. */
   drop() {
     this.#take(this.chosen ?? this.#last);
   }
@@ -106,7 +106,7 @@ export class Columns {
   }
 
   /**
-   * The mouse points at a column, or null.
+   * Choose the column at which the mouse points; null if there is none.
    * @param {number | null} column
    */
   #point(column) {

@@ -1,4 +1,4 @@
-// Elements of the page: how they are found and made, and how text comes into them.
+// Finds and creates elements of the page, and sets their text.
 
 /**
  * Return the first element that matches `selector`. Throws an Error if there is none of this type.
@@ -26,7 +26,7 @@ export function findAll(selector, root = document) {
 }
 
 /**
- * Return a copy of what a template contains.
+ * Return a copy of a template's content.
  * @param {string} selector
  * @returns {HTMLElement}
  */
@@ -36,7 +36,7 @@ export function copyOf(selector) {
 }
 
 /**
- * Make an element with these properties.
+ * Create an element with these properties.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Partial<HTMLElementTagNameMap[K]>} [properties]
@@ -47,7 +47,7 @@ export function create(tag, properties = {}) {
 }
 
 /**
- * Set text and class if they differ: most ticks of a clock change neither.
+ * Set text and class if they differ, because most ticks of a clock change neither.
  * @param {Element} place
  * @param {string} text
  */
@@ -71,7 +71,7 @@ export function fill(place, ...parts) {
 }
 
 /**
- * Make an element that shows a name.
+ * Create an element that shows a name.
  * @param {string} name
  */
 export function isolated(name) {
@@ -79,7 +79,7 @@ export function isolated(name) {
 }
 
 /**
- * Whether a key is meant for the page: pressed without another, and not typed into a field.
+ * Return whether a key is for the page: pressed without a modifier key, and not typed into a field.
  * @param {KeyboardEvent} event
  */
 export function isShortcut({ ctrlKey, metaKey, altKey, target }) {

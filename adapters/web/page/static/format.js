@@ -1,10 +1,10 @@
-// Values as text for people, as sentences.py makes them for templates.
+// Formats values for people, as sentences.py does for templates.
 
 /** @type {Record<string, [string, string]> | undefined} */
 let kinds;
 
 /**
- * The letter and the title of a kind of player.
+ * Return the letter and the title of a kind of player.
  * @param {string} kind
  * @returns {[string, string]}
  */
@@ -14,7 +14,7 @@ export function kindOf(kind) {
 }
 
 /**
- * 12,345
+ * Format a number: 12,345.
  * @param {number} value
  */
 export function number(value) {
@@ -22,7 +22,7 @@ export function number(value) {
 }
 
 /**
- * 1 game, 2 games
+ * Format a count: 1 game, 2 games.
  * @param {number} count
  * @param {string} word
  */
@@ -31,7 +31,7 @@ export function plural(count, word) {
 }
 
 /**
- * 1 waits, 2 wait
+ * Format a number of waiting players: 1 waits, 2 wait.
  * @param {number} count
  */
 export function waits(count) {
@@ -39,7 +39,7 @@ export function waits(count) {
 }
 
 /**
- * Seconds as m:ss.
+ * Format seconds as m:ss.
  * @param {number} seconds
  */
 export function minutes(seconds) {
@@ -48,7 +48,7 @@ export function minutes(seconds) {
 }
 
 /**
- * Milliseconds as 0.8 s, 3.9 s or 4:05.
+ * Format milliseconds as 0.8 s, 3.9 s or 4:05.
  * @param {number} milliseconds
  */
 export function seconds(milliseconds) {
@@ -56,7 +56,7 @@ export function seconds(milliseconds) {
 }
 
 /**
- * How long a player thought: 812 ms, 3.9 s or 4:05.
+ * Format a thinking time in milliseconds: 812 ms, 3.9 s or 4:05.
  * @param {number} milliseconds
  */
 export function thought(milliseconds) {
@@ -64,7 +64,7 @@ export function thought(milliseconds) {
 }
 
 /**
- * Seconds with one decimal, cut off: 0.0 is when the flag falls.
+ * Format seconds with one decimal, rounded down.
  * @param {number} seconds
  */
 export function tenths(seconds) {

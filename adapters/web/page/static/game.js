@@ -1,4 +1,4 @@
-// The view of one game: it shows one position in the board, the list, the slider and the lines.
+// The view of one game: shows one position in the board, the list, the slider and the lines.
 import { Board } from "./board.js";
 import { create, find, findAll, isShortcut } from "./dom.js";
 import { inWords } from "./games.js";
@@ -20,13 +20,13 @@ import { watch } from "./watch.js";
  * @property {[number, number]} [thought]
  * @property {import("./rules.js").Side | null} [winner]
  * @property {string | null} [reason] null while the game is on
- * @property {string} [stream] where its events are, while it is on
+ * @property {string} [stream] the address of its events, while it is on
  * @property {boolean} [is_kept] whether it will be stored
  */
 
 const TICK = 100;
-const EARLY = 1_500; // milliseconds after which what was said is stored, too
-const SHOWN = 2_000; // milliseconds for which the button says that the address is copied
+const EARLY = 1_500; // milliseconds after which the messages are stored, too
+const SHOWN = 2_000; // milliseconds for which the button shows that the address is copied
 
 const article = find("article.game");
 /** @type {ShownGame} */
@@ -52,7 +52,7 @@ let live = null;
 /**
  * Show the position after `number` moves. This scrolls the lists, but not the page.
  * @param {number} number
- * @param {{ row?: HTMLTableRowElement, quiet?: boolean }} [options] the line to mark; whether to announce nothing
+ * @param {{ row?: HTMLTableRowElement, quiet?: boolean }} [options] the line to mark; whether to skip the announcement
  */
 function show(number, { row = rowOf(number), quiet = false } = {}) {
   const last = game.moves.length;
@@ -80,7 +80,7 @@ function rowOf(number) {
 }
 
 /**
- * Scroll the lines until this one is seen.
+ * Scroll the lines until this one is visible.
  * @param {HTMLTableRowElement} row
  */
 function reveal(row) {
@@ -123,7 +123,7 @@ document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   const act = keys[key.length === 1 ? key.toLowerCase() : key];
   if (!act || !isShortcut(event)) return;
-  if (target === slider && key.length > 1) return; // it moves by itself
+  if (target === slider && key.length > 1) return; // the slider moves by itself
   event.preventDefault();
   act();
 });
@@ -149,7 +149,7 @@ const parts = findAll(".switch [data-part]", article);
 for (const button of parts) button.addEventListener("click", () => choosePart(button.dataset.part));
 
 /**
- * On a small screen, show the moves or the exchange.
+ * Choose what a small screen shows: the moves or the exchange.
  * @param {string | undefined} name
  */
 function choosePart(name) {
@@ -169,7 +169,7 @@ copy.addEventListener("click", async () => {
 });
 
 /**
- * Whether a text was copied. Without HTTPS a page can only copy what is selected.
+ * Copy a text; return whether that succeeded. Without HTTPS a page can only copy a selection.
  * @param {string} text
  */
 async function copied(text) {
@@ -192,7 +192,7 @@ show(game.moves.length, { quiet: true });
 if (scroll) scroll.scrollTop = scroll.scrollHeight;
 if (refused && toRefused) reveal(refused);
 if (article.hasAttribute("data-early") && !sessionStorage.getItem(location.pathname)) {
-  sessionStorage.setItem(location.pathname, "reloaded"); // what was said is stored a moment after the result
+  sessionStorage.setItem(location.pathname, "reloaded"); // the messages are stored a moment after the result
   setTimeout(() => location.reload(), EARLY);
 }
 

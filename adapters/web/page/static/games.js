@@ -5,11 +5,11 @@ import { opposite } from "./rules.js";
 /**
  * @typedef {import("./rules.js").Side} Side
  * @typedef {{ name: string, kind: string }} Player
- * @typedef {[number, number]} Both what the first mover has, and the second
+ * @typedef {[number, number]} Both the values of the first mover and of the second
  */
 
 /**
- * A game as the stream has it. Durations are seconds.
+ * A game in the stream. Durations are in seconds.
  * @typedef {object} StreamedGame
  * @property {string} game its id
  * @property {number} place
@@ -17,13 +17,13 @@ import { opposite } from "./rules.js";
  * @property {string} moves the columns, each a digit
  * @property {Side | null} to_move
  * @property {Both | null} left on the clocks; null without clocks
- * @property {number} thinking for how long the player to move has thought
+ * @property {number} thinking how long the player to move has thought
  * @property {Side | null} winner
  * @property {string | null} reason null while the game is on
  */
 
 /**
- * A game of the stream, with the time by performance.now() at which the next move was asked for.
+ * A game of the stream, with the time by performance.now() of the latest request for a move.
  * @typedef {StreamedGame & { asked: number }} LiveGame
  */
 
@@ -46,7 +46,7 @@ import { opposite } from "./rules.js";
  *   | { name: "counts", data: Counts }} StreamEvent
  */
 
-/** The games of a stream. A game is never changed: what changed is another value. */
+/** The games of a stream. A game is immutable: a change replaces it. */
 export class Games {
   /** @type {Map<number, LiveGame>} A place's game. */
   at = new Map();
@@ -54,7 +54,7 @@ export class Games {
   #places = new Map();
 
   /**
-   * The game with this id, if it is there.
+   * Return the game with this id, if it is there.
    * @param {string} id
    */
   get(id) {
@@ -81,7 +81,7 @@ export class Games {
   }
 
   /**
-   * The number of live games at places below `most`.
+   * Return the number of live games at places below `most`.
    * @param {number} most
    */
   playing(most) {
@@ -144,12 +144,12 @@ function afterEnd(game, { winner, reason, left }) {
 }
 
 /**
- * What a clock shows.
+ * The value of a clock.
  * @typedef {{ text: string, runs: boolean, isShort: boolean }} ClockFace
  */
 
 /**
- * What the clock of a side shows at `now`, or null for nothing.
+ * Return the value of a side's clock at `now`; null for none.
  * @param {Pick<LiveGame, "to_move" | "asked" | "left">} game
  * @param {Side} side
  * @param {number} now
@@ -164,7 +164,7 @@ export function clock(game, side, now) {
 }
 
 /**
- * The badge of a player after the game: a sign, a word, and the kind of the badge.
+ * Return a player's badge after the game: a sign, a word, and the kind of the badge.
  * @param {Pick<LiveGame, "winner" | "reason">} game
  * @param {Side} side
  * @returns {[string, string, string]}
@@ -177,7 +177,7 @@ export function outcome({ winner, reason }, side) {
 }
 
 /**
- * The position and whose turn it is, for screen readers.
+ * Return the position and whose turn it is, for screen readers.
  * @param {Pick<LiveGame, "moves" | "to_move" | "winner" | "reason">} game
  * @param {[string, string]} names
  */

@@ -1,4 +1,4 @@
-// For every view: the theme's button, the search field's key, times in the viewer's zone.
+// In every view: the theme's button, the search field's key, times in the viewer's time zone.
 import { findAll, isShortcut } from "./dom.js";
 import "./notices.js";
 import { announce } from "./status.js";
@@ -24,7 +24,7 @@ button?.addEventListener("click", () => {
   try {
     localStorage.setItem("theme", choice);
   } catch {
-    // It lasts as long as the page.
+    // The choice lasts as long as the page.
   }
   announce(labelTheme());
 });

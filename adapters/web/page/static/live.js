@@ -18,7 +18,7 @@ const BETWEEN_ANNOUNCEMENTS = 10_000;
 const MINUTE = 60_000;
 const STEP = 8; // boards that a phone adds at once
 const FALLING = 2; // moves in one tick; with more of them, discs do not fall
-const NAMED = 4; // names beside the number of waiting players, on a small screen
+const NAMED = 4; // names beside the number of waiting players on a small screen
 
 const section = find(".live");
 const grid = find(".boards");
@@ -47,7 +47,7 @@ const stream = new Stream(section.dataset.stream ?? "", (event) => {
   if (event.name !== "moved") showCounts();
 });
 
-/** One more than the last place in use. */
+/** Return the last place in use, plus one. */
 function placesInUse() {
   return Math.max(-1, ...games.at.keys()) + 1;
 }
@@ -76,7 +76,7 @@ function showCounts() {
   write(find(".playing"), plural(all, "game"));
   write(find(".newest"), more ? `the newest ${Math.min(games.at.size, drawn)} are drawn` : "");
   write(find(".more-games"), more ? plural(more, "more game") : "");
-  // Moves count from when somebody began to watch, which may have been this page.
+  // The server counts moves from the first viewer on, which may be this page.
   const isWhole = performance.now() >= MINUTE;
   write(find(".rate"), isWhole ? `${plural(counts.moves, "move")} in the last minute` : "");
   find(".draw-more").hidden = placesInUse() <= drawn;
@@ -98,9 +98,9 @@ phone.addEventListener("change", () => drawUpTo(phone.matches ? STEP : Infinity)
 const lobby = find(".lobby", document, HTMLDetailsElement);
 const list = find(".waiting");
 const chips = findAll(".chips .wait");
-/** @type {Map<HTMLElement, number>} The elements that show how long somebody waits, and since when. */
+/** @type {Map<HTMLElement, number>} The elements that show how long a player waits, and since when. */
 const waitedIn = new Map();
-let countedAt = 0; // when the counts came
+let countedAt = 0; // when the counts arrived
 
 /**
  * @param {Counts} counts
@@ -154,12 +154,12 @@ function fillList() {
 lobby.addEventListener("toggle", fillList);
 
 /**
- * Why a player waits, as a sentence.
+ * Return why a player waits, as a sentence.
  * @param {Why} why
  * @returns {Part[]}
  */
 function reasonOf({ cause, name, alike }) {
-  if (cause === "alone") return ["nobody else is at the table"];
+  if (cause === "alone") return ["no other player is at the table"];
   if (cause === "namesake") return ["two players called ", { name }, " never meet"];
   return [
     "wishes for ",
@@ -170,7 +170,7 @@ function reasonOf({ cause, name, alike }) {
 }
 
 /**
- * The address of a player's page. Browsers take the names . and .. for folders, so these are parameters.
+ * Return the address of a player's page. Browsers take the names . and .. for folders, so these are parameters.
  * @param {string} name
  */
 function address(name) {

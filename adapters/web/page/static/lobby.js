@@ -1,5 +1,5 @@
-// The players that wait for an opponent, as a list to choose from. While the pointer or the focus is in the list, no
-// entry moves: a player that has gone is crossed out, and a new one is added at the end.
+// The waiting players, as a list to choose from. While the pointer or the focus is in the list, no entry moves: a
+// player that has left is crossed out, and a new one is added at the end.
 import { showPlayer } from "./card.js";
 import { copyOf, find, write } from "./dom.js";
 import { kindOf, minutes, waits } from "./format.js";

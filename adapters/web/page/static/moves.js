@@ -20,7 +20,7 @@ export class Moves {
   #bars = [];
 
   /**
-   * Call `choose` with the number of a move that is clicked.
+   * Call `choose` with the number of each move that is clicked.
    * @param {HTMLElement} article
    * @param {import("./game.js").ShownGame} game
    * @param {(number: number) => void} choose
@@ -96,7 +96,7 @@ export class Moves {
 }
 
 /**
- * The row of two moves.
+ * Create the row of two moves.
  * @param {number} number
  */
 function pair(number) {
@@ -118,7 +118,7 @@ function entry({ column, used, isBad }) {
 }
 
 /**
- * Draw the bars, the first mover's up, the other's down.
+ * Draw the bars: the first mover's up, the other's down.
  * @param {SVGElement} svg
  * @param {Entry[]} all
  */
@@ -136,7 +136,7 @@ function showBars(svg, all) {
 }
 
 /**
- * The slider ends at the bar of the last move. An illegal attempt has a further bar.
+ * Return the slider's width: it ends at the bar of the last move. An illegal attempt has a further bar.
  * @param {number} moves
  * @param {number} bars
  */

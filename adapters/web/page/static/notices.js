@@ -1,4 +1,4 @@
-// For every view: what the operator announces, and whether pairing is paused, while the page is visible.
+// In every view: the operator's announcement, and whether pairing is paused. Updated while the page is visible.
 import { find, write } from "./dom.js";
 
 const PERIOD = 10_000;
@@ -15,7 +15,7 @@ async function look() {
     const answer = await fetch("/api/notice");
     if (answer.ok) show(await answer.json());
   } catch {
-    // The server is away for a moment; the view itself says so where that matters.
+    // The server is away for a moment. A view that needs it says so.
   }
   clearTimeout(due);
   due = setTimeout(look, PERIOD * (0.9 + 0.2 * Math.random()));

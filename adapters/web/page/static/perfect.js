@@ -1,4 +1,4 @@
-// Perfect play: what each column is worth in the shown position. The server solves the game on request.
+// Perfect play: the result of each column in the shown position. The server solves the game on request.
 import { create, find, findAll, isolated } from "./dom.js";
 import { COLUMNS, opposite } from "./rules.js";
 import { announce } from "./status.js";
@@ -7,17 +7,17 @@ import { announce } from "./status.js";
  * @typedef {import("./game.js").ShownGame} ShownGame
  * @typedef {import("./rules.js").Side} Side
  * @typedef {"win" | "draw" | "lose"} Result for the player to move
- * @typedef {{ result: Result, at?: number | null } | null} Worth of a column, and the move that ends the game; null if full
+ * @typedef {{ result: Result, at?: number | null } | null} Worth of a column, and the move that ends the game; null if it is full
  * @typedef {{ move: number, was: Result, better: number[] }} Turning a move that made the result worse
- * @typedef {{ positions: (Worth[] | null)[], turned: Turning[] }} Solution null for what was not solved in time
+ * @typedef {{ positions: (Worth[] | null)[], turned: Turning[] }} Solution null for positions that were not solved in time
  */
 
 /** @type {Record<Result, string>} */
 const SIGNS = { win: "▲", draw: "=", lose: "▼" };
 
 /**
- * Let the server solve the game when a button asks for it. Dispatches the event "turned" on `article` with the moves
- * that turned the game.
+ * Ask the server to solve the game when a button is pressed. Dispatches the event "turned" on `article`, with the
+ * moves that turned the game.
  * @param {HTMLElement} article
  * @param {ShownGame} game
  */
@@ -77,7 +77,7 @@ export function askPerfect(article, game) {
   }
 
   function toggle() {
-    if (!buttons.length) return; // a game that is on
+    if (!buttons.length) return; // a live game
     isShown = !isShown;
     place.hidden = !isShown;
     for (const button of buttons) button.setAttribute("aria-pressed", String(isShown));
@@ -133,7 +133,7 @@ function showTurns(article, game, solution) {
 }
 
 /**
- * A sentence on what the player that did not win could have reached; empty where there is nothing to say.
+ * Return a sentence on what the player that did not win could have reached; empty if there was nothing better.
  * @param {{ moves: string, winner?: Side | null, attempt?: unknown }} game
  * @param {Solution} solution
  */

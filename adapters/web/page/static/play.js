@@ -1,5 +1,5 @@
-// The view Play: choose an opponent, wait, play, and see how it ended. Draws the states of play_state.js, and does
-// what they ask for.
+// The view Play: a person chooses an opponent, waits, plays, and sees how the game ended. Draws the states of
+// play_state.js, and does what they require.
 import { Arena } from "./arena.js";
 import { Board } from "./board.js";
 import { showClock } from "./card.js";
@@ -66,7 +66,7 @@ const stream = new Stream("/api/live/events?most=1", (event) => {
   dispatch({ type: "stream", event, games: [...games.at.values()] });
 });
 
-// What the person does.
+// The person's actions.
 
 field.value = storedName() ?? `guest-${1000 + Math.floor(9000 * Math.random())}`;
 views.choose.addEventListener("submit", (event) => event.preventDefault());
@@ -104,7 +104,7 @@ function dispatch(event) {
 }
 
 /**
- * Do what a new state asks for.
+ * Do what a new state requires.
  * @param {State} state
  * @param {State} before
  */
@@ -124,7 +124,7 @@ function act(state, before) {
 }
 
 /**
- * Read the games that these parameters name from the live stream.
+ * Read games from the live stream, chosen by these parameters.
  * @param {string} parameters
  */
 function follow(parameters) {
@@ -147,21 +147,21 @@ async function findStored({ request, moves, side }, isFirst = true) {
     if (game) dispatch({ type: "stored", game });
     else if (isFirst) setTimeout(() => state.at === "over" && findStored(state, false), LATE);
   } catch {
-    // No link then.
+    // Without it there is no link to the stored game.
   }
 }
 
 // Drawing.
 
 /**
- * Draw a state. `before` is the one that is drawn already.
+ * Draw a state. `before` is the state that is drawn already.
  * @param {State} state
  * @param {State} before
  */
 function draw(state, before) {
   switch (state.at) {
     case "choosing":
-      columns.show("", null); // a key drops nothing into a game that was left
+      columns.show("", null); // keys must not drop a disc into a game that was left
       show("choose");
       fill(find(".trouble", page), state.trouble);
       break;
@@ -198,7 +198,7 @@ function drawGame(game, before) {
     columns.show(game.moves, isMine(game) ? game.side : null);
   }
   for (const each of [again, other]) each.hidden = !isOver;
-  if (isOver && shown?.at !== "over" && isHere) again.focus({ preventScroll: true }); // who plays by keys goes on by keys
+  if (isOver && shown?.at !== "over" && isHere) again.focus({ preventScroll: true }); // a person who plays by keys can go on so
   for (const each of [drop, leave]) each.hidden = isOver;
   look.hidden = !isOver || game.stored === null;
   if (isOver && game.stored !== null) look.href = `/game/${encodeURIComponent(game.stored)}`;
@@ -250,7 +250,7 @@ function drawPlayer(who, side, kind, name) {
 }
 
 /**
- * The position, for screen readers.
+ * Return the position, for screen readers.
  * @param {Playing | Over} game
  */
 function label(game) {
@@ -280,7 +280,7 @@ function showClocks(game, now) {
     find(".other .clock", page),
     took ? { text: took, runs: false, isShort: false } : clock(faces, opposite(side), now),
   );
-  // Before the live stream has the game, only one against a player of the server's is known to have no clock.
+  // Until the live stream has the game, only a game against a house player is known to have no clock.
   const isKnown = request.opponent.kind === "house" || game.live !== null;
   const rest = Math.max(0, Number(page.dataset.idle) - (now - since) / 1000);
   write(find(".turn .time", page), isMyTurn && !left && isKnown ? `${minutes(rest)} left for it` : "");
@@ -309,6 +309,6 @@ function storeName(name) {
   try {
     sessionStorage.setItem("name", name);
   } catch {
-    // It lasts as long as the page.
+    // The name lasts as long as the page.
   }
 }

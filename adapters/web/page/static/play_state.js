@@ -1,7 +1,7 @@
-// The view Play as a state machine: `next` makes of a state and an event the state that follows. Pure; draws nothing.
+// The view Play as a state machine: `next` returns the state that follows a state and an event. Pure; draws nothing.
 //
-// The game comes from the arena connection. The live stream adds what that dialect does not say: names, clocks, the
-// time of each move, and the reasons of which a position shows nothing.
+// The game comes from the arena connection. The live stream adds what that dialect lacks: names, clocks, the time of
+// each move, and reasons for an end that the position does not show.
 import { ending, opposite } from "./rules.js";
 
 /**
@@ -14,7 +14,7 @@ import { ending, opposite } from "./rules.js";
  */
 
 /**
- * Who asks for a game, and against whom: a player by name, whoever sits at a table, or, without both, anyone.
+ * A request for a game: the person, and the opponent by name, by table, or, without both, anyone.
  * @typedef {{ me: string, opponent: { name?: string, kind?: string, table?: string } }} Request
  */
 
@@ -30,7 +30,7 @@ import { ending, opposite } from "./rules.js";
  * @property {Side} side the person's own
  * @property {string} moves
  * @property {number} since when the latest move was made
- * @property {Pick<LiveGame, "game" | "players" | "reason" | "left"> | null} live the game as others see it, once known
+ * @property {Pick<LiveGame, "game" | "players" | "reason" | "left"> | null} live the game in the live stream, once known
  * @property {number | null} used seconds of the opponent's latest move, once known
  * @property {MessagePart[]} message the latest sentence about it
  */
@@ -42,17 +42,17 @@ import { ending, opposite } from "./rules.js";
  * @typedef {Game & { at: "playing", toMove: Side | null, isSent: boolean, isLeaving: boolean }} Playing
  *   `isSent` while a move is on its way, `isLeaving` once the person was asked whether to leave and lose.
  * @typedef {Game & { at: "over", winner: Side | null, cause: string | null, trouble: string, stored: string | null }} Over
- *   `cause` as far as the connection says it, `trouble` if it was lost, `stored` the id of the game that is kept.
+ *   `cause` as far as the connection shows it, `trouble` if it was lost, `stored` the id of the stored game.
  * @typedef {Choosing | Asking | Playing | Over} State
  */
 
 /**
- * A stored game, as the API has it.
+ * A stored game, as the API returns it.
  * @typedef {{ id: string, moves: string, players: [Player, Player], winner: number | null, reason: string }} StoredGame
  */
 
 /**
- * What happens: what the person does, what the connection and the stream say, and what is found later.
+ * An event: an action of the person, a message of the connection or the stream, or a result that arrives later.
  * @typedef {{ type: "ask", request: Request, now: number }
  *   | { type: "late" }
  *   | { type: "choose" }
@@ -81,7 +81,7 @@ const CAUSES = {
 };
 
 /**
- * The state after an event. It is the same one if nothing changed.
+ * Return the state after an event: the same object if nothing changed.
  * @param {State} state
  * @param {Event} event
  * @returns {State}
@@ -114,7 +114,7 @@ export function next(state, event) {
 }
 
 /**
- * Whether it is the person's turn, and no move is on its way.
+ * Return whether it is the person's turn, and no move is on its way.
  * @param {State} state
  * @returns {state is Playing}
  */
@@ -123,7 +123,7 @@ export function isMine(state) {
 }
 
 /**
- * The name of the opponent, as far as it is known.
+ * Return the name of the opponent, as far as it is known.
  * @param {Game} game
  */
 export function opponentOf({ live, side, request }) {
@@ -131,7 +131,7 @@ export function opponentOf({ live, side, request }) {
 }
 
 /**
- * Why a game ended, as far as it is known. Only the live stream says of time and illegal moves.
+ * Return why a game ended, as far as it is known. Only the live stream shows time and illegal moves.
  * @param {Over} over
  */
 export function causeOf({ cause, moves, live }) {
@@ -139,7 +139,7 @@ export function causeOf({ cause, moves, live }) {
 }
 
 /**
- * How a game ended, as a title.
+ * Return how a game ended, as a title.
  * @param {Over} over
  */
 export function titleOf(over) {
@@ -162,7 +162,7 @@ function ask(state, request, now) {
 }
 
 /**
- * What the arena connection says.
+ * Return the state after an event of the arena connection.
  * @param {State} state
  * @param {ArenaEvent} event
  * @param {LiveGame[]} games
@@ -181,7 +181,7 @@ function hear(state, event, games, now) {
       );
     case "disconnected":
       if (state.at === "asking") return state;
-      // Who won is not said: nobody, if a node of the cluster was lost.
+      // The message names no winner; there is none if a node of the cluster was lost.
       return finished(state, { winner: null, cause: state.moves.length < 2 ? "aborted" : "gone" });
     case "ignored":
       if (state.at === "asking") return { at: "choosing", trouble: `The server says: ${event.reason}.` };
@@ -189,7 +189,7 @@ function hear(state, event, games, now) {
         ...state,
         isSent: false,
         isLeaving: false,
-        message: [`The move is refused: ${event.reason}. Choose another column.`],
+        message: [`The move was refused: ${event.reason}. Choose another column.`],
       };
     case "lost": {
       const closed = event.reason && `The server closed the connection: ${event.reason}.`;
@@ -206,7 +206,7 @@ function hear(state, event, games, now) {
 }
 
 /**
- * A game before its first position.
+ * Return a game before its first position.
  * @param {Request} request
  * @param {Position} position
  * @param {number} now
@@ -266,7 +266,7 @@ function finished(
 }
 
 /**
- * Say how the game ended.
+ * Return the game with a sentence on how it ended.
  * @param {Over} over
  * @returns {Over}
  */
@@ -277,7 +277,7 @@ function explained(over) {
 }
 
 /**
- * What the live stream says.
+ * Return the state after an event of the live stream.
  * @param {State} state
  * @param {StreamEvent} event
  * @param {LiveGame[]} games
@@ -292,7 +292,7 @@ function watch(state, { name, data }, games) {
 }
 
 /**
- * The game with what the live stream has of it: the same as before or, of those like it, the newest.
+ * Return the game with its game of the live stream: the same as before or, of those like it, the newest.
  * @template {Playing | Over} T
  * @param {T} state
  * @param {LiveGame[]} games
@@ -306,7 +306,7 @@ function matched(state, games) {
 }
 
 /**
- * Whether a game of the live stream may be the person's. Either may be some moves ahead.
+ * Return whether a game of the live stream may be the person's. Either may be some moves ahead.
  * @param {Playing | Over} state
  * @param {LiveGame} game
  */
@@ -317,7 +317,7 @@ function isLike(state, { players, moves, reason }) {
 }
 
 /**
- * The game with what is stored of it: its address, the names, and why it ended.
+ * Return the game with the stored values: its address, the names, and why it ended.
  * @param {Over} state
  * @param {StoredGame} game
  * @returns {Over}

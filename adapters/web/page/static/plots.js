@@ -1,4 +1,4 @@
-// Large plots in place of the page's own, if the server has the library.
+// Large plots that replace the page's own, if the server has the library.
 //
 // Expressions are interpreted (ast) and no styles are added, because the page's policy forbids eval and inline styles.
 
@@ -8,7 +8,7 @@ import { create, find } from "./dom.js";
  * @typedef {{ player: string, game: string, at: number, sure: number, mean: number, deviation: number }} Rating
  * @typedef {{ player: string, opponent: string, games: number, points: number }} Meeting
  * @typedef {{ players: string[], ratings: Rating[], meetings: Meeting[] }} Data
- * @typedef {Record<string, unknown>} Specification of a plot, as Vega-Lite has it
+ * @typedef {Record<string, unknown>} Specification of a plot in Vega-Lite
  */
 
 const charts = /** @type {HTMLElement | null} */ (document.querySelector(".charts[data-library]"));
@@ -17,7 +17,7 @@ const narrow = matchMedia("(max-width: 639px)");
 if (charts) await drawIn(charts);
 
 /**
- * Draw the plots, and draw them again in another theme.
+ * Draw the plots, and draw them again when the theme changes.
  * @param {HTMLElement} charts
  */
 async function drawIn(charts) {
@@ -32,7 +32,7 @@ async function drawIn(charts) {
   const show = async (name, specify) => {
     const card = find(`[data-plot=${name}]`, charts);
     const specification = specify(data, card.clientWidth - 32);
-    card.style.minHeight = `${card.offsetHeight}px`; // so that nothing below moves up
+    card.style.minHeight = `${card.offsetHeight}px`; // so that elements below do not move up
     const place = create("div", { className: "plot" });
     await embed(
       place,
@@ -62,12 +62,12 @@ async function drawIn(charts) {
  */
 async function load(address) {
   const answer = await fetch(address);
-  if (!answer.ok) throw new Error(`the plots cannot be had: ${answer.status}`);
+  if (!answer.ok) throw new Error(`the data of the plots cannot be loaded: ${answer.status}`);
   return answer.json();
 }
 
 /**
- * The colour that a token has in the current theme: only an element that uses it tells.
+ * Return a token's colour in the current theme, which only an element that uses it has.
  * @param {string} name
  */
 function token(name) {
@@ -120,8 +120,8 @@ function overTime({ ratings, players }, width) {
 }
 
 /**
- * The scale of these players, in order. Not by `sort`: that makes an expression of all names, in which some of their
- * characters are faults.
+ * Return the scale of these players, in order. Not by `sort`, which makes an expression of all names: some characters
+ * are errors in it.
  * @param {string[]} shown
  * @param {string[]} players
  */
@@ -131,7 +131,7 @@ function ordered(shown, players) {
 }
 
 /**
- * Labels of times that differ, as precision() in charts.py has them. From four days on there is a tick a day, or fewer.
+ * Return labels of times that differ, as precision() in charts.py does. From four days on: at most a tick a day.
  * @param {Rating[]} ratings
  */
 function ticks(ratings) {

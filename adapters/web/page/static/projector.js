@@ -71,7 +71,7 @@ async function renew() {
     const answer = await fetch("/board/standings");
     if (answer.ok && shown === 0) replaceStandings(await answer.text());
   } catch {
-    // The last ones stay.
+    // The previous standings stay.
   }
 }
 

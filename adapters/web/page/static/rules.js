@@ -1,8 +1,8 @@
-// The rules that a drawing needs. Columns and rows count from 0, rows from the bottom; sides are 0 and 1.
+// The rules of the game that the page needs. Columns and rows count from 0, rows from the bottom; sides are 0 and 1.
 
 export const COLUMNS = 7;
 export const ROWS = 6;
-/** Right and up in one step, for each way in which four may stand. */
+/** The steps to the right and up, for each direction of four in a row. */
 const DIRECTIONS = [
   [1, 0],
   [0, 1],
@@ -23,7 +23,7 @@ const DIRECTIONS = [
 export const SIDES = [0, 1];
 
 /**
- * The opponent's side.
+ * Return the opponent's side.
  * @param {Side} side
  */
 export function opposite(side) {
@@ -31,7 +31,7 @@ export function opposite(side) {
 }
 
 /**
- * The discs in the order of play. `moves` is a string of columns, each a digit.
+ * Return the discs in the order of play. `moves` is a string of columns, each a digit.
  * @param {string} moves
  * @returns {Disc[]}
  */
@@ -44,7 +44,7 @@ export function played(moves) {
 }
 
 /**
- * The cells of four or more in a row through the last move, or null.
+ * Return the cells of four or more in a row through the last move, or null.
  * @param {Disc[]} discs
  * @returns {Cell[] | null}
  */
@@ -72,7 +72,7 @@ export function four(discs) {
 }
 
 /**
- * Why a game is over by the position alone.
+ * Return why a game is over, as far as the position shows it; null if it does not.
  * @param {string} moves
  * @returns {"four" | "full" | null}
  */
@@ -82,7 +82,7 @@ export function ending(moves) {
 }
 
 /**
- * The columns counted from 1, as `c4gateway analyse` and other solvers read them.
+ * Return the columns counted from 1, as `c4gateway analyse` and other solvers read them.
  * @param {string} moves
  */
 export function notation(moves) {

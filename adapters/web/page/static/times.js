@@ -1,4 +1,4 @@
-// The times beside the players' names: what is left on a clock, or how long a player thought.
+// The times beside the players' names: the time left on a clock, or how long a player thought.
 import { findAll, write } from "./dom.js";
 import { seconds, thought } from "./format.js";
 import { clock } from "./games.js";
@@ -10,7 +10,7 @@ import { clock } from "./games.js";
  */
 
 /**
- * What the times of a game come from.
+ * The values from which the times of a game are computed.
  * @typedef {object} Timed
  * @property {string} moves
  * @property {Turn[]} turns one for each move
@@ -38,7 +38,7 @@ export function showTimes(article, game, number, live = null) {
 }
 
 /**
- * The time of a side after `number` moves.
+ * Return the time of a side after `number` moves.
  * @param {Timed} game
  * @param {Side} side
  * @param {number} number

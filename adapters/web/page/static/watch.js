@@ -1,6 +1,6 @@
-// The page of a live game: its moves as they come, and the stored game after its end.
+// The page of a live game: its moves as they arrive, and the stored game after its end.
 //
-// A game that is not there any more has ended unseen, or the server that holds it is away. That may return.
+// If the game disappears from the stream, it has ended unseen, or its server is away and may return.
 import { find } from "./dom.js";
 import { Games } from "./games.js";
 import { announce } from "./status.js";
@@ -13,7 +13,7 @@ import { Stream } from "./stream.js";
  */
 
 const PAUSES = [200, 400, 800, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000, 16_000];
-const EVIDENCE = 5; // tries after which the page is shown without evidence
+const EVIDENCE = 5; // attempts after which the page is shown without evidence
 
 /**
  * Keep `game` up to date from the live stream at `address`, and call `changed` with the stream's game after each event.
@@ -24,7 +24,7 @@ const EVIDENCE = 5; // tries after which the page is shown without evidence
 export function watch(game, address, changed) {
   const games = new Games();
   let isOver = false;
-  /** @type {AbortController | null} While the game is not there: what ends the search for its result. */
+  /** @type {AbortController | null} Ends the search for the result, while the game is not there. */
   let missing = null;
   const stream = new Stream(address, (event) => {
     if (isOver || event.name === "counts") return;
@@ -65,7 +65,7 @@ function say(text) {
 }
 
 /**
- * Say that the game has ended, and show the stored one as soon as possible, with its evidence if that comes soon.
+ * Announce that the game has ended, and show the stored one as soon as possible, with its evidence if that comes soon.
  * @param {ShownGame} game
  * @param {string} state
  * @param {string} result
@@ -84,5 +84,5 @@ async function awaitResult(game, state, result, signal) {
     const hasEvidence = stored?.evidence.some((each) => each !== null);
     if (hasEvidence || (stored && index >= EVIDENCE)) return location.reload();
   }
-  say(`${state}, and no result of it is stored. Reload this page later.`);
+  say(`${state}, and no result is stored. Reload this page later.`);
 }

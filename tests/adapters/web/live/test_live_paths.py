@@ -135,7 +135,7 @@ async def test_viewer_is_sent_away_where_nothing_is_told(
         answer = await client.get(path)
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "2"
-    assert answer.json() == {"error": "what is on is not known yet; try again in a few seconds"}
+    assert answer.json() == {"error": "the games are not known yet; try again in a few seconds"}
 
 
 async def test_stream_tells_a_game_as_it_is_described(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ async def test_page_says_who_won_and_why_and_where_and_when(site: Site) -> None:
 async def test_illegal_move_is_quoted_with_what_was_wrong(site: Site) -> None:
     keep(site.database, [ILLEGAL], (SAID, HEARD))
     page = await page_of(site)
-    assert "At move 3 ann said PUT 9, which was refused: outside the board. A Droidcon player loses" in words(
+    assert "At move 3 ann sent PUT 9, which was refused: outside the board. A Droidcon player loses" in words(
         page
     )
     assert page.count('class="refused"') == 1
@@ -119,7 +119,7 @@ async def test_no_text_on_a_wire_is_more_than_visible_text(site: Site, text: str
 async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
     keep(site.database, [game()])
     assert (
-        "What was said is not kept The server keeps it for as long as its option --keep-wire says, 30 days by"
+        "The messages are not kept The server keeps it for as long as its option --keep-wire says, 30 days by"
         " default." in words(await page_of(site))
     )
 
@@ -127,7 +127,7 @@ async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
 async def test_game_that_ended_just_now_is_looked_at_again_for_what_was_said(site: Site) -> None:
     keep(site.database, [game(ended=round(1000 * time.time()) + 3_600_000)])
     page = await page_of(site)
-    assert "What was said is not kept yet" in words(page)
+    assert "The messages are not kept yet" in words(page)
     assert "data-early" in page
 
 
@@ -199,7 +199,7 @@ async def test_game_that_is_on_is_shown_where_no_results_are_kept(tmp_path: Path
     site = unkept(tmp_path)
     site.on = [encode_fact((STARTED, Standing((3,), (0.1, 0.0), (41.0, 42.0), 0.5)))]
     shown = words(await page_of(site, f"/game/{STARTED.game}"))
-    assert "This server does not keep results, or what both say and hear." in shown
+    assert "This server keeps no results and no messages." in shown
     assert "Results are not kept here" in words(await page_of(site, "/game/9k3fm-00002b"))
 
 

@@ -41,7 +41,7 @@ def evidence(*both: Sequence[Spoken]) -> Both:
     [
         (game(), (), "Move 7, in column 0, made four in a row."),
         (game(counted=False), (), "{} It does not count in the standings."),
-        (drawn(), (), "The board is full, and nobody has four in a row."),
+        (drawn(), (), "The board is full, and neither player has four in a row."),
         (
             two("33", 1, Reason.TIME),
             (),
@@ -68,7 +68,7 @@ def evidence(*both: Sequence[Spoken]) -> Both:
         (
             two("33", 1, Reason.ILLEGAL),
             (ILLEGAL, HEARD),
-            "At move 3 ann said PUT 9, which was refused: outside the board. "
+            "At move 3 ann sent PUT 9, which was refused: outside the board. "
             "A [droidcon] player loses the game by an illegal move.",
         ),
         (two("3", None, Reason.ABORTED), (), "An aborted game has no winner."),
@@ -132,7 +132,7 @@ def test_page_says_why_nothing_is_kept(record: GameRecord, is_new: bool, words: 
         ("x", None, "at table x since 2023-11-14T22:13:20.000Z."),
         (None, ("absent", "Ada", None), "{} It wishes for Ada, who is not here."),
         (None, ("absent", "Ada", "ada"), "{} It wishes for Ada, who is not here; ada is."),
-        ("x", ("alone", "x", None), "{} Nobody else is at that table."),
+        ("x", ("alone", "x", None), "{} No other player is at that table."),
         ("x", ("namesake", "ann", None), "{} Another ann waits too, and two players of one name never meet."),
     ],
 )
