@@ -44,7 +44,7 @@ def _measure(command: str, words: Sequence[str], lab: str) -> int:
         )
         return 2
     run = import_module(f"{lab}.{COMMANDS[command]}").main
-    status: int = import_module("conformance.lab.commands").guarded(run, words)
+    status: int = import_module("conformance.lab.report").guarded(run, words)
     return status
 
 

@@ -1,17 +1,22 @@
-"""What every command tells: figures beside their goals, on the terminal, in Markdown and in JSON."""
+"""What every command prints: figures beside their goals, in a table, in Markdown and in JSON."""
 
 import math
 import os
 import platform
 import subprocess
+import sys
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from conformance.arguments import write, write_json
+from conformance.arguments import UsageError, write, write_json
+from conformance.dialects.script import OutOfStep
+from conformance.lab.meters import NoSuchProcess
+from conformance.lab.workers import LoadError, first_cause
+from conformance.launch import ServerError
 
 UNKNOWN = "-"
 MB = 2**20
@@ -211,3 +216,18 @@ def _where() -> dict[str, str]:
         "machine": f"{os.cpu_count()} cores of {model}, {platform.system()} {platform.release()}",
         "commit": f"commit {commit or 'unknown'}",
     }
+
+
+def guarded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
+    """Run a command line; return its exit status: 1 where something went wrong, 2 after a UsageError."""
+    try:
+        return run(argv)
+    except Exception as error:  # a nursery may have wrapped it
+        match cause := first_cause(error):
+            case UsageError():
+                print(f"conformance: {cause} (--help tells more)", file=sys.stderr)
+                return 2
+            case LoadError() | ServerError() | OutOfStep() | NoSuchProcess():
+                print(f"conformance: {cause}", file=sys.stderr)
+                return 1
+        raise

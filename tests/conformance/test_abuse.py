@@ -19,11 +19,10 @@ from adapters.client.framing import usual_frames
 from conformance.__main__ import main
 from conformance.dialects.frames import frame
 from conformance.dialects.script import Wish
-from conformance.lab.abuse.attackers import Attack, Attacked
-from conformance.lab.abuse.attacks import ATTACKS, at_once, attacking
+from conformance.lab.abuse.attackers import Attack, Attacked, attacking
+from conformance.lab.abuse.attacks import ATTACKS, FRAMES, at_once, http2
 from conformance.lab.abuse.command import MB, Outcome, Window, best_of, rows_of
 from conformance.lab.abuse.honest import Guest, Seen, play, with_missed
-from conformance.lab.abuse.wire import FRAMES, http2
 from conformance.lab.bots import KINDS, script_of
 from conformance.lab.client import HungUp
 from conformance.lab.servers import Gateway, Log, Said
@@ -148,7 +147,7 @@ async def test_all_attackers_live_on_whatever_is_said_to_them(answer: bytes) -> 
 async def test_attack_ends_in_time_and_says_what_was_done() -> None:
     async with (
         tcp_server(trio.aclose_forcefully) as address,
-        attacking(["storm"], dict.fromkeys(PORTS, address), 0.3) as attackers,
+        attacking([ATTACKS["storm"]], dict.fromkeys(PORTS, address), 0.3) as attackers,
     ):
         counts, _ = await attackers.receive()
     assert {*counts} == {"storm"}
@@ -161,8 +160,8 @@ def test_no_broken_frame_is_taken_for_a_usual_one(data: bytes) -> None:
 
 
 def test_attack_that_leaves_no_room_is_let_loose_alone() -> None:
-    assert at_once(["files", "storm"]) == ["storm"]
-    assert at_once(["files"]) == ["files"]
+    assert at_once(["files", "storm"]) == [ATTACKS["storm"]]
+    assert at_once(["files"]) == [ATTACKS["files"]]
     assert all(attack.clients <= 1_200 for attack in ATTACKS.values())
 
 

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from worlds.hub import Heard
 
 from conformance.__main__ import main
-from conformance.lab.fuzz import judge, visits
-from conformance.lab.fuzz.targets import GOALS, TARGETS, Target
+from conformance.lab.fuzz import command as judge
+from conformance.lab.fuzz import visits
+from conformance.lab.fuzz.readers import GOALS, TARGETS, Target
 from conformance.lab.texts import EDN_PIECES, FRAMES, PIECES, hard_texts, repeated, talk_for
 from conformance.lab.workers import worker
 from gateway.game.encoding import decode_command, decode_event
@@ -137,7 +138,7 @@ def test_visit_plays_a_game_to_its_end(first: int, second: int, monkeypatch: pyt
 
 def test_lines_that_depend_on_their_pieces_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = iter(["a", "b"])
-    monkeypatch.setattr("conformance.lab.fuzz.texts.Lines.end", lambda self: [next(ends)])
+    monkeypatch.setattr("conformance.lab.fuzz.readers.Lines.end", lambda self: [next(ends)])
     with pytest.raises(AssertionError):
         TARGETS["lines"].try_(b"NAME ann\n")
 

@@ -11,13 +11,10 @@ import pytest
 from conformance.__main__ import main
 from conformance.lab.bots import couple
 from conformance.lab.crowds import NAMES, renamed
-from conformance.lab.measure.bench import transports
+from conformance.lab.measure.beside import Move, Sightings, allowed, delays
 from conformance.lab.measure.command import measured
-from conformance.lab.measure.growth import points_up_to
-from conformance.lab.measure.page import Move, Sightings, delays
+from conformance.lab.measure.moves import points_up_to, slower, transports
 from conformance.lab.measure.scenario import Part, Scenario
-from conformance.lab.measure.store import slower
-from conformance.lab.measure.web import allowed
 from conformance.lab.report import Row
 from conformance.lab.servers import redis_program
 from conformance.lab.workers import LoadError

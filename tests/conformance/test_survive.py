@@ -20,12 +20,10 @@ from conformance.boards import CELLS, COLUMNS, ROWS, drops
 from conformance.dialects.script import Game, Outcome, Wish
 from conformance.lab.report import Row
 from conformance.lab.servers import Gateway, redis_program
-from conformance.lab.survive.command import PLAYS, survive
-from conformance.lab.survive.faults import PAIRED, Measured, Scene
-from conformance.lab.survive.games import LENGTH, Result, course, integrity, stored_in
+from conformance.lab.survive.command import PAIRED, PLAYS, Measured, Scene, survive
 from conformance.lab.survive.lobby import Told, Visitor, agreement
-from conformance.lab.survive.players import Course, Load, Player
-from conformance.lab.survive.verdict import Verdict, judge
+from conformance.lab.survive.players import LENGTH, Course, Load, Player, Result, course
+from conformance.lab.survive.verdict import Verdict, integrity, judge, stored_in
 from conformance.lab.workers import LoadError
 from conformance.launch import COMMAND
 

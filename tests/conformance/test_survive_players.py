@@ -19,8 +19,7 @@ from conformance.dialects.frames import frame
 from conformance.dialects.script import Game, OutOfStep, Wish
 from conformance.lab.bots import PLAIN
 from conformance.lab.servers import Gateway
-from conformance.lab.survive.games import Result
-from conformance.lab.survive.players import COUPLES, Load, Player
+from conformance.lab.survive.players import COUPLES, Load, Player, Result
 from conformance.targets import Address
 
 WON = Game("0101010", 1, "four")

@@ -3,17 +3,20 @@
 They talk to the gateway that a command of the laboratory has started on 127.0.0.1, and to nobody else.
 """
 
+import os
 import random
 import socket
 import struct
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import trio
 
 from conformance.lab.client import Client, HungUp, connected
+from conformance.lab.workers import Worker, reply, worker
 from conformance.targets import Address
 
 MOST_BYTES = 2**30
@@ -117,3 +120,62 @@ class Attacked:
             except* HungUp:
                 self.counts["hung up"] += 1
             await trio.sleep(attack.pause)
+
+
+@asynccontextmanager
+async def attacking(
+    attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None = None
+) -> AsyncIterator[Worker]:
+    """Run the clients of some attacks, on one core or on any, who begin with the block. Raises LoadError.
+
+    The worker replies what they did, by attack, and what share of a core they used.
+    """
+    token = f"z{time.time_ns() // 1000 % 10**8}"
+    async with worker(attack, [*attacks], addresses, seconds, core, token) as attackers:
+        await attackers.receive()  # they are ready
+        yield attackers
+
+
+# In the process of attackers.
+
+
+def attack(
+    attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None, token: str
+) -> tuple[dict[str, Counter[str]], float]:
+    """Attack, and return what was done.
+
+    It gives way to whatever else its core has to do, the honest games above all, so that what these wait for
+    is the server.
+    """
+    give_way(core)
+    reply("ready")
+    found = trio.run(_attack, attacks, addresses, seconds, token)
+    return found, time.process_time() / seconds
+
+
+def give_way(core: int | None) -> None:
+    """Run where the server does not, when nobody else wants to; without such a core as the lesser one."""
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+    if core is not None and hasattr(os, "SCHED_IDLE"):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    else:
+        os.nice(5)
+
+
+async def _attack(
+    attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, token: str
+) -> dict[str, Counter[str]]:
+    """Let the attacks loose, all at once, for so many seconds."""
+    with trio.socket.socket() as sock:
+        try:
+            await sock.bind((ELSEWHERE, 0))
+            source: str | None = ELSEWHERE
+        except OSError:
+            source = None
+    attacked = {each.name: Attacked(addresses, token + each.name, source) for each in attacks}
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as nursery:
+            for each in attacks:
+                nursery.start_soon(attacked[each.name].suffer, each)
+    return {name: each.counts for name, each in attacked.items()}

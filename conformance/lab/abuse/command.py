@@ -18,7 +18,8 @@ import trio
 
 from conformance.arguments import Parser
 from conformance.lab import meters
-from conformance.lab.abuse.attacks import ATTACKS, at_once, attacking
+from conformance.lab.abuse.attackers import Attack, attacking
+from conformance.lab.abuse.attacks import ATTACKS, at_once
 from conformance.lab.abuse.honest import Guest, Seen, play
 from conformance.lab.client import asked
 from conformance.lab.crowds import fill
@@ -114,7 +115,7 @@ async def _attack_all(options: Namespace, watched: "Watched") -> tuple[list[Row]
     quiets = [await watched.watch(min(options.rest, options.seconds))]
     crowd = at_once(options.only)
     outcomes: list[Outcome] = []
-    for group in [*([name] for name in options.only), *([crowd] if len(crowd) > 1 else [])]:
+    for group in [*([ATTACKS[name]] for name in options.only), *([crowd] if len(crowd) > 1 else [])]:
         tries: list[Outcome] = []
         while not tries or (len(tries) < TRIES and tries[-1].window.left_out > MOST_LEFT_OUT):
             outcome, quiet = await watched.attacked_by(group, options)
@@ -288,13 +289,13 @@ class Watched:
         await trio.sleep(seconds)
         return await self.end()
 
-    async def attacked_by(self, names: Sequence[str], options: Namespace) -> tuple[Outcome, Window]:
+    async def attacked_by(self, attacks: Sequence[Attack], options: Namespace) -> tuple[Outcome, Window]:
         """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
-        name = names[0] if len(names) == 1 else TOGETHER
+        name = attacks[0].name if len(attacks) == 1 else TOGETHER
         say(f"attacking: {name} ...")
         before, stored, said = meters.memory_of(self.server.pid), self._size(), self.server.log.said
         self._most = before or 0
-        async with attacking(names, self.server.addresses, options.seconds, self.core) as attackers:
+        async with attacking(attacks, self.server.addresses, options.seconds, self.core) as attackers:
             await self.begin()
             counts, share = await attackers.receive()
             window = await self.end()

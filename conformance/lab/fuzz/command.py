@@ -1,23 +1,86 @@
 """`python -m conformance fuzz`: do any bytes make a reader fail, take long, or keep memory?
 
-For each reader one process hunts for inputs that take new paths, short ones and then long ones, and another
-one judges what was found, and what was made by hand.
+For each reader one process hunts for inputs that take new paths, short ones and then long ones. Another
+process, which watches no paths, measures the time and memory of what was found and of inputs made by hand.
 """
 
+import gc
 import os
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import thread_time
 
 import trio
 
 from conformance.arguments import Parser
-from conformance.lab.fuzz.judge import judge
-from conformance.lab.fuzz.targets import GOALS, TARGETS
+from conformance.lab.fuzz.readers import GOALS, TARGETS, Target
+from conformance.lab.meters import rss_bytes
 from conformance.lab.report import Row, counted, finish
 from conformance.lab.workers import LoadError, run, say, worker
+
+TIMES = 5
+"""How often what takes long is timed; the least counts."""
+ROUNDS = 3
+"""How often all is read after the first time."""
+_MOST = 200
+"""Inputs that are read again and again."""
+
+
+def judge(name: str, folder: Path) -> tuple[dict[int, float], int]:
+    """Return the milliseconds of the worst input of each length, and the bytes that are kept of all.
+
+    Beside what is in the folder the inputs are timed that were made by hand.
+    """
+    return judged(TARGETS[name], [path.read_bytes() for path in sorted(folder.iterdir())])
+
+
+def judged(target: Target, inputs: Sequence[bytes]) -> tuple[dict[int, float], int]:
+    """Return the same for a target and inputs."""
+    worst: dict[int, float] = {}
+    least = -1
+    for most in GOALS if target.reads is not None else ():
+        found = (data for data in inputs if least < len(data) <= most)
+        worst[most] = _worst(target.reads, chain(found, target.hard(most) if target.hard else ()))
+        least = most
+    return worst, _kept(target.try_, inputs[-_MOST:])
+
+
+def _worst(reads: Callable[[bytes], object] | None, inputs: Iterable[bytes]) -> float:
+    found = 0.0
+    assert reads is not None
+    for data in inputs:
+        found = max(found, cost(reads, data, found))
+    return found
+
+
+def cost(reads: Callable[[bytes], object], data: bytes, limit: float) -> float:
+    """Return the milliseconds that an input takes: at best, if it takes longer than the limit once."""
+    found, times = 0.0, 0
+    while times == 0 or (found > limit and times < TIMES):
+        began = thread_time()
+        with suppress(Exception):  # which the hunter has told of
+            reads(data)
+        spent = 1e3 * (thread_time() - began)
+        found, times = (min(found, spent) if times else spent), times + 1
+    return found
+
+
+def _kept(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
+    """Return the least bytes that a round has added: what leaks does so in each of them."""
+    sizes = []
+    for _ in range(1 + ROUNDS):
+        for data in inputs:
+            with suppress(Exception):  # which the hunter has told of
+                try_(data)
+        gc.collect()
+        sizes.append(rss_bytes(os.getpid()) or 0)
+    return min(after - before for before, after in pairwise(sizes))
+
 
 SHORT, LONG = GOALS
 """Bytes of an input at most."""

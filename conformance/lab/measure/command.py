@@ -15,14 +15,9 @@ import trio
 
 from conformance.arguments import Parser, choice, count
 from conformance.lab import meters
-from conformance.lab.measure.bench import BENCH
-from conformance.lab.measure.cluster import CLUSTER
-from conformance.lab.measure.growth import GROWTH
-from conformance.lab.measure.house import HOUSE
-from conformance.lab.measure.page import PAGE
+from conformance.lab.measure.beside import HOUSE, PAGE, READERS
+from conformance.lab.measure.moves import BENCH, CLUSTER, GROWTH, STORE
 from conformance.lab.measure.scenario import Part, Scenario
-from conformance.lab.measure.store import STORE
-from conformance.lab.measure.web import WEB
 from conformance.lab.report import Row, counted, finish, medians
 from conformance.lab.workers import LoadError, first_cause, say
 from conformance.launch import COMMAND
@@ -30,7 +25,7 @@ from conformance.launch import COMMAND
 SCENARIOS = {
     "bench": BENCH,
     "store": STORE,
-    "web": WEB,
+    "web": READERS,
     "page": PAGE,
     "growth": GROWTH,
     "house": HOUSE,

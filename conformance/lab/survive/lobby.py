@@ -19,7 +19,8 @@ from conformance.lab.bots import PLAIN, script_of, shown
 from conformance.lab.client import Client, HungUp, Scripted, connected, converse
 from conformance.lab.report import counted, finish, some
 from conformance.lab.servers import cluster, postgres, until
-from conformance.lab.survive.games import Result, stored_in
+from conformance.lab.survive.players import Result
+from conformance.lab.survive.verdict import stored_in
 from conformance.lab.workers import LoadError
 from conformance.launch import COMMAND
 from conformance.targets import Address

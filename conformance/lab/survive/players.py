@@ -1,13 +1,12 @@
-"""Pairs of clients that play courses of known games all the time, whatever happens to the servers.
+"""Pairs of clients that play known games all the time, whatever happens to the servers.
 
-A client knows what comes next, with one exception: at any time it may be told that its opponent has left.
-Then, or when it is hung up on, the pair begins anew, under other names and at another table. Whatever else
-a server says is noted as a trouble. Whatever has reached a client's socket counts as told, also what it had
-not read when the server died.
+Names and moves are never the same twice, so a result says which game is meant. A client knows every message
+that may come next, and at any time it may be told that its opponent has left. Then, or when it is hung up on,
+the pair begins anew under other names. Whatever has reached a client's socket counts as received.
 """
 
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement, product
@@ -16,11 +15,11 @@ from time import monotonic
 
 import trio
 
-from conformance.dialects.script import LEFT, Closed, Game, OutOfStep, Phase, Wish
+from conformance.boards import COLUMNS
+from conformance.dialects.script import DRAWN, LEFT, Closed, Game, OutOfStep, Phase, Wish
 from conformance.lab.bots import PLAIN, script_of, shown
 from conformance.lab.client import HungUp, Scripted, connected, converse
 from conformance.lab.servers import Gateway
-from conformance.lab.survive.games import Result, course
 
 STUCK = 20.0
 """Seconds without any progress after which a player is stuck."""
@@ -36,6 +35,78 @@ _RECENT = 1000
 """Courses of which some may be on."""
 _RETURN = 0.1
 """Seconds until a client comes back to a server that does not let it in."""
+
+
+LENGTH = 4
+"""Games in a course."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A game with the names of those who played it, the first mover's first."""
+
+    first: str
+    second: str
+    game: Game
+
+    def __str__(self) -> str:
+        won = {0: "nobody won", 1: f"{self.first} won", 2: f"{self.second} won"}
+        who = won.get(self.game.winner, f"{self.game.winner} won")
+        return f"{self.first} - {self.second}: {self.game.moves}, {who}, {self.game.reason}"
+
+
+def course(seed: str, *, is_left: bool) -> tuple[Game, ...]:
+    """Return the games that two players play one after the other, the same ones for the same seed.
+
+    The last one may end with somebody's leaving; with `is_left` it always does.
+    """
+    lot = Random(seed)
+    kinds = _LAST[:1] if is_left else _LAST
+    games: list[Game] = []
+    while len(games) < LENGTH:
+        kind = lot.choice(kinds if len(games) == LENGTH - 1 else _KINDS)
+        game = kind(lot)
+        if game not in games:
+            games.append(game)
+    return tuple(games)
+
+
+def _won_by_first(lot: Random) -> Game:
+    """Four in one column; three discs of the other beside it are no line."""
+    own, *others = lot.sample(range(COLUMNS), COLUMNS)
+    moves = [own, lot.choice(others), own, lot.choice(others), own, lot.choice(others), own]
+    return Game(_text(moves), 1, "four")
+
+
+def _won_by_second(lot: Random) -> Game:
+    """The same for the second; the first's four discs are in two or three columns, two of them in one."""
+    own, twice, other, *more = lot.sample(range(COLUMNS), COLUMNS)
+    moves = [twice, own, twice, own, other, own, lot.choice([twice, other, *more]), own]
+    return Game(_text(moves), 2, "four")
+
+
+def _drawn(lot: Random) -> Game:
+    """All 42 moves, or their mirror image."""
+    moves = [int(digit) for digit in DRAWN.moves]
+    return Game(_text(moves if lot.random() < 0.5 else [COLUMNS - 1 - move for move in moves]), 0, "full")
+
+
+def _left(lot: Random) -> Game:
+    """Broken off when both have moved at least once, and nobody can have won."""
+    moves = [lot.randrange(COLUMNS) for _ in range(lot.randint(2, 6))]
+    return Game(_text(moves), 2 if len(moves) % 2 == 0 else 1, LEFT)
+
+
+def _text(moves: list[int]) -> str:
+    return "".join(map(str, moves))
+
+
+_Kind = Callable[[Random], Game]
+_KINDS: Sequence[_Kind] = (*[_won_by_first] * 4, *[_won_by_second] * 4, _drawn)
+_LAST: Sequence[_Kind] = (*[_left] * len(_KINDS), *_KINDS)
+
+
+# Clients.
 
 
 class Player(Scripted):

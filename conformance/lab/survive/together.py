@@ -22,18 +22,16 @@ from time import time_ns
 import trio
 
 from conformance.arguments import Parser
-from conformance.lab.abuse.attackers import ELSEWHERE
-from conformance.lab.abuse.attacks import ATTACKS, at_once, attacking
+from conformance.lab.abuse.attackers import ELSEWHERE, attacking
+from conformance.lab.abuse.attacks import ATTACKS, EVENTS, EXPORT, PATHS, at_once
 from conformance.lab.abuse.command import LIMITED
 from conformance.lab.abuse.honest import Guest
-from conformance.lab.abuse.wire import EVENTS, EXPORT, PATHS
 from conformance.lab.client import HungUp, connected, request
 from conformance.lab.meters import NoSuchProcess, memory_of
 from conformance.lab.report import MB, Row, counted, difference, finish, some, times
 from conformance.lab.servers import STOPPING, Gateway, Log, gateway
-from conformance.lab.survive.games import LENGTH, complaints_about, stored_in
-from conformance.lab.survive.players import STUCK, Load
-from conformance.lab.survive.verdict import judge, rows_of
+from conformance.lab.survive.players import LENGTH, STUCK, Load
+from conformance.lab.survive.verdict import complaints_about, judge, rows_of, stored_in
 from conformance.lab.workers import LoadError, many_files, say
 from conformance.launch import COMMAND
 from conformance.targets import METRICS, WEB, Address
@@ -147,10 +145,10 @@ async def _attack(
 ) -> None:
     """Let all attackers loose together, again and again; note the memory behind each time."""
     load, guest = honest
-    names, bout = at_once(options.only), min(BOUT, options.seconds / 2)
+    attacks, bout = at_once(options.only), min(BOUT, options.seconds / 2)
     end = trio.current_time() + options.seconds
     while trio.current_time() < end:
-        async with attacking(names, server.addresses, bout) as attackers:
+        async with attacking(attacks, server.addresses, bout) as attackers:
             counts, _ = await attackers.receive()
         for each in counts.values():
             did.update(each)

@@ -1,18 +1,67 @@
-"""What clients were told, compared with each other and with what is stored. Pure.
+"""Compare what clients received with what is stored, as the gateway's own commands show it.
 
-In some dialects nothing says whether a game was won on the board or by the other's leaving. Where the board
-is the same, such a client was told of either. A game that its server has lost has no winner, and no client
-is told of one.
+Some dialects do not say whether a game was won on the board or because the opponent left. A client of these
+that received a result on the same board may have received either. A game that its server has lost has no
+winner.
 """
 
+import json
+import sqlite3
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from conformance.dialects.script import LEFT
+import trio
+
+from conformance.dialects.script import LEFT, Game
 from conformance.lab.report import Row, counted, some
-from conformance.lab.survive.games import Result
-from conformance.lab.survive.players import VAGUE, Course, Player
+from conformance.lab.survive.players import VAGUE, Course, Player, Result
+from conformance.lab.workers import LoadError
+
+_COMMAND = (sys.executable, "-m", "gateway")
+# What is stored, as the owner of the database sees it: through the gateway's commands.
+
+
+async def stored_in(place: str, token: str) -> list[Result]:
+    """Return all games of players whose names begin with `token`. Raises LoadError."""
+    found = []
+    for line in await _run("export", "--format", "jsonl", "--db", place):
+        game = json.loads(line)
+        first, second = (player["name"] for player in game["players"])
+        if first.startswith(token):
+            found.append(Result(first, second, Game(game["moves"], game["winner"], game["reason"])))
+    return found
+
+
+async def complaints_about(place: str) -> list[str]:
+    """Return what is wrong with a database: by the server's own recount, and by SQLite. Raises LoadError."""
+    found = []
+    if not (recount := "; ".join(await _run("recount", "--db", place))).endswith(": as kept"):
+        found.append(recount)
+    if Path(place).is_file() and (state := integrity(place)) != "ok":  # noqa: ASYNC240  once
+        found.append(state)
+    return found
+
+
+def integrity(place: str) -> str:
+    """Return what SQLite says of its file: `ok`, or what is wrong."""
+    try:
+        with closing(sqlite3.connect(place)) as connection:
+            return "; ".join(str(row[0]) for row in connection.execute("PRAGMA integrity_check"))
+    except sqlite3.Error as error:
+        return str(error)
+
+
+async def _run(*words: str) -> list[str]:
+    """Return the lines that a command of the gateway prints. Raises LoadError."""
+    done = await trio.run_process([*_COMMAND, *words], capture_stdout=True, capture_stderr=True, check=False)
+    if done.returncode != 0:
+        raise LoadError(f"{words[0]}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout.decode().splitlines()
+
 
 ENDED_EARLY = (LEFT, "stopped", "aborted")
 """How an export says that nobody won on the board."""

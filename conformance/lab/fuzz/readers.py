@@ -1,10 +1,16 @@
-"""Readers of what clients and servers send each other: messages, lines and frames.
+"""The readers that are fuzzed, each a function of bytes that raises if the gateway would make a mistake.
 
-Knows codecs and framing, neither sessions nor translators.
+Messages, lines and frames of clients and servers; what processes of the gateway and the store exchange; what
+a browser asks for. Whatever can be read is written again, and has to come out as it went in.
 """
 
-from collections.abc import Callable, Mapping
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Message, Ping, TextMessage
@@ -15,6 +21,17 @@ from adapters.client.contract import Farewell, Flooded, WireError
 from adapters.client.framing import HUNG_UP, Lines, WebSocket
 from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
+from adapters.web.link import decode
+from adapters.web.live.state import State
+from adapters.web.query import FILTERS, PAGING, BadRequestError, parameters, part, wanted
+from conformance.lab.fuzz import seeds, visits
+from gateway.access.heads import host_in, is_domain, may_play
+from gateway.game.encoding import EncodingError, decode_command, decode_event
+from gateway.game.encoding import encode as encode_value
+from gateway.game.fact_encoding import decode_fact
+from gateway.runtime.child import LinkError
+from gateway.store import evidence
+from gateway.store.formats import FORMATS, jsonl
 
 _CHUNK = 4096
 """Bytes that a server reads at once."""
@@ -142,3 +159,109 @@ def _as_the_library(data: bytes) -> tuple[list[str], bytes, str]:
             texts.append(text or binary.decode("utf-8", "surrogateescape"))
             text, binary = "", b""
     return texts, replies, ""
+
+
+def events(data: bytes) -> None:
+    """Read an event and a command, and write it again."""
+    for decode_one in (decode_event, decode_command):
+        with suppress(EncodingError):
+            value: Any = decode_one(data)
+            assert decode_one(encode_value(value)) == value, "written and read it is another one"
+
+
+def messages(data: bytes) -> None:
+    """Read a message between the server and the web's process."""
+    with suppress(LinkError):
+        decode(data)
+
+
+def facts(data: bytes) -> None:
+    """Read facts as they cross to the web's process, and let a model of the games hear them."""
+    model = State()
+    for now, line in enumerate(data.split(b"\n")):
+        with suppress(ValueError):
+            fact = decode_fact(line)
+            game = model.hear(fact, float(now))
+            if game is not None:
+                json.dumps(game.shown(1, float(now)))
+    json.dumps(model.counts(float(len(data))))
+
+
+def games(data: bytes) -> None:
+    """Read a line of an import; every export has to take what it takes."""
+    try:
+        found = jsonl.read(data)
+    except ValueError:
+        return
+    for write in FORMATS.values():
+        "".join(write(found)).encode()
+    again = [game for line in jsonl.write(found) for game in jsonl.read(line)]
+    assert again == found, "written and read a game is another one"
+
+
+def exchanges(data: bytes) -> None:
+    """Read the evidence of one side, as the database has it, and as it is before it is packed."""
+    evidence.unpacked(data)
+    evidence.unpacked(zlib.compress(data, 1))
+
+
+def requests(data: bytes) -> None:
+    """Read what a browser asks for: a query, then a host, which may be that of a website, too."""
+    query, _, host = data.partition(b"\n")
+    with suppress(BadRequestError):
+        given = parameters(query, (*FILTERS, *PAGING))
+        wanted(given)
+        part(given)
+    name = host_in(host.decode("latin-1"))
+    if name is not None:
+        is_domain(name)
+        assert may_play(f"http://{name}:1", [name], ()), "a page may not play where it is from"
+
+
+GOALS = {4096: 2.0, 65_536: 15.0}
+"""Milliseconds that an input of so many bytes may take, at best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A reader, and what it is given."""
+
+    try_: Callable[[bytes], None]
+    """Reads as the gateway does, and looks whether that was right. Whatever it raises is a fault."""
+    seeds: Callable[[bool], Iterator[bytes]]
+    """Yields what it is given first, of up to 4 KB, or of up to 64 KB for True."""
+    share: int
+    """How many of the inputs are for it, beside the others' shares: more for one that is quick."""
+    reads: Callable[[bytes], object] | None = None
+    """The part of it that the process that plays does at once, for which there are bounds of time."""
+    hard: Callable[[int], Iterator[bytes]] | None = None
+    """Yields inputs up to a length that may take long, made by hand."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.try_.__name__
+
+
+def _dialect(try_: Callable[[bytes], None], share: int) -> Target:
+    name = try_.__name__
+    return Target(try_, seeds.of_texts(name), share, read(name), partial(seeds.hard, name))
+
+
+_ALL = (
+    _dialect(nac4, 50),
+    _dialect(arena, 24),
+    _dialect(droidcon, 40),
+    Target(lines, seeds.of_talks("droidcon"), 24, lines),
+    Target(frames, seeds.frames, 8, websocket),
+    Target(events, seeds.events, 40, events),
+    Target(facts, seeds.facts, 40),
+    Target(messages, seeds.messages, 40),
+    Target(games, seeds.games, 30),
+    Target(exchanges, seeds.exchanges, 60),
+    Target(requests, seeds.requests, 40),
+    Target(visits.heads, seeds.of_talks("nac4", "arena", "web"), 3),
+    Target(visits.visits, seeds.visits, 1),
+)
+TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
+"""By name."""

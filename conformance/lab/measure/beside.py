@@ -1,15 +1,17 @@
-"""`measure page`: do those who watch games cost those who play, and how soon do they see a move?
+"""What others cost those who play: readers of the web, viewers of the page, house players that think.
 
-Stretches without viewers and with them take turns on one server. A game is known here by its table and
-round, as it is to its players; so a move is the same for both ends without a word between them.
+Stretches without them and with them take turns on one server. A game is known to its players and viewers by
+its table and round, so a move is the same for both ends without a word between them.
 """
 
 import json
 import os
+import time
 from argparse import Namespace
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -17,16 +19,147 @@ from typing import Any, TypeAlias
 
 import trio
 
-from conformance.arguments import Parser
+from conformance.arguments import Parser, UsageError
+from conformance.dialects.script import DRAWN
 from conformance.lab import meters
-from conformance.lab.client import Client, HungUp, asked, request
-from conformance.lab.load import COUPLES, ENDLESS, MOVES, Plan, Report, Stretch, at_gateway, ms, played
+from conformance.lab.client import Client, HouseGames, HungUp, asked, connected, request
+from conformance.lab.crowds import SHORT_SERIES, fill
+from conformance.lab.load import (
+    COUPLES,
+    ENDLESS,
+    MOVES,
+    Counted,
+    Plan,
+    Report,
+    Stretch,
+    at_gateway,
+    by_kind,
+    ms,
+    played,
+)
 from conformance.lab.measure.scenario import Part, Scenario
-from conformance.lab.measure.web import allowed
-from conformance.lab.report import MB, Row, counted, ratio
+from conformance.lab.report import MB, Row, counted, percentile, ratio
+from conformance.lab.servers import until
 from conformance.lab.workers import LoadError, received, run, worker
 from conformance.launch import Server, running
 from conformance.targets import WEB, Address
+
+TIMES, MORE_MS = 1.5, 2.0
+"""So many times as long as in quiet, or so many milliseconds longer, a move may take, 99 of 100."""
+LEAD = 1.0
+"""Seconds for which readers read before and behind what is measured."""
+_OPTIONS = ("--rounds", "1000000", "--web", "0")
+
+
+async def _beside(readers: int, path: str, options: Namespace, server: Server) -> list[Row]:
+    """Play in quiet, and while so many read what is at a path."""
+    part, stretch = f"{readers} at {path}", Stretch(options.seconds, options.rate)
+    quiet = await _played(server, options, stretch)
+    seconds = stretch.warm_up + stretch.seconds + 2 * LEAD
+    async with worker(read, server.addresses[WEB], path, readers, seconds) as others:
+        await trio.sleep(LEAD)
+        beside = await _played(server, options, stretch)
+        children = meters.children_of(server.process.pid)
+        memory = max((meters.rss_bytes(each) or 0 for each in children), default=0)
+        answers, size = await others.receive()
+    if not size:
+        raise LoadError("those who read by web got nothing")
+    return [
+        *(
+            Row(part, f"{what}, {word}", value, "ms")
+            for word, found in (("quiet", quiet), ("read", beside))
+            for what, value in (
+                ("move p50", ms(found.plays, 50)),
+                ("move p99", ms(found.plays, 99)),
+                ("result p99", ms(found.results, 99)),
+            )
+        ),
+        allowed(part, ms(quiet.plays, 99), ms(beside.plays, 99)),
+        Row(part, "answers", answers, form=".0f"),
+        Row(part, "what they got", size / seconds / MB, "MB/s", form=".1f"),
+        Row(part, "memory of the web", memory / MB, "MB", form=".0f"),
+    ]
+
+
+def allowed(part: str, quiet: float | None, busy: float | None) -> Row:
+    """Return a row for 99 of 100 moves, in milliseconds, over what they may take."""
+    if quiet is None or busy is None:
+        raise LoadError("no game ended; let them play for longer, or faster")
+    most = max(TIMES * quiet, quiet + MORE_MS)
+    return Row(part, f"move p99 over {TIMES:g} times quiet, or {MORE_MS:g} ms more", busy / most, most=1.0)
+
+
+async def _played(server: Server, options: Namespace, stretch: Stretch) -> Counted:
+    plan = Plan(COUPLES["droidcon"], options.pairs, by_kind(server), [stretch])
+    return (await played(plan)).stretches[0]
+
+
+@asynccontextmanager
+async def _with_stored_games(options: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
+    with TemporaryDirectory(prefix="web-") as folder:
+        place = options.db or str(Path(folder) / "web.db")
+        if options.db is None:
+            async with running([*SHORT_SERIES, "--db", place], command) as server:
+                await fill(server, options.games)
+        async with running([*_OPTIONS, "--db", place], command) as server:
+            yield server
+
+
+# In the process of readers.
+
+
+def read(web: Address, path: str, readers: int, seconds: float) -> tuple[int, int]:
+    """Let so many read what is at a path, over and over; return how many answers and bytes they got.
+
+    They give way to everybody else, for in earnest they would be on other machines.
+    """
+    os.nice(19)
+    got = [0, 0]
+    trio.run(_read_all, web, path, readers, seconds, got)
+    return got[0], got[1]
+
+
+async def _read_all(web: Address, path: str, readers: int, seconds: float, got: list[int]) -> None:
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as nursery:
+            for _ in range(readers):
+                nursery.start_soon(_read_on, web, path, got)
+
+
+async def _read_on(web: Address, path: str, got: list[int]) -> None:
+    while True:
+        async with asked(web, path) as client:
+            with suppress(HungUp):
+                while True:
+                    got[1] += len(await client.heard())
+            got[0] += 1
+
+
+def _web_options(parser: Parser) -> None:
+    parser.count("--pairs", 50, "pairs of bots")
+    parser.count("--rate", 1000, "their moves a second")
+    parser.count("--games", 64_000, "stored games")
+    parser.seconds("--seconds", 5.0, "how long to measure each")
+    parser.add_argument("--db", metavar="FILE", help="a database in which they are already")
+
+
+def _web_check(options: Namespace) -> None:
+    """Raises UsageError."""
+    if options.db and options.beside:
+        raise UsageError("--db goes without --beside: both servers are up, and one file is for one of them")
+
+
+READERS = Scenario(
+    "do those who read results by web cost those who play?",
+    {
+        "pages": Part(partial(_beside, 20, "/api/games?limit=1000"), 3),
+        "exports": Part(partial(_beside, 50, "/api/export.jsonl"), 3),
+    },
+    _web_options,
+    _with_stored_games,
+    check=_web_check,
+)
+
 
 MOST_CPU = 1.05
 """Processor time for a move, watched over unwatched, at most."""
@@ -51,16 +184,16 @@ Move: TypeAlias = tuple[str, int, int]
 """Table, round from 1, number in the game from 1."""
 
 
-def _plan(options: Namespace, server: Server, seconds: float) -> Plan:
+def _page_plan(options: Namespace, server: Server, seconds: float) -> Plan:
     stretch = Stretch(seconds, options.rate, min(WARM_UP, 10 * options.seconds))
     return replace(at_gateway(server, COUPLES["droidcon"], options.pairs, stretch), notes_moves=True)
 
 
 async def _watch(options: Namespace, server: Server) -> list[Row]:
     """Let nobody watch, then viewers of the newest games and as many of one game each."""
-    quiet = await played(_plan(options, server, options.seconds))
+    quiet = await played(_page_plan(options, server, options.seconds))
     async with worker(watch, server.addresses[WEB], options.pairs, options.viewers) as viewers:
-        watched = await played(_plan(options, server, options.seconds))
+        watched = await played(_page_plan(options, server, options.seconds))
         all_seen: list[Sightings] = await viewers.finish()
     cpu, cost = _cpu_us(quiet), _cpu_us(watched)
     p99, late = (ms(report.stretches[0].plays, 99) for report in (quiet, watched))
@@ -108,7 +241,7 @@ async def _visit(options: Namespace, server: Server) -> list[Row]:
     first = max(1, options.visitors // 10)
     web = server.addresses[WEB]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(played, _plan(options, server, _FOREVER))
+        nursery.start_soon(played, _page_plan(options, server, _FOREVER))
         await run(visit, web, options.pairs, first)
         before, begun = _memory(server), trio.current_time()
         async with _deaf(web) as deaf:
@@ -156,7 +289,7 @@ def _memory(server: Server) -> tuple[float, float]:
 
 
 @asynccontextmanager
-async def _prepared(_: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
+async def _with_page(_: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
     with TemporaryDirectory(prefix="page-") as folder:
         database = str(Path(folder) / "page.db")
         async with running([*ENDLESS, "--web", "0", "--db", database], command) as server:
@@ -279,7 +412,7 @@ async def _games_of(web: Address, number: int) -> list[str]:
     raise LoadError(f"there are not {number} games to watch within {STARTING:g} s")
 
 
-def _options(parser: Parser) -> None:
+def _page_options(parser: Parser) -> None:
     parser.count("--pairs", 500, "games at once")
     parser.count("--rate", 500, "moves a second of all of them")
     parser.count("--viewers", 50, "viewers of the newest games, and as many of one game each")
@@ -291,6 +424,77 @@ def _options(parser: Parser) -> None:
 PAGE = Scenario(
     "do those who watch games cost those who play, and how soon do they see a move?",
     {"watch": Part(_watch, 3), "visit": Part(_visit)},
-    _options,
-    _prepared,
+    _page_options,
+    _with_page,
+)
+
+
+LIMIT_MS = 20.0
+"""Milliseconds within which 99 of 100 moves have to arrive."""
+PATIENCE = 15.0
+"""Seconds in which all games have to begin."""
+
+
+async def _house(options: Namespace, command: Sequence[str]) -> list[Row]:
+    games, moves = HouseGames(), list[float]()
+    async with (
+        running(("--rounds", "1000000"), command) as server,
+        AsyncExitStack() as stack,
+        trio.open_nursery() as nursery,
+    ):
+
+        async def come(name: str) -> Client:
+            client = await stack.enter_async_context(connected(server.addresses["droidcon"]))
+            await client.enter(name)
+            return client
+
+        for number in range(options.games):
+            nursery.start_soon(games.play, await come(f"load{number}"), options.player)
+        if not await until(lambda: games.on == options.games, PATIENCE):
+            doubt = "" if games.on else f"; is {options.player!r} a player of the server's own?"
+            raise LoadError(f"{games.on} of {options.games} games began within {PATIENCE:g} s{doubt}")
+        left, right = await come("left"), await come("right")
+        for one in (left, right):
+            await one.say(b"JOIN measured\n")
+            await one.until(b"SUCCESS")
+        with trio.move_on_after(options.seconds):
+            await time_moves(left, right, moves)
+        nursery.cancel_scope.cancel()
+    if not moves:
+        raise LoadError(f"no move arrived within {options.seconds:g} s")
+    return [
+        counted("games", "on", games.on),
+        counted("games", "finished", games.finished),
+        counted("games", "house moves", games.answers),
+        counted("moves", "measured", len(moves)),
+        Row("moves", "p50", percentile(moves, 50), "ms"),
+        Row("moves", "p99", percentile(moves, 99), "ms", LIMIT_MS),
+        Row("moves", "max", max(moves), "ms"),
+    ]
+
+
+async def time_moves(mover: Client, other: Client, times: list[float]) -> None:
+    """Play drawn games without end; note how many milliseconds each move takes. Raises LoadError."""
+    while True:
+        for column in DRAWN.moves:
+            put = f"PUT {column}\n".encode()
+            await mover.until(b"YOUR_MOVE")
+            start = time.perf_counter()
+            await mover.say(put)
+            await other.until(put.rstrip())
+            times.append(1000 * (time.perf_counter() - start))
+            mover, other = other, mover
+        mover, other = other, mover  # 42 moves are made, and the first move swaps
+
+
+def _house_options(parser: Parser) -> None:
+    parser.count("--games", 20, "games with house players")
+    parser.seconds("--seconds", 20.0, "how long to measure")
+    parser.add_argument("--player", default="aima", metavar="NAME", help="the house player (aima)")
+
+
+HOUSE = Scenario(
+    "do house players that think hold up those who play each other?",
+    {"thinking": Part(_house)},
+    _house_options,
 )
