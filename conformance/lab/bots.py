@@ -1,8 +1,7 @@
 """Fast bots: scripted clients on sockets that never block, thousands of them in one process.
 
-What received bytes mean is looked up where possible: bots play the same games over and over, so the same
-bytes come again and again, and cost one look into a dict. What follows from them is for the subclasses of
-`Bot`.
+Bots play the same games over and over, so the same bytes come again and again. What they mean is read once
+and then looked up in a dict. What a bot does about them is for the subclasses of `Bot`.
 """
 
 import select
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from time import perf_counter
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from conformance.dialects import DIALECTS
 from conformance.dialects.script import Outcome, OutOfStep, Phase, Place, Script, Step, Wish
@@ -33,7 +32,6 @@ _MOST_KNOWN = 2000
 """Chunks that are remembered in one place: new ones without end must not fill the memory."""
 _MOST_FOUND = 1000
 """A look that finds so many sockets may have left some out."""
-_HAS_EPOLL = hasattr(select, "epoll")
 
 
 def script_of(kind: str, *game: object, timed: bool = False) -> Script:
@@ -67,6 +65,14 @@ class Reading:
     entered: bool
     begun: bool
     opponent: str | None
+
+
+class BotError(OutOfStep):
+    """A bot is out of step, or lost its connection."""
+
+    def __init__(self, bot: "Bot", what: str) -> None:
+        super().__init__(f"{bot} {what}")
+        self.bot = bot
 
 
 class Readings:
@@ -218,12 +224,9 @@ class Bot(ABC):
             self.say(reading.answer)
         self.take(reading, before)
 
-    def meets(self, opponent: str) -> None:  # noqa: B027  most know beforehand
-        """Take in whom it plays from here on. Raises OutOfStep."""
-
-    def wrong(self, what: str) -> OutOfStep:
+    def wrong(self, what: str) -> BotError:
         """Return what to raise."""
-        return OutOfStep(f"{self} {what}")
+        return BotError(self, what)
 
     def _read(self, data: bytes) -> Reading | None:
         """Have the script read what is not known; None where there is nothing to do about it."""
@@ -252,8 +255,6 @@ class Bot(ABC):
                 return None
         try:
             reading, self._rest = self.readings.read(self.place, data, self.wish.name)
-            if reading.opponent is not None:
-                self.meets(reading.opponent)
         except OutOfStep as error:
             raise self.wrong(str(error)) from None
         # A name is this bot's affair, and a torn message is not worth remembering.
@@ -265,25 +266,18 @@ class Bot(ABC):
 B = TypeVar("B", bound=Bot)
 
 
-class Ready(Protocol):
-    """What can be read from."""
-
-    def ready(self) -> None:
-        """Take in what has arrived."""
-
-
 class BotLoop(Generic[B]):
     """The loop that many bots share: which can be read, what is to be done later, which still connect.
 
-    Between two looks at the sockets at most `NAP` seconds pass, plus what the work takes, so that how long
-    ago a message may have come is always known to that.
+    Between two looks at the sockets at most `NAP` seconds pass, plus what the work takes. So it is known to
+    that when a message came.
     """
 
     def __init__(self) -> None:
         self.looked_before = perf_counter()
         """When the sockets were looked at before the latest time: what that found had not come by then."""
-        self._poll = select.epoll() if _HAS_EPOLL else select.poll()
-        self._readers: dict[int, Ready] = {}
+        self._poll = select.epoll()
+        self._readers: dict[int, Callable[[], None]] = {}
         self._numbers: dict[B, int] = {}
         self._connecting: list[B] = []
         self._later: list[tuple[float, int, Callable[[], None]]] = []
@@ -294,25 +288,24 @@ class BotLoop(Generic[B]):
         return len(self._numbers)
 
     @property
-    def members(self) -> Iterable[B]:
-        """All bots that are connected, or are about to be."""
-        return self._numbers
-
-    @property
     def is_waiting_for_connections(self) -> bool:
         """Whether some bots have not said their first words yet."""
         return bool(self._connecting)
 
-    def watch(self, number: int, reader: Ready) -> None:
-        """Tell `reader` when there is something to read at a file descriptor."""
-        self._readers[number] = reader
-        self._poll.register(number, select.EPOLLIN if _HAS_EPOLL else select.POLLIN)
+    def lose(self, error: BotError) -> None:
+        """Do what follows from a bot's mistake, or its server's: raise it, unless a subclass goes on."""
+        raise error
+
+    def watch(self, number: int, ready: Callable[[], None]) -> None:
+        """Call `ready` when there is something to read at a file descriptor."""
+        self._readers[number] = ready
+        self._poll.register(number, select.EPOLLIN)
 
     def add(self, bot: B) -> None:
         """Let a bot connect. Raises OutOfStep."""
         number = bot.connect()
         self._numbers[bot] = number
-        self.watch(number, bot)
+        self.watch(number, bot.ready)
         self._connecting.append(bot)
 
     def remove(self, bot: B) -> None:
@@ -337,12 +330,13 @@ class BotLoop(Generic[B]):
         self._do(float("inf"))
 
     def run(self, is_over: Callable[[], bool], limit: float) -> None:
-        """Let everybody act until it is over. Raises OutOfStep, also after `limit` seconds."""
+        """Let all bots act until it is over. Raises OutOfStep where nothing comes for `limit` seconds."""
         end = perf_counter() + limit
         while not is_over():
-            self.turn()
-            if perf_counter() > end:
-                raise OutOfStep(f"{len(self)} bots were not done within {limit:g} s")
+            if self.turn():
+                end = perf_counter() + limit
+            elif perf_counter() > end:
+                raise OutOfStep(f"{len(self)} bots have received nothing for {limit:g} s")
 
     def run_for(self, seconds: float) -> None:
         """Let everybody act for so long. Raises OutOfStep."""
@@ -357,25 +351,36 @@ class BotLoop(Generic[B]):
         """
         if self._connecting:
             connecting, self._connecting = self._connecting, []
-            self._connecting += [bot for bot in connecting if bot in self._numbers and not bot.push()]
+            for bot in connecting:
+                try:
+                    if bot in self._numbers and not bot.push():
+                        self._connecting.append(bot)
+                except BotError as error:
+                    self.lose(error)
         now = perf_counter()
         if self._later:
             self._do(now)
             if self._later:
                 longest = max(0.0, min(longest, self._later[0][0] - now))
-        found = self._poll.poll(longest if _HAS_EPOLL else 1000 * longest)
+        found = self._poll.poll(longest)
         self.looked_before = self._looked
         if len(found) < _MOST_FOUND:
             self._looked = perf_counter()
         readers = self._readers
         for number, _ in found:
-            if number in readers:  # another bot may have sent it away just now
-                readers[number].ready()
+            if number in readers:  # another bot may have removed it just now
+                try:
+                    readers[number]()
+                except BotError as error:
+                    self.lose(error)
         return bool(found)
 
     def _do(self, now: float) -> None:
         while self._later and self._later[0][0] <= now:
-            heappop(self._later)[2]()
+            try:
+                heappop(self._later)[2]()
+            except BotError as error:
+                self.lose(error)
 
 
 def renamed_table(table: str | None) -> str:

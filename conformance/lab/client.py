@@ -2,13 +2,11 @@
 
 import ssl
 import time
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 import trio
 
-from conformance.dialects.script import Cut, Script, Wish
 from conformance.frames import FrameError, Handshake
 from conformance.lab.workers import LoadError
 from conformance.targets import Address
@@ -138,65 +136,6 @@ async def connected(
         yield Client(stream if tls is None else trio.SSLStream(stream, tls, server_hostname=address.host))
     finally:
         await trio.aclose_forcefully(stream)
-
-
-class Scripted(ABC):
-    """What a scripted client says and hears. Bytes in, bytes out."""
-
-    def __init__(self, script: Script, wish: Wish) -> None:
-        self.wish = wish
-        self.is_leaving = False
-        """Whether it is time to leave."""
-        self._script = script
-        self._place = script.start
-
-    @property
-    def resource(self) -> str | None:
-        """The path that a websocket asks for; None for plain TCP."""
-        return self._script.resource(self.wish)
-
-    @property
-    def opening(self) -> bytes:
-        """The first bytes to send."""
-        return self._script.opening(self.wish)
-
-    @property
-    def has_finished(self) -> bool:
-        """Whether it has nothing more to hear. Never, unless a subclass knows."""
-        return False
-
-    def cut(self, data: bytes) -> Cut:
-        """Cut what was received into messages. Raises OutOfStep."""
-        return self._script.cut(data)
-
-    @abstractmethod
-    def hear(self, message: bytes) -> bytes:
-        """Take in a message; return what is to be sent. Raises OutOfStep."""
-
-
-async def converse(
-    client: Client, scripted: Scripted, address: Address, pause: float = 0.0
-) -> AsyncIterator[None]:
-    """Say and hear what a scripted client does; yield whenever it has heard something.
-
-    `pause` are the seconds before each word. Raises HungUp or Closed at an end, OutOfStep.
-    """
-    resource, rest, answer = scripted.resource, b"", scripted.opening
-    if resource is not None:
-        rest = await client.shake(address.authority, address.resource(resource))
-    while not scripted.has_finished:
-        with suppress(HungUp):  # whether the server is there still is seen when reading
-            if answer:
-                await trio.sleep(pause)
-                await client.say(answer)
-            if scripted.is_leaving:
-                await client.leave()
-        rest += await client.heard()
-        cut = scripted.cut(rest)
-        rest = cut.rest
-        answer = b"".join([cut.answer, *map(scripted.hear, cut.messages)])
-        yield
-        scripted.cut(rest)  # a good-bye may have come with the last message
 
 
 def request(path: str, web: Address) -> bytes:

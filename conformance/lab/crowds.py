@@ -167,7 +167,7 @@ def _coming(crowd: _Crowd, servers: int, pairs: int, whom: str) -> Iterator[Fast
                 yield crowd.bot(dialect, Wish(wish.name), server, moves=False)
 
 
-def wait(site: Site, waiting: int, seconds: float) -> dict[str, float | None]:
+def wait(site: Site, waiting: int, seconds: float) -> dict[str, float]:
     """Return the server's CPU time for an idle second and for a game, beside so many who wait for nobody."""
     loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
     settle_on(site.cores, pid)
@@ -179,9 +179,7 @@ def wait(site: Site, waiting: int, seconds: float) -> dict[str, float | None]:
     loop.run_for(warm_up)
     before, begun = cpu_seconds(pid), perf_counter()
     loop.run_for(seconds)
-    after = cpu_seconds(pid)
-    idle = None if before is None or after is None else (after - before) / (perf_counter() - begun)
-    found: dict[str, float | None] = {"idle": idle}
+    found = {"idle": (cpu_seconds(pid) - before) / (perf_counter() - begun)}
     for kind, playing in (("wish", _by_wish), ("lobby", _in_lobby)):
         crowd = _Crowd(site)
         players, counts = list(playing(crowd, PAIRS)), crowd.counts
@@ -191,9 +189,8 @@ def wait(site: Site, waiting: int, seconds: float) -> dict[str, float | None]:
         loop.run_for(warm_up)
         before, ended = cpu_seconds(pid), counts.ended
         loop.run_for(seconds)
-        after, games = cpu_seconds(pid), (counts.ended - ended) / 2
+        found[kind] = (cpu_seconds(pid) - before) / ((counts.ended - ended) / 2)
         loop.close(players)
-        found[kind] = None if before is None or after is None else (after - before) / games
     loop.close()
     return found
 
@@ -216,7 +213,7 @@ def last(site: Site, points: Sequence[int]) -> list[tuple[int, float, int]]:
     begun, found = perf_counter(), []
     for games in points:
         loop.run(lambda games=games: crowd.counts.ended >= 2 * games, _LONG)  # type: ignore[misc]
-        ended, seconds, memory = crowd.counts.ended // 2, perf_counter() - begun, meters.rss_bytes(pid) or 0
+        ended, seconds, memory = crowd.counts.ended // 2, perf_counter() - begun, meters.rss_bytes(pid)
         say(f"  {ended} games in {seconds:.0f} s: {memory / 2**20:.1f} MB")
         found.append((ended, seconds, memory))
     return found

@@ -9,6 +9,7 @@ import pwd
 import re
 import shutil
 import signal
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -51,27 +52,6 @@ async def until(is_so: Callable[[], bool], limit: float) -> bool:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """How much of what should not be there a server wrote on stderr."""
-
-    tracebacks: int = 0
-    errors: int = 0
-    """Lines of the level ERROR and above."""
-    controls: int = 0
-    """Characters that a terminal does not show as they are."""
-    size: int = 0
-
-    def since(self, earlier: "Said") -> "Said":
-        """Return what was written since then."""
-        return Said(
-            self.tracebacks - earlier.tracebacks,
-            self.errors - earlier.errors,
-            self.controls - earlier.controls,
-            self.size - earlier.size,
-        )
-
-
 class Log:
     """What a server writes on stderr, read in pieces of any size."""
 
@@ -80,7 +60,9 @@ class Log:
 
         Lines with words that are expected count as no errors.
         """
-        self.said = Said()
+        self.said: Counter[str] = Counter()
+        """How many `bytes`, `tracebacks`, `errors` (lines of the level ERROR and above) and `controls`
+        (characters that a terminal does not show as they are)."""
         self.lines: list[str] = []
         """The last ones."""
         self.examples: list[str] = []
@@ -99,15 +81,10 @@ class Log:
                 file.write(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
         for raw in lines:
-            line, said = raw.decode(errors="replace"), self.said
+            line = raw.decode(errors="replace")
             errors = bool(_ERROR.match(line)) and not any(words in line for words in self._expected)
             controls, tracebacks = len(_CONTROLS.findall(line)), line.count(_TRACEBACK)
-            self.said = Said(
-                said.tracebacks + tracebacks,
-                said.errors + errors,
-                said.controls + controls,
-                said.size + len(raw) + 1,
-            )
+            self.said.update(tracebacks=tracebacks, errors=errors, controls=controls, bytes=len(raw) + 1)
             if (errors or controls or tracebacks) and len(self.examples) < _EXAMPLES:
                 self.examples.append(repr(line[:200])[1:-1])
             if (match := self._wanted.search(line)) is not None:

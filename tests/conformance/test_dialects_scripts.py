@@ -333,3 +333,16 @@ def test_nobody_loses_on_time_where_bots_are_not_timed(kind: str) -> None:
         assert step is not None
         place = step.place
     assert script.advance(place, lost.get(kind, state("", 1, turn=0, winner=2)), "me") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "opening"),
+    [
+        ("nac4", frame(b"connect me secret\r\n")),
+        ("droidcon", b"NAME me secret\nJOIN here\n"),
+        ("arena-json", frame(b'{"type":"start","id":"me","against":null,"token":"secret"}')),
+        ("arena-edn", frame(b'{:type "start", :id "me", :against nil :token "secret"}')),
+    ],
+)
+def test_token_stands_where_a_dialect_has_it(kind: str, opening: bytes) -> None:
+    assert script_of(kind).opening(Wish("me", table="here", token="secret")) == opening

@@ -14,8 +14,10 @@ from urllib.parse import quote
 import trio
 
 from conformance.dialects.frames import frame
+from conformance.dialects.script import Wish
 from conformance.frames import Handshake, Opcode, encode
 from conformance.lab.abuse.attackers import Attack, Attacked, Attacker
+from conformance.lab.bots import PLAIN, script_of
 from conformance.lab.client import Client, HouseGames, HungUp, Refusal
 from conformance.lab.texts import FRAMES as TEXT_FRAMES
 from conformance.lab.texts import NAMES, PIECES, repeated, talk_for
@@ -225,24 +227,10 @@ async def resets(attacked: Attacked, number: int) -> None:
     pair, port = number // 2, DIALECTS[number % 3]
     attacked.counts["lives"] += 1
     table = f"{attacked.token}r{pair}"
-    name = f"{table}p{number % 2}".encode()
-    shake = (
-        b"GET /?table=%b HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    ) % table.encode()
-    steps = {
-        "droidcon": [b"NAME %b\n" % name, f"JOIN {table}\n".encode(), *[b"PUT 3\n", b"PUT 4\n"] * 2],
-        "nac4": [
-            shake,
-            frame(b"connect %b\r\n" % name),
-            *map(frame, [b"playmove 3\r\n", b"playmove 4\r\n"] * 2),
-        ],
-        "arena": [
-            shake,
-            frame(b'{"type":"start","id":"%b"}' % name),
-            *map(frame, [b'{"type":"move","move":3}', b'{"type":"move","move":4}'] * 2),
-        ],
-    }[port]
+    script, wish = script_of(PLAIN[port]), Wish(f"{table}p{number % 2}", table=table)
+    resource = script.resource(wish)
+    steps = [] if resource is None else [Handshake("x", resource).request]
+    steps += [script.opening(wish), *map(script.move, "3434")]
     torn = [half for step in steps for half in (step[: len(step) // 2], step[len(step) // 2 :])]
     last = (attacked.counts["lives"] + pair) % (len(torn) + 1)
     async with attacked.connected(port, drains=True) as client:

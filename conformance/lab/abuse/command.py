@@ -7,9 +7,10 @@ attacks there is a rest, whose end is the quiet that the attacks are held agains
 
 import os
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -23,9 +24,9 @@ from conformance.lab.abuse.attacks import ATTACKS, at_once
 from conformance.lab.abuse.honest import Guest, Seen, play
 from conformance.lab.client import asked
 from conformance.lab.crowds import fill
-from conformance.lab.load import by_kind, ms
-from conformance.lab.report import MB, Row, counted, difference, finish, middle, some
-from conformance.lab.servers import Gateway, Said, gateway
+from conformance.lab.load import by_kind
+from conformance.lab.report import MB, Row, counted, finish, middle, ms, some
+from conformance.lab.servers import Gateway, gateway
 from conformance.lab.workers import LoadError, Worker, many_files, say, settle_on, worker
 from conformance.launch import COMMAND
 from conformance.targets import WEB, Address
@@ -74,8 +75,6 @@ def main(argv: Sequence[str]) -> int:
     parser.server_options()
     parser.report()
     options = parser.parse_args(argv)
-    if not meters.has_proc():
-        print("There is no /proc here: the server's CPU and memory are not known.")
     with TemporaryDirectory(prefix="abuse-") as folder:
         attacks, rows, notes = trio.run(attack, options, str(Path(folder) / "attacked.db"))
     return finish("abuse", rows, options, notes, wide=attacks)
@@ -148,7 +147,7 @@ async def _attack_all(options: Namespace, watched: "Watched") -> tuple[list[Row]
             Row("stop", "took", seconds, "s", STOP_S, ".1f"),
             counted("stop", "status", abs(status), 0),
             Row("page", "of 1,000 games", page / MB, "MB", PAGE_MB, ".1f"),
-            Row("log", "size", log.said.size / MB, "MB", form=".1f"),
+            Row("log", "size", log.said["bytes"] / MB, "MB", form=".1f"),
         ],
         notes,
     )
@@ -171,7 +170,7 @@ class Window:
     lost: Sequence[str]
     house: Sequence[float]
     """Moves of the house player whom an honest client plays."""
-    server_share: float | None
+    server_share: float
     """What the thread that plays used of a core."""
 
 
@@ -181,11 +180,11 @@ class Outcome:
 
     name: str
     window: Window
-    before: int | None
-    most: int | None
-    after: int | None
+    before: int
+    most: int
+    after: int
     """Behind the rest."""
-    said: Said
+    said: Counter[str]
     counts: Mapping[str, Mapping[str, int]]
     """What the attackers did, by attack."""
     by: float
@@ -198,16 +197,16 @@ def best_of(tries: Sequence[Outcome]) -> Outcome:
     """Return the try in which the host held up least, with what was lost and logged in any."""
     best = min(tries, key=lambda each: each.window.left_out)
     lost = [what for each in tries for what in each.window.lost]
-    said = Said(*map(sum, zip(*(astuple(each.said) for each in tries), strict=True)))
+    said = sum((each.said for each in tries), Counter[str]())
     return replace(best, window=replace(best.window, lost=lost), said=said)
 
 
-def rows_of(one: Outcome, usual: float | None) -> list[Row]:
+def rows_of(one: Outcome, usual: float) -> list[Row]:
     """Return the figures of an attack; `usual` is what the thread that plays uses of a core in quiet."""
     name, window, said = one.name, one.window, one.said
     may_log = name in ATTACKS and ATTACKS[name].may_log
-    grown, kept = (difference(size, one.before) for size in (one.most, one.after))
     idle = [each for each, counts in one.counts.items() if not counts.get("messages")]
+    most_kept = MOST_KEPT * one.before / MB
     longest = Row(name, "house max ms", ms(window.house, 100), most=HOUSE_MS, form=".1f")
     return [
         Row(name, "p50 ms", ms(window.times, 50), most=P50_MS, form=".1f"),
@@ -215,27 +214,16 @@ def rows_of(one: Outcome, usual: float | None) -> list[Row]:
         Row(name, "house p50 ms", ms(window.house, 50), most=HOUSE_MS, form=".1f"),
         *([longest] if name == HOUSE else ()),
         Row(name, "server", window.server_share, form=".0%"),
-        Row(name, "took", difference(window.server_share, usual), form=".0%"),
+        Row(name, "took", window.server_share - usual, form=".0%"),
         Row(name, "by", one.by, form=".0%"),
-        Row(name, "MB more", None if grown is None else grown / MB, most=_goal(one, GROWTH_MB), form=".0f"),
-        Row(
-            name,
-            "kept",
-            None if kept is None else kept / MB,
-            most=_goal(one, MOST_KEPT * (one.before or 0) / MB),
-            form=".0f",
-        ),
+        Row(name, "MB more", (one.most - one.before) / MB, most=GROWTH_MB, form=".0f"),
+        Row(name, "kept", (one.after - one.before) / MB, most=most_kept, form=".0f"),
         Row(name, "DB MB", one.stored / MB, form=".0f"),
         counted(name, "lost", len(window.lost), 0),
-        counted(name, "log", said.tracebacks + said.controls + (0 if may_log else said.errors), 0),
+        counted(name, "log", said["tracebacks"] + said["controls"] + (0 if may_log else said["errors"]), 0),
         Row(name, "left out", window.left_out, most=MOST_LEFT_OUT, form=".0%"),
         counted(name, "idle", len(idle), 0),
     ]
-
-
-def _goal(one: Outcome, most: float) -> float | None:
-    """Return a goal for the memory; none where the system does not tell of it."""
-    return None if one.before is None else most
 
 
 class Watched:
@@ -250,7 +238,7 @@ class Watched:
         self._place = Path(place)
         self._most = 0
         self._begun = perf_counter()
-        self._used: meters.Used | None = None
+        self._used = meters.used_by(server.pid)
 
     async def look(self) -> None:
         """Look at the memory again and again, until cancelled or there is no server any more.
@@ -264,7 +252,7 @@ class Watched:
                     known.add(child)
                     with suppress(meters.NoSuchProcess):
                         meters.pin(child, *range(os.cpu_count() or 1))
-                self._most = max(self._most, meters.memory_of(self.server.pid) or 0)
+                self._most = max(self._most, meters.memory_of(self.server.pid))
                 await trio.sleep(_LOOK)
 
     async def begin(self) -> None:
@@ -278,8 +266,8 @@ class Watched:
         seconds, used = perf_counter() - self._begun, meters.used_by(self.server.pid)
         await self._honest.send("end")
         seen: Seen = await self._honest.receive()
-        share = None if used is None or self._used is None else used.since(self._used).first / seconds
-        if (seen.waited or 0.0) > 0.1:
+        share = used.since(self._used).first / seconds
+        if seen.waited > 0.1:
             say(f"  honest games waited {seen.waited:.0%} of the time for a core: what else runs here?")
         return Window(seen.times, seen.left_out, [*seen.lost, *self.guest.lost], self.guest.times, share)
 
@@ -293,8 +281,8 @@ class Watched:
         """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
         name = attacks[0].name if len(attacks) == 1 else TOGETHER
         say(f"attacking: {name} ...")
-        before, stored, said = meters.memory_of(self.server.pid), self._size(), self.server.log.said
-        self._most = before or 0
+        before, stored, said = meters.memory_of(self.server.pid), self._size(), self.server.log.said.copy()
+        self._most = before
         async with attacking(attacks, self.server.addresses, options.seconds, self.core) as attackers:
             await self.begin()
             counts, share = await attackers.receive()
@@ -306,9 +294,9 @@ class Watched:
             name=name,
             window=window,
             before=before,
-            most=None if before is None else most,
+            most=most,
             after=meters.memory_of(self.server.pid),
-            said=self.server.log.said.since(said),
+            said=self.server.log.said - said,
             counts=counts,
             by=share,
             stored=self._size() - stored,

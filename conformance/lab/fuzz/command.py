@@ -20,7 +20,7 @@ import trio
 from conformance.arguments import Parser
 from conformance.lab.fuzz.readers import GOALS, TARGETS, Target
 from conformance.lab.meters import rss_bytes
-from conformance.lab.report import Row, counted, finish
+from conformance.lab.report import Row, counted, finish, ratio
 from conformance.lab.workers import LoadError, run, say, worker
 
 TIMES = 5
@@ -78,7 +78,7 @@ def _kept(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
             with suppress(Exception):  # which the hunter has told of
                 try_(data)
         gc.collect()
-        sizes.append(rss_bytes(os.getpid()) or 0)
+        sizes.append(rss_bytes(os.getpid()))
     return min(after - before for before, after in pairwise(sizes))
 
 
@@ -145,7 +145,7 @@ async def _measured(name: str, inputs: int, seed: int, notes: list[str]) -> list
     ]
     return [
         counted(name, "inputs", tried),
-        Row(name, "a second", tried / seconds if seconds else None, form=".0f"),
+        Row(name, "a second", ratio(tried, seconds), form=".0f"),
         *(
             Row(name, f"ms of {most // 1024} KB", worst[most], most=goal)
             for most, goal in GOALS.items()

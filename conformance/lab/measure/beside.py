@@ -6,7 +6,6 @@ its table and round, so a move is the same for both ends without a word between 
 
 import json
 import os
-import time
 from argparse import Namespace
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -19,8 +18,7 @@ from typing import Any, TypeAlias
 
 import trio
 
-from conformance.arguments import Parser, UsageError
-from conformance.dialects.script import DRAWN
+from conformance.arguments import Parser
 from conformance.lab import meters
 from conformance.lab.client import Client, HouseGames, HungUp, asked, connected, request
 from conformance.lab.crowds import SHORT_SERIES, fill
@@ -28,17 +26,15 @@ from conformance.lab.load import (
     COUPLES,
     ENDLESS,
     MOVES,
-    Counted,
     Plan,
     Report,
     Stretch,
     at_gateway,
     by_kind,
-    ms,
     played,
 )
 from conformance.lab.measure.scenario import Part, Scenario
-from conformance.lab.report import MB, Row, counted, percentile, ratio
+from conformance.lab.report import MB, Row, counted, ms, ratio
 from conformance.lab.servers import until
 from conformance.lab.workers import LoadError, received, run, worker
 from conformance.launch import Server, running
@@ -54,13 +50,13 @@ _OPTIONS = ("--rounds", "1000000", "--web", "0")
 async def _beside(readers: int, path: str, options: Namespace, server: Server) -> list[Row]:
     """Play in quiet, and while so many read what is at a path."""
     part, stretch = f"{readers} at {path}", Stretch(options.seconds, options.rate)
-    quiet = await _played(server, options, stretch)
+    plan = Plan(COUPLES["droidcon"], options.pairs, by_kind(server), [stretch], server.process.pid)
+    quiet = (await played(plan)).stretches[0]
     seconds = stretch.warm_up + stretch.seconds + 2 * LEAD
     async with worker(read, server.addresses[WEB], path, readers, seconds) as others:
         await trio.sleep(LEAD)
-        beside = await _played(server, options, stretch)
-        children = meters.children_of(server.process.pid)
-        memory = max((meters.rss_bytes(each) or 0 for each in children), default=0)
+        beside = (await played(plan)).stretches[0]
+        memory = max(meters.rss_bytes(child) for child in meters.children_of(server.process.pid))
         answers, size = await others.receive()
     if not size:
         raise LoadError("those who read by web got nothing")
@@ -81,26 +77,19 @@ async def _beside(readers: int, path: str, options: Namespace, server: Server) -
     ]
 
 
-def allowed(part: str, quiet: float | None, busy: float | None) -> Row:
+def allowed(part: str, quiet: float, busy: float) -> Row:
     """Return a row for 99 of 100 moves, in milliseconds, over what they may take."""
-    if quiet is None or busy is None:
-        raise LoadError("no game ended; let them play for longer, or faster")
     most = max(TIMES * quiet, quiet + MORE_MS)
     return Row(part, f"move p99 over {TIMES:g} times quiet, or {MORE_MS:g} ms more", busy / most, most=1.0)
 
 
-async def _played(server: Server, options: Namespace, stretch: Stretch) -> Counted:
-    plan = Plan(COUPLES["droidcon"], options.pairs, by_kind(server), [stretch])
-    return (await played(plan)).stretches[0]
-
-
 @asynccontextmanager
 async def _with_stored_games(options: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
+    """Run a gateway that has games in its database."""
     with TemporaryDirectory(prefix="web-") as folder:
-        place = options.db or str(Path(folder) / "web.db")
-        if options.db is None:
-            async with running([*SHORT_SERIES, "--db", place], command) as server:
-                await fill(server, options.games)
+        place = str(Path(folder) / "web.db")
+        async with running([*SHORT_SERIES, "--db", place], command) as server:
+            await fill(server, options.games)
         async with running([*_OPTIONS, "--db", place], command) as server:
             yield server
 
@@ -137,29 +126,12 @@ async def _read_on(web: Address, path: str, got: list[int]) -> None:
 
 def _web_options(parser: Parser) -> None:
     parser.count("--pairs", 50, "pairs of bots")
-    parser.count("--rate", 1000, "their moves a second")
-    parser.count("--games", 64_000, "stored games")
+    parser.count("--rate", 1000, "moves a second of all bots together")
+    parser.count("--games", 64_000, "games in the database")
     parser.seconds("--seconds", 5.0, "how long to measure each")
-    parser.add_argument("--db", metavar="FILE", help="a database in which they are already")
 
 
-def _web_check(options: Namespace) -> None:
-    """Raises UsageError."""
-    if options.db and options.beside:
-        raise UsageError("--db goes without --beside: both servers are up, and one file is for one of them")
-
-
-READERS = Scenario(
-    "do those who read results by web cost those who play?",
-    {
-        "pages": Part(partial(_beside, 20, "/api/games?limit=1000"), 3),
-        "exports": Part(partial(_beside, 50, "/api/export.jsonl"), 3),
-    },
-    _web_options,
-    _with_stored_games,
-    check=_web_check,
-)
-
+# `page`: do those who watch games cost those who play, and how soon do they see a move?
 
 MOST_CPU = 1.05
 """Processor time for a move, watched over unwatched, at most."""
@@ -216,10 +188,10 @@ async def _watch(options: Namespace, server: Server) -> list[Row]:
     ]
 
 
-def _cpu_us(report: Report) -> float | None:
+def _cpu_us(report: Report) -> float:
     """Return the microseconds of the thread that plays for a move."""
     counted = report.stretches[0]
-    return None if counted.server is None else 1e6 * counted.server.first / counted.moves
+    return 1e6 * counted.server.first / counted.moves
 
 
 def delays(
@@ -285,7 +257,7 @@ def _memory(server: Server) -> tuple[float, float]:
     web = next((each for each in meters.children_of(pid) if meters.runs(each, _WEB_PROGRAM)), None)
     if web is None:
         raise LoadError("the process that serves the web is not found")
-    return (meters.rss_bytes(pid) or 0) / MB, (meters.rss_bytes(web) or 0) / MB
+    return meters.rss_bytes(pid) / MB, meters.rss_bytes(web) / MB
 
 
 @asynccontextmanager
@@ -421,13 +393,8 @@ def _page_options(parser: Parser) -> None:
     parser.seconds("--deaf", 60.0, "how long one may not read")
 
 
-PAGE = Scenario(
-    "do those who watch games cost those who play, and how soon do they see a move?",
-    {"watch": Part(_watch, 3), "visit": Part(_visit)},
-    _page_options,
-    _with_page,
-)
-
+# `house`: do house players that think hold up those who play each other? Clients keep house players busy, and
+# a pair of bots that answer at once is timed beside them.
 
 LIMIT_MS = 20.0
 """Milliseconds within which 99 of 100 moves have to arrive."""
@@ -436,55 +403,32 @@ PATIENCE = 15.0
 
 
 async def _house(options: Namespace, command: Sequence[str]) -> list[Row]:
-    games, moves = HouseGames(), list[float]()
+    games = HouseGames()
     async with (
         running(("--rounds", "1000000"), command) as server,
         AsyncExitStack() as stack,
         trio.open_nursery() as nursery,
     ):
-
-        async def come(name: str) -> Client:
-            client = await stack.enter_async_context(connected(server.addresses["droidcon"]))
-            await client.enter(name)
-            return client
-
         for number in range(options.games):
-            nursery.start_soon(games.play, await come(f"load{number}"), options.player)
+            client = await stack.enter_async_context(connected(server.addresses["droidcon"]))
+            await client.enter(f"load{number}")
+            nursery.start_soon(games.play, client, options.player)
         if not await until(lambda: games.on == options.games, PATIENCE):
             doubt = "" if games.on else f"; is {options.player!r} a player of the server's own?"
             raise LoadError(f"{games.on} of {options.games} games began within {PATIENCE:g} s{doubt}")
-        left, right = await come("left"), await come("right")
-        for one in (left, right):
-            await one.say(b"JOIN measured\n")
-            await one.until(b"SUCCESS")
-        with trio.move_on_after(options.seconds):
-            await time_moves(left, right, moves)
+        stretch = Stretch(options.seconds, warm_up=min(1.0, options.seconds))
+        report = await played(Plan(COUPLES["droidcon"], 1, by_kind(server), [stretch], server.process.pid))
         nursery.cancel_scope.cancel()
-    if not moves:
-        raise LoadError(f"no move arrived within {options.seconds:g} s")
+    moves = report.stretches[0].times
     return [
         counted("games", "on", games.on),
         counted("games", "finished", games.finished),
         counted("games", "house moves", games.answers),
         counted("moves", "measured", len(moves)),
-        Row("moves", "p50", percentile(moves, 50), "ms"),
-        Row("moves", "p99", percentile(moves, 99), "ms", LIMIT_MS),
-        Row("moves", "max", max(moves), "ms"),
+        Row("moves", "p50", ms(moves, 50), "ms"),
+        Row("moves", "p99", ms(moves, 99), "ms", LIMIT_MS),
+        Row("moves", "max", ms(moves, 100), "ms"),
     ]
-
-
-async def time_moves(mover: Client, other: Client, times: list[float]) -> None:
-    """Play drawn games without end; note how many milliseconds each move takes. Raises LoadError."""
-    while True:
-        for column in DRAWN.moves:
-            put = f"PUT {column}\n".encode()
-            await mover.until(b"YOUR_MOVE")
-            start = time.perf_counter()
-            await mover.say(put)
-            await other.until(put.rstrip())
-            times.append(1000 * (time.perf_counter() - start))
-            mover, other = other, mover
-        mover, other = other, mover  # 42 moves are made, and the first move swaps
 
 
 def _house_options(parser: Parser) -> None:
@@ -493,8 +437,25 @@ def _house_options(parser: Parser) -> None:
     parser.add_argument("--player", default="aima", metavar="NAME", help="the house player (aima)")
 
 
-HOUSE = Scenario(
-    "do house players that think hold up those who play each other?",
-    {"thinking": Part(_house)},
-    _house_options,
-)
+SCENARIOS = {
+    "web": Scenario(
+        "do those who read results by web cost those who play?",
+        {
+            "pages": Part(partial(_beside, 20, "/api/games?limit=1000"), 3),
+            "exports": Part(partial(_beside, 50, "/api/export.jsonl"), 3),
+        },
+        _web_options,
+        _with_stored_games,
+    ),
+    "page": Scenario(
+        "do those who watch games cost those who play, and how soon do they see a move?",
+        {"watch": Part(_watch, 3), "visit": Part(_visit)},
+        _page_options,
+        _with_page,
+    ),
+    "house": Scenario(
+        "do house players that think hold up those who play each other?",
+        {"thinking": Part(_house)},
+        _house_options,
+    ),
+}

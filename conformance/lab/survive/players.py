@@ -6,7 +6,8 @@ the pair begins anew under other names. Whatever has reached a client's socket c
 """
 
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement, product
@@ -18,8 +19,9 @@ import trio
 from conformance.boards import COLUMNS
 from conformance.dialects.script import DRAWN, LEFT, Closed, Game, OutOfStep, Phase, Wish
 from conformance.lab.bots import PLAIN, script_of, shown
-from conformance.lab.client import HungUp, Scripted, connected, converse
+from conformance.lab.client import Client, HungUp, connected
 from conformance.lab.servers import Gateway
+from conformance.targets import Address
 
 STUCK = 20.0
 """Seconds without any progress after which a player is stuck."""
@@ -109,17 +111,19 @@ _LAST: Sequence[_Kind] = (*[_left] * len(_KINDS), *_KINDS)
 # Clients.
 
 
-class Player(Scripted):
-    """One client that plays a course of games, and the results that it was told. Bytes in, bytes out."""
+class Player:
+    """One client that plays a course of games, and the results that it received."""
 
     def __init__(
         self, dialect: str, wish: Wish, partner: str, games: Sequence[Game], gateway: Gateway
     ) -> None:
-        super().__init__(script_of(PLAIN[dialect], games[0]), wish)
+        self.wish = wish
         self.dialect = dialect
         self.gateway = gateway
         self.results: list[Result] = []
         """One for each game that it was told the end of."""
+        self.is_leaving = False
+        """Whether it is time to leave."""
         self.is_cut_off = False
         """Whether it was told that its opponent has left the game that was on."""
         self.winner: int | None = None
@@ -132,6 +136,8 @@ class Player(Scripted):
         self.heard_at = monotonic()
         self.free_at = 0.0
         """When a game of its was last over."""
+        self._script = script_of(PLAIN[dialect], games[0])
+        self._place = self._script.start
         self._partner = partner
         self._games = games
 
@@ -147,10 +153,6 @@ class Player(Scripted):
     def has_all(self) -> bool:
         """Whether it was told of the last game. Nothing comes after that."""
         return len(self.results) == len(self._games)
-
-    @property
-    def has_finished(self) -> bool:
-        return self.has_all or self.is_cut_off
 
     @property
     def is_playing(self) -> bool:
@@ -172,6 +174,27 @@ class Player(Scripted):
         """Whether its server holds the game that is on: that of whoever had the first move at first."""
         return self.waits and bool(self._place.opens) == (len(self.results) % 2 == 0)
 
+    async def converse(self, client: Client, address: Address, pause: float) -> AsyncIterator[None]:
+        """Send and receive all that belongs to the course; yield whenever something was received.
+
+        `pause` are the seconds before each message. Raises HungUp or Closed at an end, OutOfStep.
+        """
+        script, rest = self._script, b""
+        resource, answer = script.resource(self.wish), script.opening(self.wish)
+        if resource is not None:
+            rest = await client.shake(address.authority, address.resource(resource))
+        while not (self.has_all or self.is_cut_off):
+            with suppress(HungUp):  # whether the server is there still is seen when reading
+                if answer:
+                    await trio.sleep(pause)
+                    await client.say(answer)
+                if self.is_leaving:
+                    await client.leave()
+            cut = script.cut(rest + await client.heard())
+            rest, answer = cut.rest, b"".join([cut.answer, *map(self.hear, cut.messages)])
+            yield
+            script.cut(rest)  # a good-bye may have come with the last message
+
     def hear(self, message: bytes) -> bytes:
         """Take in a message; return what is to be sent. Raises OutOfStep."""
         if self.is_cut_off:
@@ -188,7 +211,7 @@ class Player(Scripted):
             self.free_at = monotonic()
             if not self.has_all:
                 self._script.game = self._games[len(self.results)]
-        return self.opening if step.again and not self.has_all else step.move
+        return self._script.opening(self.wish) if step.again and not self.has_all else step.move
 
     def _hear_of_leaving(self, message: bytes) -> None:
         """Take in that somebody has left this game, at a board that can be.
@@ -334,7 +357,7 @@ class Load:
                 if Random(player.wish.name).random() < 0.5:
                     tls = self._tls
                 async with connected(address, tls=tls) as client:
-                    async for _ in converse(client, player, address, self._pause):
+                    async for _ in player.converse(client, address, self._pause):
                         self._note(one, player)
                 player.is_done = True
             except (HungUp, Closed) as error:

@@ -28,7 +28,7 @@ from conformance.lab.abuse.command import LIMITED
 from conformance.lab.abuse.honest import Guest
 from conformance.lab.client import HungUp, connected, request
 from conformance.lab.meters import NoSuchProcess, memory_of
-from conformance.lab.report import MB, Row, counted, difference, finish, some, times
+from conformance.lab.report import MB, UNKNOWN, Row, counted, finish, some
 from conformance.lab.servers import STOPPING, Gateway, Log, gateway
 from conformance.lab.survive.players import LENGTH, STUCK, Load
 from conformance.lab.survive.verdict import complaints_about, judge, rows_of, stored_in
@@ -141,7 +141,7 @@ async def _attack(
     server: Gateway,
     honest: tuple[Load, Guest],
     did: Counter[str],
-    memory: list[int | None],
+    memory: list[int],
 ) -> None:
     """Let all attackers loose together, again and again; note the memory behind each time."""
     load, guest = honest
@@ -154,27 +154,26 @@ async def _attack(
             did.update(each)
         await trio.sleep(options.rest)
         memory.append(memory_of(server.pid))
-        size, wrong = (memory[-1] or 0) / MB, len(load.troubles) + len(guest.lost)
+        size, wrong = memory[-1] / MB, len(load.troubles) + len(guest.lost)
         left = max(0.0, end - trio.current_time())
         say(f"{load.results} results, {wrong} players hurt, {size:.0f} MB, {left:.0f} s left")
 
 
 def _server_rows(
-    log: Log, operator: "Operator", memory: Sequence[int | None], stopped: tuple[float, int]
+    log: Log, operator: "Operator", memory: Sequence[int], stopped: tuple[float, int]
 ) -> list[Row]:
     reloaded = sum(match[1] is not None for match in log.found)
     start, first, *_, last = [*memory, memory[-1]]
-    grown = times(1 / MB, difference(last, first))
     seconds, status = stopped
     return [
         counted("server", "reloads", reloaded),
         counted("server", "reloads that failed", operator.reloads - reloaded, 0),
-        counted("server", "tracebacks logged", log.said.tracebacks, 0),
-        counted("server", "control characters logged", log.said.controls, 0),
-        counted("server", "lines of errors logged", log.said.errors),
-        Row("memory", "at the start", times(1 / MB, start), "MB", form=".0f"),
-        Row("memory", "behind the first bout", times(1 / MB, first), "MB", form=".0f"),
-        Row("memory", "more at the end", grown, "MB", MOST_GROWN, ".0f"),
+        counted("server", "tracebacks logged", log.said["tracebacks"], 0),
+        counted("server", "control characters logged", log.said["controls"], 0),
+        counted("server", "lines of errors logged", log.said["errors"]),
+        Row("memory", "at the start", start / MB, "MB", form=".0f"),
+        Row("memory", "behind the first bout", first / MB, "MB", form=".0f"),
+        Row("memory", "more at the end", (last - first) / MB, "MB", MOST_GROWN, ".0f"),
         Row("stop", "took", seconds, "s", DRAIN + 5),
         counted("stop", "status", abs(status), 0),
     ]
@@ -203,7 +202,10 @@ class Viewers:
     def rows(self) -> list[Row]:
         """Return the figures."""
         read = self.counts
-        cut_off, unread = read["exports cut off"], read["metrics not read"] if read["metrics read"] else None
+        cut_off, unread = (
+            read["exports cut off"],
+            read["metrics not read"] if read["metrics read"] else UNKNOWN,
+        )
         failed = sum(number for status, number in read.items() if status.startswith("5") and status != "503")
         others = sorted({*read} - {"exports cut off", "metrics not read"})
         return [
