@@ -123,6 +123,21 @@ def test_winner_that_is_stored_as_none_is_found(winner: int, found: dict[str, in
     assert troubles(judged(("left", None), STOPPED, winner=winner)) == found
 
 
+@pytest.mark.parametrize(
+    ("kind", "reason", "found"),
+    [
+        ("droidcon", "aborted", {}),  # it has no word for a game without a winner
+        ("droidcon", "stopped", {"told differently": 1}),
+        ("nac4", "aborted", {"told differently": 1}),
+    ],
+)
+def test_winner_of_an_aborted_game_is_announced_where_a_dialect_has_no_other_word(
+    kind: str, reason: str, found: dict[str, int]
+) -> None:
+    cut_off = Game(WON.moves[:1], 0, reason)
+    assert troubles(judged(("left", None), cut_off, kind=kind, winner=1)) == found
+
+
 def test_game_that_was_cut_off_is_strange_where_none_may_be() -> None:
     assert troubles(judged((None, None), STOPPED, LEFT, may_be_cut=False)) == {"stored and not played": 1}
 
