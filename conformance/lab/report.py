@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import rmtree
 from statistics import median
+from tempfile import mkdtemp
 
 from conformance.arguments import UsageError, write, write_json
 from conformance.dialects.script import OutOfStep
@@ -97,6 +99,21 @@ def some(what: str, lines: Sequence[object]) -> list[str]:
     """Return the first of some lines, with a word in front of each, and how many more there are."""
     more = [f"{what}: {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
     return [f"{what}: {each}" for each in lines[:_SHOWN]] + more
+
+
+def in_folder(prefix: str, run: Callable[[Path], tuple[list[Row], list[str]]]) -> tuple[list[Row], list[str]]:
+    """Run in a new folder; return the rows and notes. A note names the folder if a goal is missed.
+
+    Otherwise the folder is removed, also where the run raises.
+    """
+    folder, is_missed = Path(mkdtemp(prefix=prefix)), False
+    try:
+        rows, notes = run(folder)
+        is_missed = any(row.is_missed for row in rows)
+        return rows, [*notes, f"files: {folder}"] if is_missed else notes
+    finally:
+        if not is_missed:
+            rmtree(folder)
 
 
 def finish(

@@ -2,7 +2,9 @@
 
 import json
 import math
+import tempfile
 from argparse import Namespace
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,14 @@ from conformance.lab.report import (
     Row,
     counted,
     finish,
+    in_folder,
     medians,
     middle,
     percentile,
     ratio,
     some,
 )
+from conformance.lab.workers import LoadError
 
 
 @pytest.mark.parametrize(
@@ -76,3 +80,21 @@ def test_status_says_whether_a_goal_was_missed_and_files_say_it_all(wide: bool, 
 def test_many_lines_of_one_kind_are_cut_short() -> None:
     assert some("lost", ["x"]) == ["lost: x"]
     assert some("lost", ["x"] * 30)[-1] == "lost: 10 more"
+
+
+@pytest.mark.parametrize(("lost", "is_kept"), [(0, False), (1, True), (None, False)])
+def test_folder_of_a_run_is_kept_only_where_a_goal_is_missed(
+    lost: int | None, is_kept: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def run(folder: Path) -> tuple[list[Row], list[str]]:
+        (folder / "games.db").touch()
+        if lost is None:
+            raise LoadError("it did not come about")
+        return [counted("games", "lost", lost, 0)], []
+
+    with pytest.raises(LoadError) if lost is None else nullcontext():
+        _, notes = in_folder("x-", run)
+        assert len(notes) == is_kept
+    assert len([*tmp_path.glob("x-*/games.db")]) == is_kept

@@ -12,16 +12,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
 from random import Random
-from shutil import rmtree
-from tempfile import mkdtemp
 from time import monotonic, time_ns
 
 import trio
 
 from conformance.arguments import Parser, UsageError, choice
-from conformance.lab.report import Row, counted, finish, some
+from conformance.lab.report import Row, counted, finish, in_folder, some
 from conformance.lab.servers import Cluster, Gateway, Log, cluster, gateway, until
 from conformance.lab.survive import lobby, together
 from conformance.lab.survive.players import LENGTH, STUCK, Load, Player
@@ -353,12 +350,10 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError("--db: a cluster has a database of its own")
     if "://" in (options.db or "") and KILL_AWAY in options.only:
         raise UsageError(f"--only {KILL_AWAY}: only a file can be taken away; take the others")
-    folder = Path(mkdtemp(prefix=f"{name}-"))
-    rows, notes = trio.run(survive, play, options, options.db or str(folder / f"{name}.db"))
-    if not options.db and any(row.is_missed for row in rows):
-        notes.append(f"files: {folder}")  # somebody will want to see it
+    if options.db:
+        rows, notes = trio.run(survive, play, options, options.db)
     else:
-        rmtree(folder)
+        rows, notes = in_folder(f"{name}-", lambda at: trio.run(survive, play, options, str(at / "games.db")))
     return finish(f"survive {name}", rows, options, notes)
 
 

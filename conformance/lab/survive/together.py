@@ -15,8 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count, cycle
 from pathlib import Path
-from shutil import copy, rmtree, which
-from tempfile import mkdtemp
+from shutil import copy, which
 from time import time_ns
 
 import trio
@@ -28,7 +27,7 @@ from conformance.lab.abuse.command import LIMITED
 from conformance.lab.abuse.honest import Guest
 from conformance.lab.client import HungUp, connected, request
 from conformance.lab.meters import NoSuchProcess, memory_of
-from conformance.lab.report import MB, UNKNOWN, Row, counted, finish, some
+from conformance.lab.report import MB, UNKNOWN, Row, counted, finish, in_folder, some
 from conformance.lab.servers import STOPPING, Gateway, Log, gateway
 from conformance.lab.survive.players import LENGTH, STUCK, Load
 from conformance.lab.survive.verdict import complaints_about, judge, rows_of, stored_in
@@ -76,12 +75,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     parser.server_options()
     parser.report()
     options = parser.parse_args(argv)
-    folder = Path(mkdtemp(prefix="together-"))
-    rows, notes = trio.run(together, options, folder)
-    if any(row.is_missed for row in rows):
-        notes.append(f"files: {folder}")
-    else:
-        rmtree(folder)
+    rows, notes = in_folder("together-", lambda folder: trio.run(together, options, folder))
     return finish("survive together", rows, options, notes)
 
 
@@ -114,7 +108,7 @@ async def together(
                     stopped = await server.stop()
                     players.cancel_scope.deadline = trio.current_time() + STOPPING
             except* NoSuchProcess:
-                await server.server.fail(f"died under attack; files: {folder}")
+                await server.server.fail("died under attack")
     verdict = judge(load.courses, await stored_in(database, token), may_be_cut=False)
     hurt = [*load.troubles, *guest.lost, *(f"{one} was left in a game" for one in load.players if one.waits)]
     troubles = {
