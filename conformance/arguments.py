@@ -9,6 +9,7 @@ import os
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from inspect import cleandoc
 from pathlib import Path
 from typing import NoReturn, Self
 
@@ -24,9 +25,14 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message)
 
     @classmethod
-    def of(cls, command: str, doc: str) -> Self:
-        """Return the parser of a command, which the first line of its documentation describes."""
-        return cls(prog=f"conformance {command}", description=doc.splitlines()[0], allow_abbrev=False)
+    def of(cls, command: str, *docs: str | None) -> Self:
+        """Return the parser of a command, whose --help begins with these docstrings."""
+        return cls(
+            prog=f"conformance {command}",
+            description="\n\n".join(cleandoc(doc) for doc in docs if doc),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
 
     def count(self, option: str, default: int, text: str) -> None:
         """Take a whole number above 0."""
@@ -37,12 +43,15 @@ class Parser(argparse.ArgumentParser):
         help_ = f"{text} ({default:g})"
         self.add_argument(option, type=seconds, default=default, metavar="SECONDS", help=help_)
 
-    def only(self, known: Collection[str]) -> None:
-        """Take some of the known names; all where none is given."""
+    def only(self, known: Mapping[str, str | None]) -> None:
+        """Take some of the known names, with commas between them; all where none is given.
+
+        Each has a docstring, whose first line --help shows.
+        """
         names = partial(names_in, known=known)
-        self.add_argument(
-            "--only", type=names, default=[*known], metavar="NAMES", help=f"some of {','.join(known)}"
-        )
+        lines = _described({name: (doc or "").partition("\n")[0] for name, doc in known.items()})
+        self.epilog = f"NAMES:\n{lines}"
+        self.add_argument("--only", type=names, default=[*known], metavar="NAMES", help="only these")
 
     def seed(self) -> None:
         """Take a word for a lot, another one each time where none is given."""
@@ -72,13 +81,16 @@ def choice(command: str, argv: Sequence[str], known: Mapping[str, str]) -> str |
     """
     if argv and argv[0] in known:
         return argv[0]
-    width = max(map(len, known)) + 2
-    lines = [f"  {name:{width}}{text}" for name, text in known.items()]
-    help_ = "\n".join([f"python -m conformance {command} NAME [options], where NAME is", *lines])
+    help_ = f"python -m conformance {command} NAME [options], where NAME is\n{_described(known)}"
     if [*argv] not in (["-h"], ["--help"]):
         raise UsageError(help_)
     print(help_)
     return None
+
+
+def _described(known: Mapping[str, str]) -> str:
+    width = max(map(len, known)) + 2
+    return "\n".join(f"  {name:{width}}{text}".rstrip() for name, text in known.items())
 
 
 def seconds(text: str) -> float:

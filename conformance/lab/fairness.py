@@ -1,9 +1,15 @@
-"""`python -m conformance fairness`: does nobody lose on time because the server was busy?
+"""Does nobody lose on time because the server was busy?
 
-Half of the games are played while the gateway is stopped now and then for longer than anybody's clock, half
-on an overloaded machine. Some bots answer at once, some think a little, and a few fall asleep and are to
-lose. In place of one gateway there may be a cluster: a node for each dialect, so that six in nine pairs
-play between nodes, and one node is stopped at a time.
+Half of the games are played while the gateway's process is stopped now and then for longer than a player's
+clock, half while other processes take all cores. Some bots answer at once, some think for up to a tenth of
+the clock. Now and then one does not answer, on purpose, and has to lose. With --cluster there is a node for
+each dialect, so that six in nine pairs play between nodes, and one node at a time is stopped.
+
+    by the server's fault  losses of bots that had used less than their time, even counted from the look at
+                           their sockets before the one that found the request
+    by their own           losses of bots that had used their time, even counted from reading the request
+    nobody can tell        all other losses: the bots' own process was too busy
+    not in the log         losses that a bot was told of and the gateway did not log
 """
 
 import math
@@ -94,7 +100,7 @@ class Counts:
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
     stall, clock, at_once = AT_CLUSTER if "--cluster" in argv else (2.0, 1.5, 1000)
-    parser = Parser.of("fairness", "does nobody lose on time because the server was busy?")
+    parser = Parser.of("fairness", __doc__)
     parser.count("--games", 10_000, "games in all")
     parser.count("--at-once", at_once, "games at once")
     parser.count("--stalls", 10, "stalls at least")

@@ -1,8 +1,25 @@
-"""`python -m conformance abuse`: what do all known attackers cost those who play?
+"""What do all known attackers cost those who play?
 
-Starts a gateway with a database and a web port, lets honest games of all dialects be played there, and then
-one attack after the other, all of them at once, and at last a stop in the midst of them. Between two
-attacks there is a rest, whose end is the quiet that the attacks are held against.
+Starts a gateway with a database and a web port. Honest games of all dialects are played there, ten moves a
+second in each, and an honest client plays `@aimafast`. Beside them comes one attack after the other, then all
+at once, and at last a stop under attack. The end of the rest behind each attack is the quiet that the attacks
+are compared with. Where there are two cores, the process that plays has one, and honest games and attackers
+have the other, the attackers only when nothing else wants to run there.
+
+    p50 ms, p99 ms  from a bot's sending of a move to its opponent's receipt, of moves that end no game. A
+                    move that takes longer than the 0.1 s between two moves of a pair counts for the moves
+                    that it held up, too, each 0.1 s shorter than the one before.
+    house p50 ms    the moves of `@aimafast`
+    server          what the thread that plays used of a core
+    took            how much of that is the attack's
+    by              what the attackers used of a core
+    MB more, kept   memory that all processes of the server had more at most, and at the end of the rest
+    DB MB           by how much the database grew
+    lost            honest games that were cut off, were out of step, or stood still for 10 s
+    log             tracebacks, errors and control characters in the log
+    left out        the share of the moves that ended while the host of a virtual machine had taken the core;
+                    where it is over the goal the attack is repeated, twice at most
+    idle            attacks that sent nothing
 """
 
 import os
@@ -66,12 +83,12 @@ _LOOK = 0.1
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    parser = Parser.of("abuse", "what do all known attackers cost those who play?")
+    parser = Parser.of("abuse", __doc__)
     parser.count("--games", 50, "honest games at once")
     parser.seconds("--seconds", 6.0, "how long each attack takes")
     parser.seconds("--rest", 10.0, "and the rest behind it")
     parser.count("--stored", 10_000, "games in the database before web attacks")
-    parser.only(ATTACKS)
+    parser.only({name: attack.live.__doc__ for name, attack in ATTACKS.items()})
     parser.server_options()
     parser.report()
     options = parser.parse_args(argv)

@@ -48,7 +48,11 @@ _OPTIONS = ("--rounds", "1000000", "--web", "0")
 
 
 async def _beside(readers: int, path: str, options: Namespace, server: Server) -> list[Row]:
-    """Play in quiet, and while so many read what is at a path."""
+    """Time moves in quiet, and while 20 clients read pages of 1,000 games, or 50 read whole exports.
+
+    `move`: any but a game's last, from a bot's sending to the other's receipt; `result`: from the sending of
+    the last move to a bot's receipt of the result. Readers give way to all other processes.
+    """
     part, stretch = f"{readers} at {path}", Stretch(options.seconds, options.rate)
     plan = Plan(COUPLES["droidcon"], options.pairs, by_kind(server), [stretch], server.process.pid)
     quiet = (await played(plan)).stretches[0]
@@ -162,7 +166,11 @@ def _page_plan(options: Namespace, server: Server, seconds: float) -> Plan:
 
 
 async def _watch(options: Namespace, server: Server) -> list[Row]:
-    """Let nobody watch, then viewers of the newest games and as many of one game each."""
+    """Measure moves unwatched, then with viewers of the newest games and as many of one game each.
+
+    `a move`: CPU time of the thread that plays. `until seen`: from a bot's sending of a move to a viewer's
+    receipt. `moves missed`: those that a viewer should have seen and did not, or saw twice.
+    """
     quiet = await played(_page_plan(options, server, options.seconds))
     async with worker(watch, server.addresses[WEB], options.pairs, options.viewers) as viewers:
         watched = await played(_page_plan(options, server, options.seconds))
@@ -209,7 +217,10 @@ def delays(
 
 
 async def _visit(options: Namespace, server: Server) -> list[Row]:
-    """Let viewers come and go while games are on, and beside them one that does not read."""
+    """Let viewers come and go while games are on, and beside them one that does not read.
+
+    `growth`: memory after all visitors, less that after a tenth of them.
+    """
     first = max(1, options.visitors // 10)
     web = server.addresses[WEB]
     async with trio.open_nursery() as nursery:
@@ -403,6 +414,7 @@ PATIENCE = 15.0
 
 
 async def _house(options: Namespace, command: Sequence[str]) -> list[Row]:
+    """Time the moves of a pair of Droidcon bots while house players think in other games."""
     games = HouseGames()
     async with (
         running(("--rounds", "1000000"), command) as server,

@@ -3,6 +3,7 @@
 import shutil
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
+from inspect import getdoc
 
 import trio
 
@@ -20,9 +21,12 @@ def main(argv: Sequence[str]) -> int:
     if name is None:
         return 0
     scenario = SCENARIOS[name]
-    parser = Parser.of(f"measure {name}", scenario.text)
+    docs = {
+        part: getdoc(getattr(each.measure, "func", each.measure)) for part, each in scenario.parts.items()
+    }
+    parser = Parser.of(f"measure {name}", scenario.text, *dict.fromkeys(docs.values()))
     scenario.options(parser)
-    parser.only(scenario.parts)
+    parser.only(docs)
     parser.add_argument("--times", type=count, metavar="N", help="how often each part is measured")
     text = "the Python of another environment with a gateway, which is measured beside this one"
     parser.add_argument("--beside", type=_python, metavar="PYTHON", help=text)

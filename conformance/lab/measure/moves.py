@@ -47,6 +47,21 @@ FLOOR_CONNECTIONS = 100
 
 
 async def _bench(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
+    """Measure what a move costs, in a drawn game that pairs of bots play over and over.
+
+    Saturated, each bot answers at once; paced, all bots together make --rate moves a second. With two cores
+    the server has one and the bots the other.
+
+        moves/s         saturated: moves that the server passed on
+        us a move       saturated: user and system time of the server and its child processes for each
+        floor us        the same of a bare echo for a round trip: a trio line echo, or a trio-websocket echo;
+                        for `mix` in the shares of the connections, each measured before and behind the server
+        ratio           us a move over floor us; `goal` and `stretch` are what it is to be at most
+        server, load    saturated: what server and bots used of their cores
+        paced           paced: moves a second
+        p50 ms, p99 ms  paced: from a bot's sending of a move to the other's receipt
+        KB each         what the server's memory grew by for each connection
+    """
     floors = [await _floor(kind, options)]
     report = await played_at_new(kind, options.pairs, options, command, *options.server_options)
     floors.append(await _floor(kind, options))
@@ -101,6 +116,17 @@ MOST_SLOWER = 1.05
 
 
 async def _store(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
+    """Measure moves without a database, twice with one, and once more without; a figure is the mean of two.
+
+    us a move         CPU time of all threads and processes of the server
+    loop us           the part of the first thread, which plays
+    aside us          what all others used, for each game
+    result p50, p99   saturated, in ms: from the sending of a game's last move to a bot's receipt of the
+                      result
+    move p50, p99     paced, in ms: any move but a game's last
+    move ... slower   the ratio of those; 1 at most unless both with a database exceed both without
+    game us           CPU time that it costs to keep a game
+    """
     figures: dict[bool, dict[str, list[float]]] = {False: {}, True: {}}
     with TemporaryDirectory(prefix="store-") as folder:
         place = options.db or str(Path(folder) / "cost.db")
@@ -170,6 +196,7 @@ MOST_MEMORY = 1.05
 
 
 async def _start(_: Namespace, command: Sequence[str]) -> list[Row]:
+    """Measure the time from the start of the process until all three ports accept."""
     begun = perf_counter()
     async with running((), command) as server:
         for address in server.addresses.values():
@@ -178,6 +205,7 @@ async def _start(_: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 async def _connect(options: Namespace, command: Sequence[str]) -> list[Row]:
+    """Measure the time until all play where two players for each of --games games come at once."""
     async with running(ENDLESS, command) as server:
         seconds = await run(come, site(server), options.games, TABLE)
     what = f"{2 * options.games} come at once, until all play"
@@ -199,7 +227,11 @@ async def _games(kind: str, options: Namespace, command: Sequence[str]) -> list[
 
 
 async def _waiting(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Compare what a game and an idle second cost beside many who wait with what they cost beside few."""
+    """Compare what a game and an idle second cost beside many who wait with what they cost beside few.
+
+    Those who wait are Droidcon players who wish for one who never comes. The games have seven moves: of 20
+    pairs of c4-arena players who wish for each other, and then of 40 nac4 players in the lobby.
+    """
     found = []
     for number in (FEW_WAITING, options.waiting):
         async with running(SHORT_SERIES, command) as server:
@@ -221,7 +253,11 @@ async def _waiting(options: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 async def _memory(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Compare the memory after very many games with that after a few."""
+    """Compare the memory after very many games with that after 10,000.
+
+    The games have seven moves, of players at tables, by wish and in the lobby. All pairs of names have met
+    long before the first look.
+    """
     points = points_up_to(options.many)
     async with running(SHORT_SERIES, command) as server:
         found = await run(last, site(server), points)
@@ -268,7 +304,12 @@ NODES = (2, 4, 8)
 
 
 async def _moves(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Compare moves on a server that is alone, on a node, and between two nodes: saturated, and at a pace."""
+    """Compare moves on a server that is alone, on the only node of a cluster, and between two nodes.
+
+    `ratio` is the CPU time of a move over that on a server that is alone, of both nodes together. `more by`
+    is what the busier of two nodes uses beyond half of what a server does that is alone. `off its core`: how
+    much of the time others kept that server from its core.
+    """
     alone, alone_paced = (await played_at_new(kind, options.games, options, command)).stretches
     found: list[Sequence[Counted]] = []
     for names in ("a", "ab"):

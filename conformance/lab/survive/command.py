@@ -1,7 +1,22 @@
-"""`python -m conformance survive`: is every result that was announced to a player stored, whatever breaks?
+"""Is every result that was announced to a player stored, whatever breaks?
 
 Clients of all dialects play all the time. One fault after the other is caused and repaired, each as often as
 asked for, and none before results flow. At the end what the clients received is compared with what is stored.
+
+Each pair plays short games that are never the same twice, so a result says which game is meant. A client
+knows every message that may come, and reads its socket to the end when the server is dead.
+
+    told and not stored    results that a client received, and the database has otherwise or not at all
+    stored twice           results that the database has more than once
+    told differently       games that a client was told were left, and that ended otherwise
+    stored and not played  games that no two clients have played
+    stuck                  pairs that received nothing for so long
+    troubles               messages out of place, hang-ups in a game, servers that died, did not end with
+                           status 0 or logged an error, and what `c4gateway recount` and SQLite's
+                           integrity_check find
+    heard within           until a client was told that its opponent's node is lost
+    paired within          until two clients met who came at the fault, or when it was over
+    did not come about     clients that were not told, or not paired, within 20 s
 """
 
 import os
@@ -331,7 +346,8 @@ def main(argv: Sequence[str]) -> int:
     name = choice("survive", argv, texts)
     if name is None:
         return 0
-    parser = Parser.of(f"survive {name}", texts[name])
+    docs = {"together": together.__doc__, "lobby": lobby.__doc__}
+    parser = Parser.of(f"survive {name}", texts[name], docs.get(name, __doc__))
     if name == "together":
         return together.main(parser, argv[1:])
     if name == "lobby":
@@ -342,7 +358,7 @@ def main(argv: Sequence[str]) -> int:
     parser.count("--results", play.results, "how many are told before each fault")
     parser.seconds("--within", play.within, "when it is done after that, at the latest")
     parser.add_argument("--db", metavar="FILE|URL", help="the database of one server (a new file)")
-    parser.only(play.faults)
+    parser.only({name: fault.__doc__ for name, fault in play.faults.items()})
     parser.report()
     parser.seed()
     options = parser.parse_args(argv[1:])
@@ -360,9 +376,9 @@ def main(argv: Sequence[str]) -> int:
 async def survive(
     play: Play, options: Namespace, place: str, command: Sequence[str] = COMMAND
 ) -> tuple[list[Row], list[str]]:
-    """Do all faults; return the figures, and lines on what went wrong.
+    """Cause all faults while clients play, and compare what these received with what is stored.
 
-    Raises LoadError, ServerError, wrapped.
+    Return the figures, and lines on what went wrong. Raises LoadError, ServerError, wrapped.
     """
     print(f"seed {options.seed}", flush=True)
     token, lot = f"x{time_ns() // 1000 % 10**12}", Random(options.seed)

@@ -1,7 +1,8 @@
-"""`survive lobby`: do players of all dialects meet in one lobby of three nodes, and agree with the database?
+"""Two players of each dialect on each of three nodes take anyone, and always play the same known game.
 
-Each player records the results that it receives; any other message raises OutOfStep. Once there were enough
-games all players fall silent, so that no more games end. The database says who played whom.
+Each player records the results that it receives; any message that does not belong there ends the run. Once
+there were enough games all players fall silent, so that no more games end. What they received is then
+compared with the database, which says who played whom.
 """
 
 import socket

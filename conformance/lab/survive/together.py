@@ -1,8 +1,15 @@
-"""`survive together`: everything at once, for as long as wanted. Is anything lost?
+"""A gateway with TLS, protected names, metrics, a page and a database is used and attacked in every way.
 
-A gateway with TLS, protected names, metrics, a page and a file for results; honest players, viewers and an
-operator; and all attackers together, in bouts with a rest behind each, at whose end memory is measured. At
-last a SIGTERM, on which games are finished. What goes wrong is noted, and everybody goes on.
+Honest pairs play, half of the players by TLS, some with tokens, and a guest plays `@aimafast`. Viewers read
+pages, exports, the live stream and the metrics. Every ten seconds an operator changes names, bans and the
+certificate, and sends SIGHUP. All attackers of `abuse` but `files` come in bouts, with a rest behind each. At
+last comes a SIGTERM, on which games are finished.
+
+    players hurt              honest players whose game was cut off, or who were sent what does not belong
+                              there
+    failed                    answers of the page with a status from 500 on, but for 503
+    metrics not read          looks at the metrics that prometheus-client could not parse
+    more at the end           memory behind the last rest, less that behind the first
 """
 
 import hashlib
@@ -71,7 +78,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     parser.seconds("--seconds", 1800.0, "how long")
     parser.count("--pairs", 50, "pairs of honest players")
     parser.seconds("--rest", 10.0, "the rest behind a bout of the attackers")
-    parser.only(ATTACKS)
+    parser.only({name: attack.live.__doc__ for name, attack in ATTACKS.items()})
     parser.server_options()
     parser.report()
     options = parser.parse_args(argv)
