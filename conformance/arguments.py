@@ -1,6 +1,6 @@
-"""What the command lines of all subcommands have in common: words of one kind, and one line for a mistake.
+"""Options that several commands have, and the values of options.
 
-Knows words, files and exit statuses, not what a subcommand does with them.
+Must not know what a command does with them.
 """
 
 import argparse
@@ -35,18 +35,18 @@ class Parser(argparse.ArgumentParser):
         )
 
     def count(self, option: str, default: int, text: str) -> None:
-        """Take a whole number above 0."""
+        """Add an option for a whole number above 0."""
         self.add_argument(option, type=count, default=default, metavar="N", help=f"{text} ({default})")
 
     def seconds(self, option: str, default: float, text: str) -> None:
-        """Take a time above 0."""
+        """Add an option for a time in seconds, above 0."""
         help_ = f"{text} ({default:g})"
         self.add_argument(option, type=seconds, default=default, metavar="SECONDS", help=help_)
 
     def only(self, known: Mapping[str, str | None]) -> None:
-        """Take some of the known names, with commas between them; all where none is given.
+        """Add `--only`: some of the known names, separated by commas. The default is all.
 
-        Each has a docstring, whose first line --help shows.
+        Each name has a docstring, whose first line --help shows.
         """
         names = partial(names_in, known=known)
         lines = _described({name: (doc or "").partition("\n")[0] for name, doc in known.items()})
@@ -54,17 +54,17 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--only", type=names, default=[*known], metavar="NAMES", help="only these")
 
     def seed(self) -> None:
-        """Take a word for a lot, another one each time where none is given."""
+        """Add `--seed`, a word for random numbers. The default differs each time."""
         text = "for the same lot once more"
         self.add_argument("--seed", default=os.urandom(4).hex(), metavar="WORD", help=text)
 
     def report(self) -> None:
-        """Take files for a report for machines, and for its table as a document has it."""
+        """Add `--json` and `--markdown`, the files for the report."""
         self.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
         self.add_argument("--markdown", type=file, metavar="FILE", help="write the table in Markdown as well")
 
     def server_options(self) -> None:
-        """Take words for the gateway's command line."""
+        """Add `--server-options`, further options for the gateway."""
         self.add_argument(
             "--server-options",
             type=shlex.split,

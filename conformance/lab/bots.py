@@ -29,7 +29,7 @@ _CHUNK = 4096
 _HEAD_END = b"\r\n\r\n"
 _SHOWN = 200
 _MOST_KNOWN = 2000
-"""Chunks that are remembered in one place: new ones without end must not fill the memory."""
+"""Chunks that are remembered in one place, so that new ones do not fill the memory."""
 _MOST_FOUND = 1000
 """A look that finds so many sockets may have left some out."""
 
@@ -119,7 +119,7 @@ class Readings:
         return reading, cut.rest
 
     def remember(self, place: Place, data: bytes, reading: Reading) -> None:
-        """Note what a chunk does to any bot in this place."""
+        """Remember what a chunk does to any bot in this place."""
         known = self.known(place)
         if len(known) < _MOST_KNOWN:
             known[self.script.key(data)] = reading
@@ -147,10 +147,10 @@ class Bot(ABC):
 
     @abstractmethod
     def take(self, reading: Reading, before: Place) -> None:
-        """Do what follows from what the server has said. `before`: where the bot was until now."""
+        """Do what follows from what was received. `before` is where the bot was until then."""
 
     def come_back(self) -> None:
-        """Do what follows from a hang-up behind a series, where one may be. Raises OutOfStep."""
+        """Do what follows where the server hung up after a series, as it may. Raises OutOfStep."""
         raise self.wrong("was hung up on between two games")
 
     def connect(self) -> int:
@@ -195,7 +195,7 @@ class Bot(ABC):
         return not self._unsent
 
     def say(self, data: bytes) -> None:
-        """Have the system take all of `data`. Raises OutOfStep where it does not."""
+        """Send all of `data` at once. Raises OutOfStep where the system does not take it."""
         try:
             if self._send(data) == len(data):
                 return
@@ -206,7 +206,7 @@ class Bot(ABC):
         raise self.wrong("cannot send: the server has stopped reading")
 
     def ready(self) -> None:
-        """Take in what has arrived. Raises OutOfStep."""
+        """Receive what has arrived, and do what follows. Raises OutOfStep."""
         try:
             data = self._receive(_CHUNK)
         except BlockingIOError:
@@ -229,7 +229,7 @@ class Bot(ABC):
         return BotError(self, what)
 
     def _read(self, data: bytes) -> Reading | None:
-        """Have the script read what is not known; None where there is nothing to do about it."""
+        """Read what is not known yet by the script; None where nothing follows from it."""
         script = self.readings.script
         if not data:
             if self._handshake is not None:
@@ -302,7 +302,7 @@ class BotLoop(Generic[B]):
         self._poll.register(number, select.EPOLLIN)
 
     def add(self, bot: B) -> None:
-        """Let a bot connect. Raises OutOfStep."""
+        """Connect a bot. Raises OutOfStep."""
         number = bot.connect()
         self._numbers[bot] = number
         self.watch(number, bot.ready)
@@ -322,15 +322,15 @@ class BotLoop(Generic[B]):
             self.remove(bot)
 
     def at(self, when: float, what: Callable[[], None]) -> None:
-        """Have something done when it is time."""
+        """Call `what` at a time of `perf_counter`."""
         heappush(self._later, (when, next(self._order), what))
 
     def hurry(self) -> None:
-        """Do at once what was to be done later."""
+        """Call at once what was to be called later."""
         self._do(float("inf"))
 
     def run(self, is_over: Callable[[], bool], limit: float) -> None:
-        """Let all bots act until it is over. Raises OutOfStep where nothing comes for `limit` seconds."""
+        """Run all bots until it is over. Raises OutOfStep where nothing comes for `limit` seconds."""
         end = perf_counter() + limit
         while not is_over():
             if self.turn():
@@ -339,7 +339,7 @@ class BotLoop(Generic[B]):
                 raise OutOfStep(f"{len(self)} bots have received nothing for {limit:g} s")
 
     def run_for(self, seconds: float) -> None:
-        """Let everybody act for so long. Raises OutOfStep."""
+        """Run all bots for so long. Raises OutOfStep."""
         end = perf_counter() + seconds
         while perf_counter() < end:
             self.turn()

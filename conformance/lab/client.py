@@ -83,7 +83,7 @@ class Client:
             return b"".join(found)
 
     async def drain(self) -> None:
-        """Read all that comes, to no effect. Raises HungUp at its end."""
+        """Read and drop all that comes. Raises HungUp at its end."""
         while True:
             await self.heard()
 
@@ -103,7 +103,7 @@ class Client:
     # Droidcon.
 
     async def reply(self) -> bytes:
-        """Return the next line. Raises HungUp; Refusal for an error that it tells."""
+        """Return the next line. Raises HungUp; Refusal where the line is an error."""
         line = await self.line()
         if line.startswith(b"Error"):
             raise Refusal(f"the server said {line.decode(errors='replace')!r}")
@@ -118,7 +118,7 @@ class Client:
         raise LoadError(f"no {wanted.decode()!r} within {PATIENCE:g} s")
 
     async def enter(self, name: str) -> None:
-        """Take a name. Raises LoadError."""
+        """Send a name, and wait until it is accepted. Raises LoadError."""
         await self.say(b"NAME %s\n" % name.encode())
         await self.until(b"SUCCESS")
 
@@ -145,7 +145,7 @@ def request(path: str, web: Address) -> bytes:
 
 @asynccontextmanager
 async def asked(web: Address, path: str) -> AsyncIterator[Client]:
-    """Connect; the body of what is at a path comes next. Raises LoadError."""
+    """Ask for a path; the client of the block receives the body next. Raises LoadError."""
     async with connected(web) as client:
         await client.say(request(path, web))
         status = await client.line()
@@ -174,7 +174,7 @@ class HouseGames:
         self._pause = pause
 
     async def play(self, client: Client, player: str) -> None:
-        """Play a house player without end. Raises HungUp, Refusal."""
+        """Play against a house player without end. Raises HungUp, Refusal."""
         await client.say(b"JOIN @%s\n" % player.encode())
         room = [6] * 7
         while True:

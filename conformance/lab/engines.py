@@ -50,7 +50,7 @@ class Kind:
     remaining: int
 
     def has(self, discs: int, remaining: int) -> bool:
-        """Whether a position with so many discs, that ends after so many more, is of this kind."""
+        """Return whether a position with so many discs, that ends after so many more, is of this kind."""
         return (discs // THIRD, min(remaining, CELLS - 1) // THIRD) == (self.filled, self.remaining)
 
 
@@ -104,7 +104,7 @@ def _sign(score: int) -> int:
 
 
 def moved(name: str, think: float, dealt: Mapping[str, Sequence[Position]]) -> list[Row]:
-    """Let an engine move once in each position; return which share of its moves kept the value, by kind."""
+    """Ask an engine for a move in each position; return the share of moves that kept the value, by kind."""
     engine, part, times = engine_named(name), f"{name}, given {think:g} s", list[float]()
     shares: dict[str, float] = {}
     for kind, found in dealt.items():
@@ -123,7 +123,7 @@ def moved(name: str, think: float, dealt: Mapping[str, Sequence[Position]]) -> l
 
 
 def _strength(argv: Sequence[str]) -> int:
-    """Let each engine move once in each of some positions, dealt by lot, in which some move is a mistake.
+    """Ask each engine for a move in random positions in which some move is a mistake.
 
     A figure is the percentage of moves that keep what the position is worth: a win, or a draw. The kinds are
     those of Pascal Pons' test sets: up to 13 discs on the board (begin), up to 27 (middle) or more (end), and

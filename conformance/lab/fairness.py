@@ -80,20 +80,20 @@ class Fault(Enum):
 
 @dataclass(slots=True)
 class Counts:
-    """What all pairs together came to."""
+    """What all pairs together have counted."""
 
     games: int = 0
     moves: int = 0
     begun: int = 0
-    """Players that heard of the start of a game."""
+    """Players that received the start of a game."""
     slept: int = 0
     """Players who did not answer a request, on purpose."""
     told: int = 0
-    """Those of them that heard of a loss on time."""
+    """Those of them that received a loss on time."""
     losers: list[str] = field(default_factory=list)
-    """The names of the players that heard of one."""
+    """The names of the players that received one."""
     faults: dict[Fault, list[str]] = field(default_factory=lambda: {fault: [] for fault in Fault})
-    """The facts about players that had not slept, or heard of it before their time was up."""
+    """Losses of players that had not slept, or whose time was not up."""
     seconds: float = 0.0
 
 
@@ -265,13 +265,13 @@ class UsedTime:
         return self._asked is not None
 
     def asked(self, look: Look) -> None:
-        """Note that a request to move was read."""
+        """Record that a request to move was read."""
         if self.renewed:
             self.least = self.most = 0.0
         self._asked = look
 
     def answered(self, now: float) -> None:
-        """Note that the system has taken all bytes of the answer."""
+        """Record that the system has taken all bytes of the answer."""
         if self._asked is not None:
             self.least += now - self._asked.now
             self.most += now - self._asked.before
@@ -279,7 +279,7 @@ class UsedTime:
             self.moves += 1
 
     def lost(self, look: Look) -> Fault:
-        """Return whose fault it is that the server has told of a loss on time."""
+        """Return whose fault a loss on time is."""
         least, most = self.least, self.most
         if self._asked is not None:
             least += max(0.0, look.before - self._asked.now)
@@ -307,7 +307,7 @@ class Games(BotLoop["Player"]):
         self._readings = readings_of(PLAIN, [SHORT], timed=True)
 
     def begin(self, kinds: tuple[str, str], number: int, life: int = 1) -> None:
-        """Let two players of these dialects come to a table."""
+        """Connect two players of these dialects to a table."""
         wishes = couple(f"p{number}-{life}", at_table=True)
         pair = [
             Player(self._readings[kind], wish, self._addresses[kind], self, renewed="nac4" not in kinds)
@@ -318,7 +318,7 @@ class Games(BotLoop["Player"]):
             self.add(player)
 
     def _replace(self, pair: Sequence["Player"], kinds: tuple[str, str], number: int, life: int) -> None:
-        """Let another pair come under other names, so that a name loses once at most, as the log has it."""
+        """Connect another pair under other names, so that a name loses once at most."""
         self.close(pair)
         self.begin(kinds, number, life + 1)
 
@@ -340,7 +340,7 @@ class Player(Bot):
         self._sleeps = False
 
     def take(self, reading: Reading, before: Place) -> None:
-        """Play, sleep, lose."""
+        """Answer a request at once, later or never, and count what happens."""
         games, counts = self._games, self._games.counts
         look = Look(perf_counter(), games.looked_before)
         match reading.outcome:
@@ -368,7 +368,7 @@ class Player(Bot):
         self._used = UsedTime(self._games.clock, self._renewed)  # so that no answer leaves that was delayed
 
     def come_back(self) -> None:
-        """Go: its opponent has lost on time."""
+        """Leave, as the opponent has lost on time."""
         self._games.remove(self)
 
     def _request(self, move: bytes, look: Look) -> None:
@@ -402,9 +402,9 @@ class Player(Bot):
 
 
 def play(addresses: Addresses, least: int, options: Namespace) -> Counts:
-    """Play at least so many games, and on until no orders come and all who slept were told of their loss.
+    """Play at least so many games, until stdin ends and each player that slept has received its loss.
 
-    Replies when all play, and when so many games have ended.
+    Reply when all play, and when so many games have ended.
     """
     games = Games(addresses, random.Random(options.seed), options.clock)
     counts = games.counts

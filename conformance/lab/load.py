@@ -25,7 +25,7 @@ from conformance.targets import Address
 Couple = tuple[str, ...]
 """The kinds of two bots that meet; or one alone, which is its own opponent."""
 Addresses = Mapping[str, Address]
-"""Of a server, by kind of bot or by dialect."""
+"""Where a server listens, by kind of bot or by dialect."""
 
 MOVES = len(DRAWN.moves)
 MIX: Sequence[Couple] = (
@@ -89,7 +89,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a stretch came to. In seconds everywhere; of an echo, a move is a round trip."""
+    """The figures of a stretch. Times are in seconds; for an echo, a move is a round trip."""
 
     seconds: float
     moves: int
@@ -136,7 +136,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a plan came to."""
+    """The figures of a plan."""
 
     connections: int
     rss_before: int
@@ -295,7 +295,7 @@ class TimedBot(Bot):
         self._loop.at(self.due, partial(self.send, move))
 
     def _count_end(self, reading: Reading, before: Place, now: float) -> None:
-        """Count a game's last move, its result, or both; and the next game's first if it came behind them."""
+        """Count a game's last move and its result, as far as they came, and the next game's first move."""
         times, told = self._times, reading.told
         # The one who made the last move may have been told of the result before, and gone on.
         if not before.opens:
@@ -388,7 +388,7 @@ class Load(TimedLoop):
                     raise OutOfStep(f"{names}; {still[0]} is {still[0].place}")
 
     def _begin(self) -> None:
-        """Let everybody in and play until the games have begun. Raises OutOfStep."""
+        """Connect all bots, and play until all games have begun. Raises OutOfStep."""
         idle, limit = list(self._bots), perf_counter() + STARTING
         wave = max(1, len(idle) // _WAVES)
         for at in range(0, len(idle), wave):

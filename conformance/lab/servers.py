@@ -31,7 +31,7 @@ PREFIX = "lab"
 STOPPING = 60.0
 """Seconds after which a server that was told to stop is killed."""
 LINKING = 10.0
-"""Seconds in which all nodes have to know each other and who pairs."""
+"""Seconds within which all nodes have to be linked, and one has to pair."""
 _LOOK = 0.05
 """Seconds between two looks at something that is waited for."""
 _LINES = 2000
@@ -45,7 +45,7 @@ _USERS = ("postgres", "nobody")
 
 
 async def until(is_so: Callable[[], bool], limit: float) -> bool:
-    """Wait until something is so, at most `limit` seconds; return whether it is."""
+    """Wait until a condition holds, at most `limit` seconds; return whether it does."""
     end = trio.current_time() + limit
     while not (found := is_so()) and trio.current_time() < end:  # noqa: ASYNC110  many things
         await trio.sleep(_LOOK)
@@ -75,7 +75,7 @@ class Log:
         self._rest = b""
 
     def hear(self, data: bytes) -> None:
-        """Take in what was written."""
+        """Read what was written."""
         if self._file is not None:
             with self._file.open("ab") as file:
                 file.write(data)

@@ -1,6 +1,6 @@
-"""Attackers: so many clients for each attack, bounded in number, bytes and time.
+"""Attackers: for each attack some clients, which are bounded in number, bytes and time.
 
-They talk to the gateway that a command of the laboratory has started on 127.0.0.1, and to nobody else.
+They connect to the gateway that a command has started on 127.0.0.1, and to nothing else.
 """
 
 import os
@@ -35,14 +35,14 @@ class Attack:
     name: str
     clients: int
     live: Callable[["Attacked", int], Awaitable[None]]
-    """Lives the life of a client of this number, from connection to end. Raises HungUp, wrapped or not."""
+    """Runs the client of this number, from connection to end. Raises HungUp, wrapped or not."""
     pause: float = PAUSE
     coming: float = 1.0
     """Seconds within which all of them come."""
     reads: bool = False
     """Whether it needs games to have been stored."""
     may_log: bool = False
-    """Whether the operator should hear of it: a line of the level ERROR is no fault."""
+    """Whether the gateway may log a line of the level ERROR, for the operator."""
     is_alone: bool = False
     """Whether it leaves no room for others, so that it has no part in all attacks at once."""
 
@@ -64,12 +64,12 @@ class Attacker(Client):
         self._counts["messages"] += 1
 
     def tear(self) -> None:
-        """Let the connection end with a reset."""
+        """Make the connection end with a reset."""
         self.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
 
 
 class Attacked:
-    """The gateway, as the clients of an attack see it, and what they have done."""
+    """The gateway under one attack, and what the clients of the attack have done."""
 
     def __init__(self, addresses: Mapping[str, Address], token: str, source: str | None = None) -> None:
         """`token` is what names begin with, `source` the address to come from."""
@@ -107,7 +107,7 @@ class Attacked:
         return self.connected(port, resource, drains=drains)
 
     async def suffer(self, attack: Attack) -> None:
-        """Let the clients of an attack come, one after the other, again and again, until cancelled."""
+        """Run the clients of an attack until cancelled. Each comes back when it has ended."""
         async with trio.open_nursery() as nursery:
             for number in range(attack.clients):
                 nursery.start_soon(self._again, attack, number)
@@ -142,7 +142,7 @@ async def attacking(
 def attack(
     attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None, token: str
 ) -> tuple[dict[str, Counter[str]], float]:
-    """Attack, and return what was done.
+    """Attack; return what the clients did, and what share of a core they used.
 
     It gives way to whatever else its core has to do, the honest games above all, so that what these wait for
     is the server.
@@ -154,7 +154,7 @@ def attack(
 
 
 def give_way(core: int | None) -> None:
-    """Run where the server does not, when nobody else wants to; without such a core as the lesser one."""
+    """Run on this core, and only when no other process wants to; without one at a lower priority."""
     if core is not None:
         os.sched_setaffinity(0, {core})
     if core is not None and hasattr(os, "SCHED_IDLE"):
@@ -166,7 +166,7 @@ def give_way(core: int | None) -> None:
 async def _attack(
     attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, token: str
 ) -> dict[str, Counter[str]]:
-    """Let the attacks loose, all at once, for so many seconds."""
+    """Run the attacks at once for so many seconds; return what the clients did, by attack."""
     with trio.socket.socket() as sock:
         try:
             await sock.bind((ELSEWHERE, 0))

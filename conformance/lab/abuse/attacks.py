@@ -331,7 +331,7 @@ def _request(path: str) -> bytes:
 _STAY = 0.3
 """Seconds for which a client with a strange name, or strange moves, is there."""
 _GUESSING = 2.0
-"""Seconds for which somebody who guesses waits for an answer."""
+"""Seconds for which a client that guesses waits for an answer."""
 _MANY = 50
 """Messages that are sent in one go."""
 
@@ -392,7 +392,7 @@ async def impostors(attacked: Attacked, number: int) -> None:
 
 
 async def guesses(attacked: Attacked, number: int) -> None:
-    """Take the names of others, and guess their tokens: in first messages, names and URLs."""
+    """Use names of others, and guess their tokens: in first messages, names and URLs."""
     dialect = DIALECTS[number % 3]
     name, token = f"late{attacked.lot.randint(2, 9)}", attacked.lot.randbytes(16).hex()
     texts = {
@@ -473,7 +473,7 @@ async def storm(attacked: Attacked, number: int) -> None:
 
 
 async def names(attacked: Attacked, number: int) -> None:
-    """Take names, change and leave them, the same ones by many clients, with wishes for nobody."""
+    """Use, change and leave names, many clients the same ones, and wish for players who do not exist."""
     dialect, name = DIALECTS[number % 3], f"{attacked.token}{attacked.lot.randint(0, 9)}"
     resource = {"nac4": "/?against=nobody", "arena": f"/?table={name}{number}"}.get(dialect, "/")
     async with _opened(attacked, dialect, resource) as client:
@@ -496,7 +496,7 @@ async def names(attacked: Attacked, number: int) -> None:
 
 
 async def long_names(attacked: Attacked, number: int) -> None:
-    """Take names and tables of up to 64 KB, or that mean something to a log, a page or a terminal.
+    """Use names and tables of up to 64 KB, or that mean something to a log, a page or a terminal.
 
     Clients come in twos, and play where they are let in, so that the names are stored.
     """

@@ -51,7 +51,7 @@ from conformance.targets import WEB, Address
 P50_MS, P99_MS = 2.0, 20.0
 """Milliseconds within which half of the moves, and 99 of 100, are to stay under attack."""
 QUIET_P99_MS = 2.0
-"""The same for 99 of 100 while nobody attacks; on a slower machine the figures tell nothing."""
+"""The same for 99 of 100 in quiet. On a slower machine the figures say nothing."""
 HOUSE_MS = 1000.0
 """Milliseconds that half of the moves of the house player may take whom an honest client plays."""
 HOUSE = "house"
@@ -180,7 +180,7 @@ async def _fetched(web: Address) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A time in which honest games were watched. Times in seconds."""
+    """What was seen of honest games for some time. Times are in seconds."""
 
     times: Sequence[float]
     left_out: float
@@ -193,7 +193,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an attack came to. Memory is in bytes, of all processes of the server."""
+    """The figures of one attack. Memory is in bytes, of all processes of the server."""
 
     name: str
     window: Window
@@ -258,7 +258,7 @@ class Watched:
         self._used = meters.used_by(server.pid)
 
     async def look(self) -> None:
-        """Look at the memory again and again, until cancelled or there is no server any more.
+        """Measure the memory again and again, until cancelled or the server has ended.
 
         Children run on any core: one that is started later would stay on that of the server.
         """
@@ -295,7 +295,7 @@ class Watched:
         return await self.end()
 
     async def attacked_by(self, attacks: Sequence[Attack], options: Namespace) -> tuple[Outcome, Window]:
-        """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
+        """Run attacks, and a rest; return the outcome, and what was seen at the end of the rest."""
         name = attacks[0].name if len(attacks) == 1 else TOGETHER
         say(f"attacking: {name} ...")
         before, stored, said = meters.memory_of(self.server.pid), self._size(), self.server.log.said.copy()

@@ -1,4 +1,4 @@
-"""Honest games beside attackers: pairs that play on whatever happens, and a guest of the house.
+"""Honest games beside attackers: pairs that play on whatever happens, and a client of a house player.
 
 The process obeys "begin" and "end", and replies what happened in between. Unlike the load of a benchmark it
 goes on when a bot is out of step: that pair is noted, and another one takes its place at the next "begin".
@@ -107,7 +107,7 @@ class Seen:
 def with_missed(times: Sequence[float], beat: float) -> list[float]:
     """Return the times, and those of the moves that could not be made meanwhile.
 
-    A move that takes long holds up those that would have followed it, which nobody then measures. So a time
+    A move that takes long holds up those that would have followed it, which are then not measured. So a time
     that is longer than a pair's beat stands for the later ones too, each shorter by one beat.
     """
     found = [*times]
@@ -136,7 +136,7 @@ class Undisturbed:
         self._looks.clear()
 
     def look(self, now: float) -> None:
-        """See whether the host has taken a core, if it is time to look."""
+        """Record whether the host has taken a core, if it is time to look."""
         if now - self._looked >= LOOK:
             self._looked, before, self._taken = now, self._taken, stolen()
             self._looks.append((len(self._times), self._taken != before))
@@ -186,7 +186,7 @@ class Games(TimedLoop):
         self._waited = 0.0
 
     def lose(self, error: BotError) -> None:
-        """Note that a pair cannot go on, and hang up."""
+        """Record that a pair cannot go on, and close its connections."""
         assert isinstance(error.bot, HonestBot)
         pair = self._pairs.get(error.bot.pair, [])
         if error.bot in pair:
@@ -252,7 +252,7 @@ class Games(TimedLoop):
         )
 
     def _come(self, number: int) -> None:
-        """Let a new pair come to a table of its own."""
+        """Connect a new pair to a table of its own."""
         table = f"{self._token}n{number}x{next(self._tables)}"
         pair = []
         for kind, letter in zip(self._couples[number], "ab", strict=True):

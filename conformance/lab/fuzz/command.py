@@ -32,15 +32,15 @@ from conformance.lab.workers import LoadError, run, say, worker
 TIMES = 5
 """How often what takes long is timed; the least counts."""
 ROUNDS = 3
-"""How often all is read after the first time."""
+"""How often all inputs are read again."""
 _MOST = 200
 """Inputs that are read again and again."""
 
 
 def judge(name: str, folder: Path) -> tuple[dict[int, float], int]:
-    """Return the milliseconds of the worst input of each length, and the bytes that are kept of all.
+    """Return the milliseconds of the worst input of each length, and the bytes of memory that a round adds.
 
-    Beside what is in the folder the inputs are timed that were made by hand.
+    Inputs are those in the folder, and some made by hand.
     """
     return judged(TARGETS[name], [path.read_bytes() for path in sorted(folder.iterdir())])
 
@@ -133,7 +133,7 @@ async def fuzz(options: Namespace) -> tuple[list[Row], list[str]]:
 
 
 async def _measured(name: str, inputs: int, seed: int, notes: list[str]) -> list[Row]:
-    """Return the figures of one reader; add the faults to the notes. Raises LoadError."""
+    """Hunt and judge for one reader; return its figures. Adds its faults to the notes. Raises LoadError."""
     from conformance.lab.fuzz.hunter import hunt  # noqa: PLC0415  not where atheris is missing
 
     sizes = (inputs, SHORT), (max(_FEWEST, inputs // ONE_IN), LONG)

@@ -67,17 +67,17 @@ _READERS: Mapping[str, Callable[[str], None]] = {"arena": _arena, "nac4": _nac4,
 
 
 def nac4(data: bytes) -> None:
-    """Read a message of nac4's, on either side."""
+    """Read a nac4 message as a server, and as a client."""
     _on_both_sides("nac4", Nac4ClientCodec().decode, data)
 
 
 def arena(data: bytes) -> None:
-    """Read a map of arena's, on either side."""
+    """Read a c4-arena map as a server, which answers it, and as a client."""
     _on_both_sides("arena", ArenaClientCodec(Encoding.JSON).decode, data)
 
 
 def droidcon(data: bytes) -> None:
-    """Read lines of Droidcon's, on either side."""
+    """Read Droidcon lines as a server, and as a client."""
     _on_both_sides("droidcon", DroidconClientCodec().decode, data)
 
 
@@ -98,7 +98,7 @@ def _text(data: bytes) -> str:
 
 
 def lines(data: bytes) -> None:
-    """Take lines apart, whole and torn at every place that the first byte says."""
+    """Split into lines, whole and in pieces whose size the first byte says: they have to be the same."""
     step = data[0] % 16 + 1 if data else 1
     whole, torn = _lines(data, _CHUNK), _lines(data, max(step, len(data) // 64))
     assert whole == torn, "lines are others when they arrive in other pieces"
@@ -115,7 +115,7 @@ def _lines(data: bytes, step: int) -> list[str]:
 
 
 def frames(data: bytes) -> None:
-    """Take websocket frames apart: whole and torn the same, and as wsproto's own connection does."""
+    """Split into websocket frames, whole, in pieces, and by wsproto: they have to be the same."""
     whole, torn = _websocket(data, _CHUNK), _websocket(data, data[0] % 16 + 1 if data else 1)
     assert whole == torn, "a websocket is another when its bytes arrive in other pieces"
     if not whole[2].endswith("(1009)"):  # a limit that the library does not have
@@ -123,7 +123,7 @@ def frames(data: bytes) -> None:
 
 
 def websocket(data: bytes) -> None:
-    """Take frames apart as the gateway does."""
+    """Split into frames as the gateway does."""
     WebSocket().feed(data)
 
 
@@ -176,7 +176,7 @@ def messages(data: bytes) -> None:
 
 
 def facts(data: bytes) -> None:
-    """Read facts as they cross to the web's process, and let a model of the games hear them."""
+    """Read facts as they cross to the web's process, and apply them to its model of the games."""
     model = State()
     for now, line in enumerate(data.split(b"\n")):
         with suppress(ValueError):
@@ -231,7 +231,7 @@ class Target:
     seeds: Callable[[bool], Iterator[bytes]]
     """Yields what it is given first, of up to 4 KB, or of up to 64 KB for True."""
     share: int
-    """How many of the inputs are for it, beside the others' shares: more for one that is quick."""
+    """Its share of all inputs, in relation to the other readers' shares. Quick readers get more."""
     reads: Callable[[bytes], object] | None = None
     """The part of it that the process that plays does at once, for which there are bounds of time."""
     hard: Callable[[int], Iterator[bytes]] | None = None

@@ -102,9 +102,9 @@ async def _with_stored_games(options: Namespace, command: Sequence[str]) -> Asyn
 
 
 def read(web: Address, path: str, readers: int, seconds: float) -> tuple[int, int]:
-    """Let so many read what is at a path, over and over; return how many answers and bytes they got.
+    """Read a path again and again with so many clients; return how many answers and bytes they got.
 
-    They give way to everybody else, for in earnest they would be on other machines.
+    They run at a low priority, as in earnest they would be on other machines.
     """
     os.nice(19)
     got = [0, 0]
@@ -205,7 +205,7 @@ def _cpu_us(report: Report) -> float:
 def delays(
     sent: Mapping[str, Sequence[float]], seen: Iterable[tuple[Move, float]], since: float
 ) -> list[float]:
-    """Return how long each move took that was sent since then. Raises LoadError for one that nobody sent."""
+    """Return how long each move took that was sent since then. Raises LoadError for one that was not sent."""
     found = []
     for (table, round_, number), when in seen:
         moves, at = sent.get(table, ()), (round_ - 1) * MOVES + number - 1
@@ -217,7 +217,7 @@ def delays(
 
 
 async def _visit(options: Namespace, server: Server) -> list[Row]:
-    """Let viewers come and go while games are on, and beside them one that does not read.
+    """Measure memory while viewers come and go, beside one that does not read.
 
     `growth`: memory after all visitors, less that after a tenth of them.
     """
@@ -303,7 +303,7 @@ class Sightings:
     _data: str = ""
 
     def line(self, line: str, now: float) -> None:
-        """Take a line of the stream, without its end. Raises ValueError, KeyError for what is no event."""
+        """Read a line of the stream, without its end. Raises ValueError, KeyError for what is no event."""
         name, _, value = line.partition(": ")
         if name == "event":
             self._event = value
@@ -361,7 +361,7 @@ async def _view(web: Address, path: str, seen: Sightings) -> None:
 
 
 def visit(web: Address, games: int, visitors: int) -> None:
-    """Let so many come, see a snapshot and go, some for all games, some for a player nobody else watches."""
+    """Connect so many viewers that leave after a snapshot: of all games, or of a player without viewers."""
     os.nice(_NICENESS)
     trio.run(_visit_all, web, games, visitors)
 

@@ -112,7 +112,7 @@ def _bench_options(parser: Parser) -> None:
 # one, so what keeping costs is told by the game, and play is judged by how long those other moves take.
 
 MOST_SLOWER = 1.05
-"""Play that is slower takes so many times as long."""
+"""How many times as long a move may take with a database."""
 
 
 async def _store(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
@@ -352,7 +352,7 @@ def _cost(counted: Counted) -> float:
 
 
 async def _pairing(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Let players come to three nodes at once: to take anyone, and to meet one on another node."""
+    """Time players who come to three nodes at once: to take anyone, and to meet one on another node."""
     rows = []
     for whom, words in ((ANYONE, "take anyone"), (WISH, "wish for one on another node")):
         async with cluster("abc", ENDLESS, command) as nodes:
@@ -364,7 +364,7 @@ async def _pairing(options: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 async def _idle(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Let more and more nodes stand idle: each asks Redis, and is linked with all others."""
+    """Measure what two, four and eight idle nodes cost, and their Redis."""
     rows: list[Row] = []
     for number in NODES:
         async with cluster("abcdefgh"[:number], ENDLESS, command) as nodes:

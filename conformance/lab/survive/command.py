@@ -56,7 +56,7 @@ GOALS: Mapping[str, float | None] = {HEARD: 3.0, PAIRED: 5.0, BACK: 5.0}
 
 @dataclass(slots=True)
 class Measured:
-    """What one fault came to, all times that it was done."""
+    """What was measured of one fault, all times that it was caused."""
 
     longest: dict[str, float] = field(default_factory=dict)
     """Seconds, by what was waited for."""
@@ -69,7 +69,7 @@ class Measured:
         return "; ".join([*times, *(["FAILURES"] if self.failures else [])]) or "done"
 
     def waited(self, what: str, seconds: float) -> None:
-        """Note how long something took."""
+        """Record how long something took."""
         self.longest[what] = max(seconds, self.longest.get(what, 0.0))
 
     def rows(self, name: str) -> list[Row]:
@@ -123,7 +123,7 @@ class Scene:
         await self.meet(PAIRED, [[node] for node in self.gateways])
 
     async def meet(self, what: str, wanted: Sequence[Sequence[Gateway]]) -> None:
-        """Let pairs come to these nodes, and note the longest time that one waits."""
+        """Connect a pair to each of these nodes or pairs of nodes, and record the longest wait."""
         courses = [self.load.meet(nodes) for nodes in wanted]
         await until(lambda: all(one.begun is not None for one in courses), LIMIT)
         for one in courses:
@@ -152,7 +152,7 @@ async def flow(load: Load, results: int) -> None:
 
 
 async def kill_server(scene: Scene) -> None:
-    """Kill the server alone, which the process that writes its results outlives by what it is at."""
+    """Kill the server alone; the process that writes its results finishes what it is writing."""
     await scene.gateways[0].kill()
     await scene.gateways[0].start()
 
@@ -209,7 +209,7 @@ async def kill_holding(scene: Scene) -> None:
 
 
 async def kill_other(scene: Scene) -> None:
-    """Kill the one that holds the fewest of them."""
+    """Kill the node that does not pair and holds the fewest such games."""
     await _kill(scene, (await _not_pairing(scene))[-1])
 
 
@@ -290,7 +290,7 @@ EXPECTED = ("the database has failed", "players hear of results that are not sto
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Faults that are done to the same servers, and how it is usually done."""
+    """Faults that are caused at the same servers, and the usual options."""
 
     text: str
     faults: Mapping[str, Fault]
@@ -298,7 +298,7 @@ class Play:
     """Options of the servers."""
     pairs: int
     results: int
-    """So many are told before each fault."""
+    """So many results are received before each fault."""
     within: float
     pause: float = 0.0
     has_nodes: bool = False

@@ -113,7 +113,7 @@ def _told_of(result: Result, visits: Mapping[str, Visit]) -> Iterator[Told]:
 
 
 async def meetings(place: str, enough: int, command: Sequence[str] = COMMAND) -> Agreement:
-    """Let a lobby fill on all nodes for each of the games; all receive `enough` results, or more.
+    """Fill a lobby on all nodes for each of the games; all players receive `enough` results, or more.
 
     `place` is the URL of a database that nodes can share. Raises LoadError, ServerError, wrapped.
     """

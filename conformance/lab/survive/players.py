@@ -34,7 +34,7 @@ VAGUE = {dialect for dialect, kind in PLAIN.items() if script_of(kind).may_hang_
 _LOOK = 0.25
 """Seconds between two looks at a pair."""
 _RECENT = 1000
-"""Courses of which some may be on."""
+"""So many of the latest courses are looked at for those that are not over."""
 _RETURN = 0.1
 """Seconds until a client comes back to a server that does not let it in."""
 
@@ -60,7 +60,7 @@ class Result:
 def course(seed: str, *, is_left: bool) -> tuple[Game, ...]:
     """Return the games that two players play one after the other, the same ones for the same seed.
 
-    The last one may end with somebody's leaving; with `is_left` it always does.
+    In the last one a player may leave; with `is_left` one always does.
     """
     lot = Random(seed)
     kinds = _LAST[:1] if is_left else _LAST
@@ -74,27 +74,27 @@ def course(seed: str, *, is_left: bool) -> tuple[Game, ...]:
 
 
 def _won_by_first(lot: Random) -> Game:
-    """Four in one column; three discs of the other beside it are no line."""
+    """Return four in one column; three discs of the other beside it are no line."""
     own, *others = lot.sample(range(COLUMNS), COLUMNS)
     moves = [own, lot.choice(others), own, lot.choice(others), own, lot.choice(others), own]
     return Game(_text(moves), 1, "four")
 
 
 def _won_by_second(lot: Random) -> Game:
-    """The same for the second; the first's four discs are in two or three columns, two of them in one."""
+    """Return four of the second mover in one column; the first's four discs are in two or three columns."""
     own, twice, other, *more = lot.sample(range(COLUMNS), COLUMNS)
     moves = [twice, own, twice, own, other, own, lot.choice([twice, other, *more]), own]
     return Game(_text(moves), 2, "four")
 
 
 def _drawn(lot: Random) -> Game:
-    """All 42 moves, or their mirror image."""
+    """Return a draw of 42 moves, or its mirror image."""
     moves = [int(digit) for digit in DRAWN.moves]
     return Game(_text(moves if lot.random() < 0.5 else [COLUMNS - 1 - move for move in moves]), 0, "full")
 
 
 def _left(lot: Random) -> Game:
-    """Broken off when both have moved at least once, and nobody can have won."""
+    """Return a game that a player leaves when both have moved and neither can have won."""
     moves = [lot.randrange(COLUMNS) for _ in range(lot.randint(2, 6))]
     return Game(_text(moves), 2 if len(moves) % 2 == 0 else 1, LEFT)
 
@@ -121,21 +121,21 @@ class Player:
         self.dialect = dialect
         self.gateway = gateway
         self.results: list[Result] = []
-        """One for each game that it was told the end of."""
+        """One for each game whose end it has received."""
         self.is_leaving = False
         """Whether it is time to leave."""
         self.is_cut_off = False
-        """Whether it was told that its opponent has left the game that was on."""
+        """Whether it has received that its opponent left the game."""
         self.winner: int | None = None
-        """Whom it was told then to have won, as in `Game`; None where its dialect does not say."""
+        """The winner that it received with that, as in `Game`; None where its dialect names none."""
         self.is_in = False
-        """Whether it has heard anything yet."""
+        """Whether it has received anything yet."""
         self.is_done = False
         self.counted = 0
         """How many results were counted by its load."""
         self.heard_at = monotonic()
         self.free_at = 0.0
-        """When a game of its was last over."""
+        """When its latest game ended."""
         self._script = script_of(PLAIN[dialect], games[0])
         self._place = self._script.start
         self._partner = partner
@@ -151,22 +151,22 @@ class Player:
 
     @property
     def has_all(self) -> bool:
-        """Whether it was told of the last game. Nothing comes after that."""
+        """Whether it has received the result of the last game. Nothing comes after that."""
         return len(self.results) == len(self._games)
 
     @property
     def is_playing(self) -> bool:
-        """Whether it was told of a game, and not of its result."""
+        """Whether it has received the start of a game, and not its result."""
         return self._place.phase is Phase.PLAYING
 
     @property
     def waits(self) -> bool:
-        """Whether it is there and has a right to the end of a game."""
+        """Whether it is connected and waits for the end of a game."""
         return self.is_playing and not (self.is_done or self.is_cut_off or self.is_leaving)
 
     @property
     def hears_of_leaving(self) -> bool:
-        """Whether it is told of it when its opponent's server is lost."""
+        """Whether its dialect has a message for the loss of its opponent's server."""
         return self.dialect not in VAGUE
 
     @property
@@ -196,7 +196,7 @@ class Player:
             script.cut(rest)  # a good-bye may have come with the last message
 
     def hear(self, message: bytes) -> bytes:
-        """Take in a message; return what is to be sent. Raises OutOfStep."""
+        """Read a message; return what is to be sent. Raises OutOfStep."""
         if self.is_cut_off:
             return b""
         step = self._script.advance(self._place, message, self.wish.name)
@@ -214,7 +214,7 @@ class Player:
         return self._script.opening(self.wish) if step.again and not self.has_all else step.move
 
     def _hear_of_leaving(self, message: bytes) -> None:
-        """Take in that somebody has left this game, at a board that can be.
+        """Read a message that the opponent has left this game, on a board that is possible.
 
         Raises OutOfStep if the message is about anything else.
         """
@@ -277,12 +277,12 @@ class Load:
         With `tls` half of the players come by TLS; `tokens` lets names be used that are protected.
         """
         self.courses: list[Course] = []
-        """All that were begun."""
+        """All courses so far."""
         self.results = 0
-        """How many results were told."""
+        """How many results were received."""
         self.stuck: list[str] = []
         self.troubles: list[str] = []
-        """What servers should not have said or done."""
+        """What servers should not have sent or done."""
         self.is_over = False
         """To be set when no further course is to begin."""
         self._token = token
@@ -295,7 +295,7 @@ class Load:
 
     @property
     def live(self) -> Sequence[Course]:
-        """Those that are on."""
+        """The courses that are not over."""
         return [each for each in self.courses[-_RECENT:] if not each.is_done]
 
     @property
@@ -304,13 +304,13 @@ class Load:
         return [player for each in self.courses for player in each.players]
 
     async def run(self, pairs: int) -> None:
-        """Play until `is_over`, and games that are on to their end."""
+        """Play until `is_over`, and finish the games that are on then."""
         async with trio.open_nursery() as self._nursery:
             for pair in range(pairs):
                 self._nursery.start_soon(self._play_on, pair)
 
     def meet(self, gateways: Sequence[Gateway]) -> Course:
-        """Let one more pair come, to these servers."""
+        """Connect one more pair to these servers."""
         number = len(self.courses)
         one = self._course(f"m{number}", COUPLES[number % len(COUPLES)], (gateways[0], gateways[-1]))
         self._nursery.start_soon(self._play, one)
@@ -350,7 +350,7 @@ class Load:
             player.is_done = True
 
     async def _let_play(self, one: Course, player: Player) -> None:
-        """Let a player play a course, or as much of it as its server lives to see."""
+        """Play a course, or as much of it as the server lives for."""
         while not (self.is_over or player.is_done):
             try:
                 address, tls = player.gateway.addresses[player.dialect], None
@@ -372,7 +372,7 @@ class Load:
                 self.troubles.append(f"{player}: {error}")
 
     def _note(self, one: Course, player: Player) -> None:
-        """Take in that a player has heard something."""
+        """Count what a player has received."""
         player.is_in, player.heard_at = True, monotonic()
         self.results += len(player.results) - player.counted
         player.counted = len(player.results)
@@ -380,7 +380,7 @@ class Load:
             one.begun = player.heard_at
 
     async def _watch(self, one: Course, scope: trio.CancelScope) -> None:
-        """Let a course be over that does not go on."""
+        """End a course that does not go on."""
         alone_since: float | None = None
         while not one.is_done:
             await trio.sleep(_LOOK)

@@ -144,7 +144,7 @@ async def _attack(
     did: Counter[str],
     memory: list[int],
 ) -> None:
-    """Let all attackers loose together, again and again; note the memory behind each time."""
+    """Run all attacks together again and again; record the memory behind each bout."""
     load, guest = honest
     attacks, bout = at_once(options.only), min(BOUT, options.seconds / 2)
     end = trio.current_time() + options.seconds
@@ -320,7 +320,7 @@ class Operator:
             self.reloads += 1
 
     async def _change(self, *words: str) -> None:
-        """Have a command of the gateway change the files."""
+        """Change the files by a command of the gateway."""
         options = ["--players", str(self._players), "--audit", str(self._players) + ".audit"]
         command = [sys.executable, "-m", "gateway", *words, *options]
         await trio.run_process(command, capture_stdout=True, capture_stderr=True)

@@ -65,24 +65,24 @@ async def _run(*words: str) -> list[str]:
 
 ABORTED = "aborted"
 ENDED_EARLY = (LEFT, "stopped", ABORTED)
-"""How an export says that nobody won on the board."""
+"""The reasons in an export of games that were not finished on the board."""
 LATE = "time"
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What came of a run; each of the lists should be empty."""
+    """What was found; each of the lists should be empty."""
 
     told: int = 0
     """Results."""
     cut_off: int = 0
-    """Players who were told that their opponent has left."""
+    """Players who received that their opponent left."""
     stored: int = 0
     missing: list[str] = field(default_factory=list)
-    """Told and not stored."""
+    """Received by a client, and not stored."""
     twice: list[str] = field(default_factory=list)
     different: list[str] = field(default_factory=list)
-    """Told as left, and stored, or told to the other side, with a result."""
+    """Announced to a client as left, and finished otherwise."""
     may_be_cut: bool = True
     """Whether games may end otherwise than the players have ended them."""
     strange: list[str] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Verdict:
 
     @property
     def troubles(self) -> Mapping[str, Sequence[str]]:
-        """What must not be, by its name."""
+        """The lists of what went wrong, by name."""
         return {
             "told and not stored": self.missing,
             "stored twice": self.twice,
@@ -125,7 +125,7 @@ def judge(courses: Iterable[Course], stored: Sequence[Result], *, may_be_cut: bo
 
 
 def _was_played(result: Result, course: Course | None, *, may_be_cut: bool) -> bool:
-    """Whether these two have played this game, if it may be, as much of it as they could."""
+    """Return whether these two have played this game, or where games may be cut, its beginning."""
     if course is None or {result.first, result.second} != {each.wish.name for each in course.players}:
         return False
     if result.game in course.games:
@@ -140,7 +140,7 @@ def _was_played(result: Result, course: Course | None, *, may_be_cut: bool) -> b
 def _compare(
     verdict: Verdict, course: Course, player: Player, stored: Sequence[Result], left: set[Result]
 ) -> None:
-    """Add what one player was told. `stored` are all games of the two, `left` all that somebody has left."""
+    """Add what one player received. `stored` are all games of the two, `left` all that were left."""
     verdict.told += len(player.results)
     for result in player.results:
         if result not in stored and not (player.dialect in VAGUE and _was_left(result, left)):
@@ -163,7 +163,7 @@ def _compare(
 
 
 def _was_left(result: Result, left: set[Result]) -> bool:
-    """Whether the game was stored as left, at its end or up to two moves before."""
+    """Return whether the game is stored as left, at its end or up to two moves before."""
     moves, sides = result.game.moves, (result.first, result.second)
     known = {moves[: len(moves) - missing] for missing in range(3)}
     return any((each.first, each.second) == sides and each.game.moves in known for each in left)
