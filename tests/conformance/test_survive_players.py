@@ -1,6 +1,5 @@
 """Clients that note results: whole courses in every dialect, opponents who left, what does not belong."""
 
-import json
 import os
 import socket
 import struct
@@ -10,6 +9,7 @@ from typing import cast
 
 import pytest
 import trio
+from spoken_games import entered, game, move
 
 from conformance.boards import arena_cells, nac4_board
 from conformance.dialects.frames import frame
@@ -23,87 +23,26 @@ WON = Game("0101010", 1, "four")
 LOST = Game("11203040", 2, "four")
 LEFT = Game("012", 1, "left")
 COURSES = ((WON, LOST, LEFT), (LOST, WON, Game("0123", 2, "left")))
-WRONG = (b"Error NOT_YOUR_TURN", b"PUT 6", b"DRAW", b"not-connected no", b"{}", b"\xff", b"[]", b"", b"PUT")
 
-Told = tuple[bytes, bytes]
 """A message, and what is answered."""
 
 
-def put(player: str, column: str) -> bytes:
-    words = {"droidcon": f"PUT {column}\n", "nac4": f"playmove {column}\r\n"}
-    data = words.get(player, f'{{"type":"move","move":{column}}}').encode()
-    return data if player == "droidcon" else frame(data)
-
-
-def droidcon_game(game: Game, *, opens: bool) -> Iterator[Told]:
-    yield b"NEW_GAME", b""
-    for discs, column in enumerate(game.moves):
-        if opens == (discs % 2 == 0):
-            yield b"YOUR_MOVE", put("droidcon", column)
-        else:
-            yield f"PUT {column}".encode(), b""
-    if game.reason == "left" and (len(game.moves) % 2 == 0) == opens:
-        yield b"YOUR_MOVE", b""
-    yield {0: b"DRAW", 1: b"YOU_WON", 2: b"YOU_LOST"}[game.winner if opens else (3 - game.winner) % 3], b""
-
-
-def nac4_game(game: Game, *, opens: bool) -> Iterator[Told]:
-    color = "R" if opens else "Y"
-    yield b"newgame me you\r\n" if opens else b"newgame you me\r\n", b""
-    for discs, column in enumerate(game.moves):
-        if opens == (discs % 2 == 0):
-            board = nac4_board(game.moves[:discs])
-            yield f"genmove {board} {color} Play{color} 42.0\r\n".encode(), put("nac4", column)
-    board = nac4_board(game.moves)
-    if game.reason == "left" and (len(game.moves) % 2 == 0) == opens:
-        yield f"genmove {board} {color} Play{color} 42.0\r\n".encode(), b""
-    status = {0: "Tie", 1: "WinR", 2: "WinY"}[game.winner]
-    yield (
-        f"endgame {board} {color} {status} {'Disconnected' if game.reason == 'left' else 'Ok'}".encode(),
-        b"",
-    )
-
-
-def arena_game(game: Game, *, opens: bool) -> Iterator[Told]:
-    you, moves = 1 if opens else 2, [int(column) for column in game.moves]
-    for discs in range(len(moves) + 1):
-        told: dict[str, object] = {"type": "state", "turn": 1 + discs % 2, "moves": moves[:discs], "you": you}
-        told["state"] = json.loads(arena_cells(game.moves[:discs]))
-        if discs == len(moves) and game.reason != "left":
-            told |= {"turn": 0, "winner": game.winner}
-        is_asked = told["turn"] == you and discs < len(moves)
-        yield json.dumps(told).encode(), put("arena", game.moves[discs]) if is_asked else b""
-    if game.reason == "left":
-        yield b'{"type":"disconnected"}', b""
-
-
 START = frame(b'{"type":"start","id":"me","against":null}')
-GAMES = {"droidcon": droidcon_game, "nac4": nac4_game, "arena": arena_game}
 
 
-def told(kind: str, games: tuple[Game, ...], *, opens: bool) -> Iterator[Told]:
-    """Yield what a player hears of a course and answers; the first move swaps."""
-    yield from {"droidcon": [(b"SUCCESS", b"")] * 2, "nac4": [(b"connected hello me", b"")]}.get(kind, [])
-    for number, game in enumerate(games):
-        yield from GAMES[kind](game, opens=opens == (number % 2 == 0))
-        if kind == "arena" and game.reason != "left":
-            yield b'{"type":"end"}', b"" if number == len(games) - 1 else START
+def told(kind: str, games: tuple[Game, ...], *, opens: bool) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what a player hears of a course, and what it answers; the first move swaps."""
+    for said in entered(kind):
+        yield said.message, b""
+    for number, played in enumerate(games, 1):
+        for said in game(kind, played, opens=opens == (number % 2 == 1)):
+            answer = b"" if said.column is None else move(kind, said.column)
+            is_asked = said.message == b'{"type":"end"}' and number < len(games)
+            yield said.message, START if is_asked else answer
 
 
 def started(kind: str, games: tuple[Game, ...]) -> Player:
     return Player(kind, Wish("me", table="here"), "you", games, cast("Gateway", "the server"))
-
-
-def refuses(player: Player, message: bytes) -> bool:
-    """Return whether a message is no result: it does not belong, or says that somebody has left."""
-    results = len(player.results)
-    try:
-        player.hear(message)
-    except OutOfStep as error:
-        assert str(error).startswith("was told")  # noqa: PT017  either is right
-    else:
-        assert player.is_cut_off
-    return len(player.results) == results
 
 
 @pytest.mark.parametrize("kind", PLAIN)
@@ -132,18 +71,6 @@ def test_whoever_is_to_move_where_a_game_breaks_off_leaves(kind: str, opens: boo
         assert not player.is_leaving
         player.hear(message)
     assert player.is_leaving is (not opens)
-
-
-@pytest.mark.parametrize("kind", PLAIN)
-@pytest.mark.parametrize("opens", [True, False])
-@pytest.mark.parametrize("wrong", WRONG)
-def test_what_does_not_belong_is_out_of_step_wherever_it_comes(kind: str, opens: bool, wrong: bytes) -> None:
-    messages = [message for message, _ in told(kind, COURSES[0], opens=opens)]
-    for heard in range(len(messages)):
-        player = started(kind, COURSES[0])
-        for message in messages[:heard]:
-            player.hear(message)
-        assert refuses(player, wrong)
 
 
 # Opponents who left.
