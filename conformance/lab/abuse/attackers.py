@@ -10,7 +10,7 @@ import struct
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import trio
@@ -99,12 +99,6 @@ class Attacked:
                     nursery.start_soon(attacker.drain)
                 yield attacker
                 nursery.cancel_scope.cancel()
-
-    def websocket(
-        self, port: str, resource: str = "/", *, drains: bool = False
-    ) -> AbstractAsyncContextManager[Attacker]:
-        """Open a websocket to a port for as long as the block lasts; otherwise as `connected`."""
-        return self.connected(port, resource, drains=drains)
 
     async def suffer(self, attack: Attack) -> None:
         """Run the clients of an attack until cancelled. Each comes back when it has ended."""

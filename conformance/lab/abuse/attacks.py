@@ -40,7 +40,7 @@ async def texts(attacked: Attacked, number: int) -> None:
     """Send the worst EDN and JSON: 4 KB five times a second, and one client in five 64 KB twice a second."""
     is_long = number % 5 == 0
     length, pause = (LONG, 0.5) if is_long else (SHORT, 0.2)
-    async with attacked.websocket("arena", drains=True) as client:
+    async with attacked.connected("arena", "/", drains=True) as client:
         framed = zip(cycle(PIECES["arena"]), cycle(TEXT_FRAMES["arena"]), strict=False)
         for piece, (before, behind) in islice(framed, 7 * number, None):
             text = before + repeated(piece, length - len(before + behind)) + behind
@@ -82,7 +82,7 @@ async def frames(attacked: Attacked, number: int) -> None:
     if lot.random() < 0.3:
         data = data[: lot.randrange(len(data))]
     before = frame(b"playmove 3") * lot.randint(0, 3)
-    async with attacked.websocket(WEBSOCKETS[number % 2]) as client:
+    async with attacked.connected(WEBSOCKETS[number % 2], "/") as client:
         await client.say(before + data)
         if lot.random() < 0.3:
             client.tear()
@@ -96,7 +96,7 @@ async def fragments(attacked: Attacked, number: int) -> None:
     first, empty, letter = b"\x01\x80" + _MASK, b"\x00\x80" + _MASK, b"\x00\x81" + _MASK + b"a"
     ping, pong = (frame(b"p" * 125, opcode) * 20 for opcode in (Opcode.PING, Opcode.PONG))
     some = (empty * 50, letter * 50, ping, pong)[number // 2 % 4]
-    async with attacked.websocket(WEBSOCKETS[number % 2], drains=True) as client:
+    async with attacked.connected(WEBSOCKETS[number % 2], "/", drains=True) as client:
         if some is not pong:
             await client.say(first)
         while True:
@@ -134,7 +134,7 @@ async def unread(attacked: Attacked, number: int) -> None:
     lists = frame(b'{"type":"x","pad":[' + b"[]," * (LONG // 3 - 8) + b"[]]}")
     port = ("arena", "arena", "arena", "nac4", "arena", "droidcon")[number // 3 % 6]
     if number % 3 == 0:
-        async with attacked.websocket("arena") as client, trio.open_nursery() as nursery:
+        async with attacked.connected("arena", "/") as client, trio.open_nursery() as nursery:
             nursery.start_soon(_read_slowly, client, 1_024, 1.0)
             while True:
                 await client.say(text)
@@ -143,7 +143,7 @@ async def unread(attacked: Attacked, number: int) -> None:
         async with attacked.connected(port) as client:
             while True:
                 await client.say(b"\n" * 4_000)
-    async with attacked.websocket(port) as client:
+    async with attacked.connected(port, "/") as client:
         while True:
             data = frame(b"p" * 125, Opcode.PING) * 100 if port == "nac4" else (text, lists)[number % 2]
             await client.say(data)
@@ -338,9 +338,7 @@ _MANY = 50
 
 def _opened(attacked: Attacked, dialect: str, resource: str = "/") -> AbstractAsyncContextManager[Attacker]:
     """Connect as a dialect does; all that comes is read."""
-    if dialect == "droidcon":
-        return attacked.connected(dialect, drains=True)
-    return attacked.websocket(dialect, resource, drains=True)
+    return attacked.connected(dialect, None if dialect == "droidcon" else resource, drains=True)
 
 
 async def _say(client: Attacker, dialect: str, *texts: bytes) -> None:

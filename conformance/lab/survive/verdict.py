@@ -67,39 +67,24 @@ ABORTED = "aborted"
 ENDED_EARLY = (LEFT, "stopped", ABORTED)
 """The reasons in an export of games that were not finished on the board."""
 LATE = "time"
+MISSING, TWICE, DIFFERENT = "told and not stored", "stored twice", "told differently"
+STRANGE, LATE_LOSS = "stored and not played", "lost on time"
+_TROUBLES = (MISSING, TWICE, DIFFERENT, STRANGE, LATE_LOSS)
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What was found; each of the lists should be empty."""
+    """What was found."""
 
     told: int = 0
     """Results."""
     cut_off: int = 0
     """Players who received that their opponent left."""
     stored: int = 0
-    missing: list[str] = field(default_factory=list)
-    """Received by a client, and not stored."""
-    twice: list[str] = field(default_factory=list)
-    different: list[str] = field(default_factory=list)
-    """Announced to a client as left, and finished otherwise."""
     may_be_cut: bool = True
     """Whether games may end otherwise than the players have ended them."""
-    strange: list[str] = field(default_factory=list)
-    """Stored, but never played."""
-    late: list[str] = field(default_factory=list)
-    """Stored as lost on time."""
-
-    @property
-    def troubles(self) -> Mapping[str, Sequence[str]]:
-        """The lists of what went wrong, by name."""
-        return {
-            "told and not stored": self.missing,
-            "stored twice": self.twice,
-            "told differently": self.different,
-            "stored and not played": self.strange,
-            "lost on time": self.late,
-        }
+    troubles: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in _TROUBLES})
+    """What went wrong, by what it is."""
 
 
 def judge(courses: Iterable[Course], stored: Sequence[Result], *, may_be_cut: bool) -> Verdict:
@@ -108,11 +93,11 @@ def judge(courses: Iterable[Course], stored: Sequence[Result], *, may_be_cut: bo
     verdict = Verdict(stored=len(times), may_be_cut=may_be_cut)
     for result, count in times.items():
         if count > 1 and result.game.moves:
-            verdict.twice.append(str(result))
+            verdict.troubles[TWICE].append(str(result))
         if result.game.reason == LATE:
-            verdict.late.append(str(result))
+            verdict.troubles[LATE_LOSS].append(str(result))
         elif not _was_played(result, by_table.get(result.first[:-1]), may_be_cut=may_be_cut):
-            verdict.strange.append(str(result))
+            verdict.troubles[STRANGE].append(str(result))
     left = {result for result in times if result.game.reason == LEFT}
     by_names: dict[frozenset[str], list[Result]] = {}
     for result in times:
@@ -145,13 +130,13 @@ def _compare(
     for result in player.results:
         if result not in stored and not (player.dialect in VAGUE and _was_left(result, left)):
             known = "; ".join(map(str, stored)) or "nothing"
-            verdict.missing.append(f"{player}: {result}; stored: {known}")
+            verdict.troubles[MISSING].append(f"{player}: {result}; stored: {known}")
     if not player.is_cut_off:
         return
     verdict.cut_off += 1
     game = course.games[len(player.results)]
     if game.reason != LEFT and any(each.game == game for each in stored):
-        verdict.different.append(f"{player} was told that its opponent left in {game}")
+        verdict.troubles[DIFFERENT].append(f"{player} was told that its opponent left in {game}")
     elif player.winner is not None and not any(
         each.game.reason in ENDED_EARLY
         # droidcon 4.13: it has no word for a game without a winner, as an aborted one is stored
@@ -159,7 +144,9 @@ def _compare(
         and game.moves.startswith(each.game.moves)
         for each in stored
     ):
-        verdict.different.append(f"{player} was told that {player.winner} won {game} by the other's leaving")
+        verdict.troubles[DIFFERENT].append(
+            f"{player} was told that {player.winner} won {game} by the other's leaving"
+        )
 
 
 def _was_left(result: Result, left: set[Result]) -> bool:
