@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, str] = {
 
 
 def main(argv: Sequence[str], lab: str = LAB) -> int:
-    """Run what the words ask for; returns the exit status."""
+    """Run the command line; return the exit status."""
     status = 130  # as a shell has it for a command that was interrupted
     try:
         if argv and argv[0] in COMMANDS:

@@ -135,7 +135,7 @@ def write_json(path: Path | None, data: object) -> None:
 
 
 def names_in(text: str, known: Collection[str]) -> list[str]:
-    """Return the names, with commas between them, each of which is known."""
+    """Return names that are separated by commas, each of which is known."""
     names = [word.strip() for word in text.split(",")]
     for name in names:
         if name not in known:

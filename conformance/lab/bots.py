@@ -56,7 +56,7 @@ class Reading:
     known: Known
     """The chunks that are known in that place."""
     told: int
-    """How many moves of the opponent: 2 where one game ends and the next begins."""
+    """How many moves of the opponent it has: 2 where one game ends and the next begins."""
     outcome: Outcome | None
     answer: bytes
     """The bytes to send at once, such as answers to pings."""

@@ -26,7 +26,7 @@ class HungUp(LoadError):
 
 
 class Refusal(LoadError):
-    """The server told an error."""
+    """The server sent an error."""
 
 
 class Client:
@@ -157,7 +157,7 @@ async def asked(web: Address, path: str) -> AsyncIterator[Client]:
 
 
 class HouseGames:
-    """Games of some clients, who move at once, with house players, and what they came to."""
+    """Games between clients, which move at once, and house players, and counts of them."""
 
     def __init__(self, pause: float = 0.0) -> None:
         """`pause`: seconds before each of a client's moves."""
@@ -201,5 +201,5 @@ class HouseGames:
                 self.finished += 1
 
     def owed(self) -> list[float]:
-        """Return for how many seconds the answer that is not there has been waited for, if there is one."""
+        """Return the seconds since the move that is not answered yet, in a list; empty where none is open."""
         return [] if self.asked is None else [time.perf_counter() - self.asked]

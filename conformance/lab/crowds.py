@@ -19,7 +19,7 @@ from conformance.launch import Server
 from conformance.targets import Address
 
 COMING = 60.0
-"""Seconds that all together may take to come in."""
+"""Seconds in which something has to come to one of the bots."""
 SHORT_SERIES = ("--rounds", "100", "--games-per-pair", "0", "--clock", "1000000", "--idle", "1000000")
 """Options of a gateway, at which series end now and then, and no clock cuts."""
 PAIRS = 20

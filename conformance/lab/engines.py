@@ -32,7 +32,7 @@ THINK = "0.01,0.1,0.5"
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     match choice("engines", argv, {"strength": STRENGTH, "sprt": SPRT}):
         case "strength":
             return _strength(argv[1:])

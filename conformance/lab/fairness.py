@@ -98,7 +98,7 @@ class Counts:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     stall, clock, at_once = AT_CLUSTER if "--cluster" in argv else (2.0, 1.5, 1000)
     parser = Parser.of("fairness", __doc__)
     parser.count("--games", 10_000, "games in all")
@@ -234,7 +234,7 @@ class Look:
     """When a loop looked at its sockets. Seconds of `time.perf_counter`."""
 
     now: float
-    """When what it found is being dealt with."""
+    """When the messages that it found are read."""
     before: float
     """When it had looked at all of them before: what it finds now had not come by then."""
 

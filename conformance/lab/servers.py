@@ -29,7 +29,7 @@ REDIS = ("redis-server", "valkey-server")
 PREFIX = "lab"
 """What the keys of a cluster begin with in Redis."""
 STOPPING = 60.0
-"""Seconds after which a server that was told to stop is killed."""
+"""Seconds after SIGTERM after which a server is killed."""
 LINKING = 10.0
 """Seconds within which all nodes have to be linked, and one has to pair."""
 _LOOK = 0.05
@@ -134,7 +134,7 @@ class Gateway:
         self.is_up = True
 
     async def kill(self, *, with_children: bool = False) -> None:
-        """Send SIGKILL, to its own processes too or to it alone, and wait until it has ended."""
+        """Send SIGKILL to the server, and to its child processes if asked for; wait until it has ended."""
         self.is_up = False
         self.deaths += self.server.process.poll() is not None
         for child in children_of(self.pid) if with_children else ():

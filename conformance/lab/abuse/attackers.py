@@ -24,7 +24,7 @@ MOST_BYTES = 2**30
 PAUSE = 0.2
 """Seconds after which a client that was hung up on comes back."""
 ELSEWHERE = "127.0.0.2"
-"""Where attackers come from, so that a server can tell them from the honest, where the system has it."""
+"""The address that attackers connect from, if the system has it, so that it can be banned alone."""
 _RESET = struct.pack("ii", 1, 0)
 
 

@@ -82,7 +82,7 @@ _LOOK = 0.1
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     parser = Parser.of("abuse", __doc__)
     parser.count("--games", 50, "honest games at once")
     parser.seconds("--seconds", 6.0, "how long each attack takes")
@@ -244,7 +244,7 @@ def rows_of(one: Outcome, usual: float) -> list[Row]:
 
 
 class Watched:
-    """A gateway with honest games on it, and the windows of time in which they are watched."""
+    """A gateway on which honest games are played, and what is measured of these."""
 
     def __init__(self, server: Gateway, honest: Worker, guest: Guest, core: int | None, place: str) -> None:
         """Attackers run on `core`, or anywhere; `place` is the database's file."""

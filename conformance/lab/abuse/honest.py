@@ -51,7 +51,7 @@ class Guest:
         self.refused: list[str] = []
         """Why it got no game: there are too many other clients, or guests."""
         self.is_over = False
-        """To be set when the server is to stop: what is lost from now on is no fault of its."""
+        """To be set before the server is stopped: games that end from then on do not count as lost."""
         self._address = address
 
     async def run(self) -> None:

@@ -30,7 +30,7 @@ from conformance.lab.report import Row, counted, finish, ratio
 from conformance.lab.workers import LoadError, run, say, worker
 
 TIMES = 5
-"""How often what takes long is timed; the least counts."""
+"""How often a slow input is timed; the shortest time counts."""
 ROUNDS = 3
 """How often all inputs are read again."""
 _MOST = 200
@@ -98,7 +98,7 @@ _FEWEST = 20
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     parser = Parser.of("fuzz", __doc__)
     parser.count("--inputs", 10_000_000, "how many in all")
     parser.count("--processes", os.cpu_count() or 1, "how many at once")

@@ -334,7 +334,7 @@ def _game(data: Mapping[str, Any]) -> _Game:
 
 
 def watch(web: Address, games: int, viewers: int) -> list[Sightings]:
-    """Watch until stdin ends: so many viewers of the newest games, and as many of one game each."""
+    """Run so many viewers of the newest games, and as many of one game each, until stdin ends."""
     os.nice(_NICENESS)
     return trio.run(_watch_all, web, games, viewers)
 

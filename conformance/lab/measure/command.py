@@ -16,7 +16,7 @@ SCENARIOS = moves.SCENARIOS | beside.SCENARIOS
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     name = choice("measure", argv, {name: scenario.text for name, scenario in SCENARIOS.items()})
     if name is None:
         return 0

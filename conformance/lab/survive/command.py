@@ -285,7 +285,7 @@ NODES = "abc"
 DRAIN_LIMIT = 60.0
 """Seconds that a server gives its games when it stops: many times what any of these takes."""
 EXPECTED = ("the database has failed", "players hear of results that are not stored yet")
-"""What a server says rightly where the database is away or slow."""
+"""What a server is to log where the database is away or slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +338,7 @@ PLAYS = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     texts = {name: play.text for name, play in PLAYS.items()} | {
         "together": together.TEXT,
         "lobby": lobby.TEXT,

@@ -134,7 +134,7 @@ async def _meetings(enough: int) -> Agreement:
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     parser.count("--each", 24, "games that each player plays at least, three times")
     parser.report()
     options = parser.parse_args(argv)

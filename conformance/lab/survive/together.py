@@ -74,7 +74,7 @@ _READING, _EXPORTING, _SCRAPING = 0.5, 20.0, 5.0
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     parser.seconds("--seconds", 1800.0, "how long")
     parser.count("--pairs", 50, "pairs of honest players")
     parser.seconds("--rest", 10.0, "the rest behind a bout of the attackers")
