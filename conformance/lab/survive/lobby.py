@@ -195,10 +195,14 @@ class Visitor(Bot):
         if not self._is_leaving:
             super().ready()
             return
-        with suppress(OSError):
-            if self._socket.recv(4096):
-                return
-        self._lobby.remove(self)
+        try:
+            is_over = not self._socket.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:  # a reset
+            is_over = True
+        if is_over:
+            self._lobby.remove(self)
 
 
 def visit(nodes: Sequence[Addresses], token: str, game: Game, enough: int) -> None:
