@@ -420,3 +420,10 @@ def test_installed_package_says_that_the_laboratory_needs_the_source_tree(
 @pytest.mark.parametrize("module", sorted(conformance.__main__.COMMANDS.values()))
 def test_every_command_of_the_laboratory_is_there(module: str) -> None:
     assert callable(import_module(f"conformance.lab.{module}").main)
+
+
+def test_command_runs_as_a_module() -> None:
+    words = [sys.executable, "-m", "conformance", "--nonsense"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "conformance: unrecognized arguments: --nonsense (--help tells more)\n"
