@@ -150,7 +150,7 @@ async def test_stream_that_ends_too_early_is_told(
             "a < connected",
             ('a <binary "connected\\r\\n"', "a text frame was expected, not a binary one"),
         ),
-        ([], b"\x89\x05still\x01\x03con\x80\x02\r\n", None, "a < con", None),
+        ([], b"\x01\x03con\x80\x02\r\n", None, "a < con", None),
         (
             [],
             b"\x81\x01\xff",
@@ -186,6 +186,17 @@ async def test_what_a_websocket_brings_is_told(
 ) -> None:
     found = told(await at_websocket(messages, f"{text}\n", "nac4", raw=raw, code=code))
     assert (None if found is None else found[1:]) == outcome
+
+
+async def test_pings_are_answered() -> None:
+    async def handler(websocket: trio_websocket.WebSocketConnection) -> None:
+        await websocket.ping(b"still there?")  # waits for the answer
+        await websocket.send_message("con\r\n")
+        with pytest.raises(trio_websocket.ConnectionClosed):
+            await websocket.get_message()
+
+    async with websocket_server(handler) as address:
+        assert await perform("a < con\n", "nac4", address) == Passed()
 
 
 async def test_exchange_is_told_as_it_went_with_names_filled_in() -> None:
