@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, str] = {
 
 
 def main(argv: Sequence[str], lab: str = LAB) -> int:
-    """Run what the words ask for; returns the exit status."""
+    """Run the command line; return the exit status."""
     status = 130  # as a shell has it for a command that was interrupted
     try:
         if argv and argv[0] in COMMANDS:
@@ -44,7 +44,7 @@ def _measure(command: str, words: Sequence[str], lab: str) -> int:
         )
         return 2
     run = import_module(f"{lab}.{COMMANDS[command]}").main
-    status: int = import_module("conformance.lab.commands").guarded(run, words)
+    status: int = import_module("conformance.lab.report").guarded(run, words)
     return status
 
 

@@ -1,6 +1,6 @@
-"""What the command lines of all subcommands have in common: words of one kind, and one line for a mistake.
+"""Options that several commands have, and the values of options.
 
-Knows words, files and exit statuses, not what a subcommand does with them.
+Must not know what a command does with them.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import os
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from inspect import cleandoc
 from pathlib import Path
 from typing import NoReturn, Self
 
@@ -24,38 +25,46 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message)
 
     @classmethod
-    def of(cls, command: str, doc: str) -> Self:
-        """Return the parser of a command, which the first line of its documentation describes."""
-        return cls(prog=f"conformance {command}", description=doc.splitlines()[0], allow_abbrev=False)
+    def of(cls, command: str, *docs: str | None) -> Self:
+        """Return the parser of a command, whose --help begins with these docstrings."""
+        return cls(
+            prog=f"conformance {command}",
+            description="\n\n".join(cleandoc(doc) for doc in docs if doc),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
 
     def count(self, option: str, default: int, text: str) -> None:
-        """Take a whole number above 0."""
+        """Add an option for a whole number above 0."""
         self.add_argument(option, type=count, default=default, metavar="N", help=f"{text} ({default})")
 
     def seconds(self, option: str, default: float, text: str) -> None:
-        """Take a time above 0."""
+        """Add an option for a time in seconds, above 0."""
         help_ = f"{text} ({default:g})"
         self.add_argument(option, type=seconds, default=default, metavar="SECONDS", help=help_)
 
-    def only(self, known: Collection[str]) -> None:
-        """Take some of the known names; all where none is given."""
+    def only(self, known: Mapping[str, str | None]) -> None:
+        """Add `--only`: some of the known names, separated by commas. The default is all.
+
+        Each name has a docstring, whose first line --help shows.
+        """
         names = partial(names_in, known=known)
-        self.add_argument(
-            "--only", type=names, default=[*known], metavar="NAMES", help=f"some of {','.join(known)}"
-        )
+        lines = _described({name: (doc or "").partition("\n")[0] for name, doc in known.items()})
+        self.epilog = f"NAMES:\n{lines}"
+        self.add_argument("--only", type=names, default=[*known], metavar="NAMES", help="only these")
 
     def seed(self) -> None:
-        """Take a word for a lot, another one each time where none is given."""
+        """Add `--seed`, a word for random numbers. The default differs each time."""
         text = "for the same lot once more"
         self.add_argument("--seed", default=os.urandom(4).hex(), metavar="WORD", help=text)
 
     def report(self) -> None:
-        """Take files for a report for machines, and for its table as a document has it."""
+        """Add `--json` and `--markdown`, the files for the report."""
         self.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
         self.add_argument("--markdown", type=file, metavar="FILE", help="write the table in Markdown as well")
 
     def server_options(self) -> None:
-        """Take words for the gateway's command line."""
+        """Add `--server-options`, further options for the gateway."""
         self.add_argument(
             "--server-options",
             type=shlex.split,
@@ -72,13 +81,16 @@ def choice(command: str, argv: Sequence[str], known: Mapping[str, str]) -> str |
     """
     if argv and argv[0] in known:
         return argv[0]
-    width = max(map(len, known)) + 2
-    lines = [f"  {name:{width}}{text}" for name, text in known.items()]
-    help_ = "\n".join([f"python -m conformance {command} NAME [options], where NAME is", *lines])
+    help_ = f"python -m conformance {command} NAME [options], where NAME is\n{_described(known)}"
     if [*argv] not in (["-h"], ["--help"]):
         raise UsageError(help_)
     print(help_)
     return None
+
+
+def _described(known: Mapping[str, str]) -> str:
+    width = max(map(len, known)) + 2
+    return "\n".join(f"  {name:{width}}{text}".rstrip() for name, text in known.items())
 
 
 def seconds(text: str) -> float:
@@ -123,7 +135,7 @@ def write_json(path: Path | None, data: object) -> None:
 
 
 def names_in(text: str, known: Collection[str]) -> list[str]:
-    """Return the names, with commas between them, each of which is known."""
+    """Return names that are separated by commas, each of which is known."""
     names = [word.strip() for word in text.split(",")]
     for name in names:
         if name not in known:

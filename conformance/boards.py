@@ -9,7 +9,7 @@ CELLS = COLUMNS * ROWS
 
 
 def drops(columns: str) -> dict[tuple[int, int], int]:
-    """(column, row) -> player, 1 for the first mover and 2 for the other; row 0 is the bottom.
+    """Map (column, row) to the player: 1 for the first mover, 2 for the other. Row 0 is the bottom.
 
     Raises ValueError for what is no column and for a column that overflows.
     """
@@ -26,13 +26,13 @@ def drops(columns: str) -> dict[tuple[int, int], int]:
 
 
 def nac4_board(columns: str) -> str:
-    """42 characters, rows from the bottom up: index = row * 7 + column; R moves first, Y second."""
+    """Return 42 characters, rows from the bottom up: index = row * 7 + column; R moves first, Y second."""
     board = drops(columns)
     return "".join(".RY"[board.get((i % COLUMNS, i // COLUMNS), 0)] for i in range(CELLS))
 
 
 def arena_cells(columns: str) -> str:
-    """42 numbers in brackets, column after column: index = column * 6 + row.
+    """Return 42 numbers in brackets, column after column: index = column * 6 + row.
 
     With commas between them they are a JSON list, and an EDN vector too, where commas are blanks.
     """
@@ -41,6 +41,6 @@ def arena_cells(columns: str) -> str:
 
 
 def arena_moves(columns: str) -> str:
-    """The columns themselves as a JSON list or EDN vector, oldest first."""
+    """Return the columns as a JSON list or EDN vector, oldest first."""
     drops(columns)
     return "[" + ",".join(columns) + "]"

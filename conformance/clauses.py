@@ -30,7 +30,7 @@ class Coverage:
 
 
 def protocols_folder() -> Path | None:
-    """Where the installed `adapters` package lies; None if there is none."""
+    """Return the folder of the installed `adapters` package; None if there is none."""
     spec = importlib.util.find_spec("adapters")
     locations = list(spec.submodule_search_locations or ()) if spec is not None else []
     return Path(locations[0]) if locations else None

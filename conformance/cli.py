@@ -47,7 +47,7 @@ class Places:
 
 
 def main(argv: Sequence[str], places: Places | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     try:
         return _main(argv, places or Places(protocols=protocols_folder()))
     except UsageError as error:

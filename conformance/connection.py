@@ -82,7 +82,7 @@ class Connection:
         return found
 
     async def leave(self) -> None:
-        """Good-bye in good order: a close frame, or the end of what this side will send."""
+        """Leave in good order: send a close frame, or end the sending side."""
         self.left = True
         try:
             if isinstance(self.inbox, FrameInbox):
@@ -93,7 +93,7 @@ class Connection:
             return  # the server was first
 
     async def reset(self) -> None:
-        """Go without good-bye: TCP RST."""
+        """Reset the connection (TCP RST)."""
         self.left = True
         self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
         await self._stream.aclose()
@@ -153,7 +153,7 @@ async def _shake_hands(stream: trio.SocketStream, handshake: Handshake) -> bytes
 
 
 def _reason(error: OSError) -> str:
-    """The system's own words; trio groups them, one for each address that was tried."""
+    """Return the system's own words; trio groups them, one for each address that was tried."""
     tried = error.__cause__.exceptions if isinstance(error.__cause__, ExceptionGroup) else (error,)
     last = tried[-1]
     if isinstance(last, OSError) and last.errno and not isinstance(last, socket.gaierror):

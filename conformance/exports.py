@@ -20,7 +20,7 @@ _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 
 def as_json(report: Report) -> str:
-    """Keys: passed, failed, skipped, good, transcripts, clauses, uncovered, problems, troubles."""
+    """Return the keys passed, failed, skipped, good, transcripts, clauses, uncovered, problems, troubles."""
     coverage = report.coverage
     document: dict[str, Json] = {
         "good": report.good,
@@ -45,7 +45,7 @@ def as_json(report: Report) -> str:
 
 
 def as_junit(report: Report) -> str:
-    """A test suite a folder of transcripts, then one for servers and one for clauses where there is need."""
+    """Return a test suite for each folder of transcripts, and one for servers and for clauses if needed."""
     root = Xml.Element("testsuites")
     for folder in dict.fromkeys(result.id.partition("/")[0] for result in report.results):
         results = [result for result in report.results if result.id.partition("/")[0] == folder]

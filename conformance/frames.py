@@ -39,7 +39,7 @@ class Frame:
 
 
 def encode(opcode: Opcode, payload: bytes) -> bytes:
-    """One masked, final frame."""
+    """Return one masked, final frame."""
     length = len(payload)
     if length < 126:
         head = struct.pack("!BB", 0x80 | opcode, 0x80 | length)
@@ -83,7 +83,7 @@ class Handshake:
         self.request = "\r\n".join((*lines, "", "")).encode()
 
     def accept(self, head: bytes) -> None:
-        """Raises FrameError unless `head` (up to the blank line) opens a websocket for this request."""
+        """Check that `head` (up to the blank line) opens a websocket for this request. Raises FrameError."""
         status, *lines = head.decode("latin-1").split("\r\n")
         if status.split(" ")[1:2] != ["101"]:
             raise FrameError(f"the handshake was answered {status!r}")
@@ -112,7 +112,7 @@ class FrameReader:
                 yield frame
 
     def _cut(self) -> tuple[bool, Opcode, bytes] | None:
-        """The next frame as (final, opcode, payload), cut off the buffer; None if it is not whole yet."""
+        """Cut the next frame off the buffer, as (final, opcode, payload); None if it is not whole yet."""
         if len(self._buffer) < 2:
             return None
         first, second = self._buffer[:2]

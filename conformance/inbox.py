@@ -45,7 +45,7 @@ _MOST_SHOWN = 400
 
 
 def notation(received: Received, ending: str) -> str:
-    """A received thing as a transcript would have it behind the client's name."""
+    """Return what was received as a transcript has it behind the client's name."""
     match received:
         case Text(text, framed) if text.endswith(ending):
             body = text.removesuffix(ending)
@@ -71,10 +71,10 @@ class Inbox(Protocol):
     """The face that both kinds share."""
 
     def feed(self, data: bytes) -> bytes:
-        """Take in what was read; give back what must be answered on the spot (pongs, a close)."""
+        """Add what was read; return what must be answered at once (pongs, a close)."""
 
     def end(self, end: End) -> None:
-        """Take in that the stream is over. Only the first end counts."""
+        """Record that the stream has ended. Only the first end counts."""
 
     def first(self) -> Received | None:
         """Return the oldest complete item without removing it; None if there is none yet."""
@@ -83,7 +83,7 @@ class Inbox(Protocol):
         """Drop what `first` showed."""
 
     def rest(self) -> list[Received]:
-        """Everything that is left, in order."""
+        """Return everything that is left, in order."""
 
 
 class LineInbox:
@@ -130,7 +130,7 @@ class LineInbox:
                 pass
 
     def piece(self, size: int) -> Received | None:
-        """The next `size` bytes (fewer where the stream ends before), left in their place."""
+        """Return the next `size` bytes, or fewer where the stream ends before. They stay in the inbox."""
         if len(self._buffer) >= size:
             return Data(bytes(self._buffer[:size]), framed=False)
         if self._end is None or self._end_taken:
@@ -179,7 +179,7 @@ class FrameInbox:
         return answers
 
     def farewell(self) -> bytes:
-        """The close frame with which this side leaves; empty if the server's has been answered."""
+        """Return the close frame with which this side leaves; empty if the server's has been answered."""
         self._left = True
         return b"" if self._close_answered else close_frame(1000)
 

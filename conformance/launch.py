@@ -55,7 +55,7 @@ class Server:
     _stderr_over: trio.Event = field(default_factory=trio.Event)
 
     async def stop(self) -> None:
-        """SIGTERM, and wait. Raises ServerError unless it was still running and exits with status 0."""
+        """Send SIGTERM, and wait. Raises ServerError unless it was still running and exits with status 0."""
         if self.process.poll() is not None:
             await self.fail(f"died with status {self.process.returncode} while transcripts were played")
         self.process.terminate()
@@ -157,7 +157,7 @@ async def start(
 async def running(
     options: Sequence[str], command: Sequence[str] = COMMAND, hear: Callable[[bytes], object] = len
 ) -> AsyncIterator[Server]:
-    """The gateway, for as long as the block lasts. Raises ServerError, wrapped as a nursery does."""
+    """Run the gateway for as long as the block lasts. Raises ServerError, wrapped as a nursery does."""
     async with trio.open_nursery() as nursery:
         server = await start(nursery, options, command, hear)
         try:
@@ -169,5 +169,5 @@ async def running(
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Ours, with output that comes at once and not when a buffer is full."""
+    """Return our environment, with output that comes at once and not when a buffer is full."""
     return {**given, "PYTHONUNBUFFERED": "1"}

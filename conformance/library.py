@@ -13,7 +13,7 @@ from conformance.transcript import TranscriptError, parse
 
 
 def load(folder: Path) -> list[Transcript | Broken]:
-    """Every `<folder>/<dialect>/<topic>.txt`, in order of their ids; unreadable ones as `Broken`."""
+    """Read every `<folder>/<dialect>/<topic>.txt`, in order of ids; unreadable ones as `Broken`."""
     return [_load_one(path) for path in sorted(folder.glob("*/*.txt"))]
 
 

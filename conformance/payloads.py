@@ -62,7 +62,7 @@ def outgoing(manner: Manner, form: Form, payload: str, names: Names) -> bytes:
 
 
 def expectation(manner: Manner, form: Form, payload: str, names: Names) -> Expected:
-    """What a `<` line expects. Raises PlaceholderError or ValueSyntaxError where it makes no sense."""
+    """Return what a `<` line expects. Raises PlaceholderError or ValueSyntaxError."""
     if form is Form.BYTES:
         return ExpectedBytes(_bytes(expand(_unquoted(payload), names)))
     if form is Form.TEXT:

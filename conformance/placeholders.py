@@ -51,7 +51,7 @@ class Names:
 
 
 def run_token() -> str:
-    """Five random letters: what tells this run's names from another run's on the same server."""
+    """Return five random letters, so that names differ from those of other runs on the same server."""
     return "".join(secrets.choice(string.ascii_lowercase) for _ in range(5))
 
 
@@ -152,7 +152,7 @@ def escaped(text: str, *, quote: bool) -> str:
 
 
 def joined(pieces: Iterable[Part]) -> tuple[Part, ...]:
-    """The same parts, with literal neighbours made one and empty ones dropped."""
+    """Join literal neighbours, and drop empty parts."""
     result: list[Part] = []
     for piece in pieces:
         last = result[-1] if result else None

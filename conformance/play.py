@@ -85,7 +85,7 @@ class _Playback:
         return Passed()
 
     async def good_bye(self) -> None:
-        """All leave at once, and wait for the server to see it."""
+        """Close all connections at once, and wait for the server to close its side."""
         async with trio.open_nursery() as nursery:
             for connection in self._connections.values():
                 nursery.start_soon(self._see_off, connection)
@@ -93,7 +93,7 @@ class _Playback:
             await connection.drop()
 
     async def _see_off(self, connection: Connection) -> None:
-        """Good-bye, if it was not said yet; then a while for the server to close its side too."""
+        """Leave, if that was not done yet; then wait a while for the server to close its side."""
         with trio.move_on_after(GOODBYE):
             if not connection.left:
                 await connection.leave()
@@ -130,7 +130,7 @@ class _Playback:
                 assert_never(step)
 
     async def _connected(self, who: str) -> Connection:
-        """The client, connected if it was not yet."""
+        """Return the client, connected if it was not yet."""
         name = self._roles[who]
         if name not in self._connections:
             self._connections[name] = await self._connect(self._clients[name])
@@ -185,7 +185,7 @@ class _Playback:
             connection.inbox.take()
 
     async def _next(self, connection: Connection, expected: Expected | None, wanted: str) -> Received:
-        """What the connection received next, left in its inbox."""
+        """Return what the connection received next. It stays in the inbox."""
         look = connection.inbox.first
         if isinstance(expected, ExpectedBytes) and isinstance(connection.inbox, LineInbox):
             size, inbox = len(expected.data), connection.inbox
@@ -251,7 +251,7 @@ class _Playback:
         return f"{connection.client.name} {notation(received, connection.client.manner.ending)}"
 
     def _written(self, connection: Connection, arrow: str, step: steps.Sends | steps.Hears) -> str:
-        """A line of the transcript with its placeholders filled in."""
+        """Return a line of the transcript with its placeholders filled in."""
         payload = filled(step.payload, self._names())
         return short(f"{connection.client.name} {arrow}{step.form.value} {payload}".rstrip())
 

@@ -31,7 +31,7 @@ class Report:
         return sum(isinstance(result.outcome, kind) for result in self.results)
 
     def by_clause(self) -> dict[Clause, list[Result]]:
-        """The results that bear on each clause, in order; none for a clause that nobody cites."""
+        """Return the results for each clause, in order; none for a clause that no transcript cites."""
         found: dict[Clause, list[Result]] = {c: [] for c in (self.coverage.clauses if self.coverage else ())}
         for result in self.results:
             if isinstance(result.transcript, Transcript):
@@ -41,7 +41,7 @@ class Report:
 
 
 def verdict(results: Sequence[Result]) -> str:
-    """One clause in a word or two: a failure outweighs a pass, a pass outweighs what was skipped."""
+    """Return a word on a clause: a failure outweighs a pass, a pass outweighs what was skipped."""
     outcomes = [result.outcome for result in results]
     if any(isinstance(outcome, Failed) for outcome in outcomes):
         return "FAILED"
@@ -52,7 +52,7 @@ def verdict(results: Sequence[Result]) -> str:
 
 
 def readable(report: Report) -> str:
-    """The whole report as text, ending in the line with the sum."""
+    """Return the whole report as text, ending in the line with the sum."""
     sections = [
         *_clause_sections(report),
         *_skipped_section(report.results),
@@ -65,7 +65,7 @@ def readable(report: Report) -> str:
 
 
 def coverage_section(coverage: Coverage | None) -> Iterator[str]:
-    """What the clause check found amiss; nothing when all is well."""
+    """Return what the clause check found wrong; nothing when all is well."""
     if coverage is None:
         return
     if coverage.problems:
@@ -77,7 +77,7 @@ def coverage_section(coverage: Coverage | None) -> Iterator[str]:
 
 
 def listing(transcripts: Iterable[Transcript | Broken]) -> str:
-    """What there is to choose from: id, source, options needed, clauses, and what it is about."""
+    """List the transcripts: id, source, options needed, clauses, and what each is about."""
     blocks = []
     for transcript in transcripts:
         if isinstance(transcript, Broken):
@@ -90,7 +90,7 @@ def listing(transcripts: Iterable[Transcript | Broken]) -> str:
 
 
 def where(path: Path) -> str:
-    """A path as short as it can be said from here."""
+    """Return a path, relative to the current folder if it is below it."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative
 
@@ -108,14 +108,14 @@ def _clause_sections(report: Report) -> Iterator[str]:
 
 
 def _skipped_section(results: Iterable[Result]) -> Iterator[str]:
-    """Every transcript that was not played: its clauses may have passed by others."""
+    """List the transcripts that were not played: their clauses may have passed by others."""
     lines = [f"  {r.id}: {r.outcome.reason}" for r in results if isinstance(r.outcome, Skipped)]
     if lines:
         yield "\n".join(("Skipped:", *lines))
 
 
 def _failure(result: Result) -> Iterator[str]:
-    """The lines about one failed transcript."""
+    """Return the lines about one failed transcript."""
     failed, transcript = result.outcome, result.transcript
     assert isinstance(failed, Failed)
     place = f"{where(transcript.path)}:{failed.line}"

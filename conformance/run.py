@@ -100,7 +100,7 @@ class _Player:
             self._run.troubles.append(str(error))
 
     async def play_in(self, transcripts: Iterable[Transcript], setting: Setting) -> None:
-        """One after the other against servers that are there."""
+        """Play transcripts one after the other against servers that are there."""
         for transcript in transcripts:
             self._played += 1
             began = time.perf_counter()

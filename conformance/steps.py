@@ -105,7 +105,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """Who of two plays which part: if the next message of the first fits, they keep their order."""
+    """Which of two clients has which part: the order stays if the next message of the first fits."""
 
     parts: tuple[str, str]
     clients: tuple[str, str]

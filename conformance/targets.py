@@ -32,12 +32,12 @@ class Address:
         return f"{host}:{self.port}"
 
     def resource(self, own_path: str | None) -> str:
-        """What a websocket asks for."""
+        """Return what a websocket asks for."""
         return self.path.rstrip("/") + own_path if own_path is not None else self.path or "/"
 
 
 def parse_target(word: str) -> tuple[str, Address]:
-    """`DIALECT=ADDRESS` from the command line. Raises ValueError that says what is wrong."""
+    """Read `DIALECT=ADDRESS` from the command line. Raises ValueError that says what is wrong."""
     dialect, _, address = word.partition("=")
     if dialect not in DIALECTS:
         raise ValueError(f"{word!r}: {dialect!r} is no dialect; there are {', '.join(DIALECTS)}")
@@ -45,7 +45,7 @@ def parse_target(word: str) -> tuple[str, Address]:
 
 
 def parse_address(dialect: str, text: str) -> Address:
-    """`HOST:PORT`, for websocket dialects also `ws://HOST:PORT/path`. Raises ValueError."""
+    """Read `HOST:PORT`, for websocket dialects also `ws://HOST:PORT/path`. Raises ValueError."""
     scheme, _, rest = text.rpartition("://")
     allowed = ("", DIALECTS[dialect].scheme if dialect in DIALECTS else "http")
     if scheme not in allowed:
@@ -63,7 +63,7 @@ def parse_address(dialect: str, text: str) -> Address:
 
 
 def addresses_in(line: str) -> dict[str, Address]:
-    """The front ends that a line of the gateway's output names: a dialect's word, then an address."""
+    """Find the ports that a line of the gateway's output names: a dialect's word, then an address."""
     words = [word.strip(",;") for word in line.split()]
     found = {}
     for word, following in pairwise(words):

@@ -123,7 +123,7 @@ class _Reader:
             self.lines.append(Line(number, text, self._step(word, rest.strip(), text)))
 
     def finish(self) -> None:
-        """What can be said only of the whole file."""
+        """Check what concerns the whole file. Raises ValueError, TranscriptError."""
         if not self.clauses:
             raise ValueError("it cites no clause; write for example: clause nac4 3.1")
         if not self.source:
@@ -262,7 +262,7 @@ class _Reader:
             )
 
     def _names(self) -> Names:
-        """Made-up names, with which payloads are tried out."""
+        """Return made-up names, with which payloads are tried out."""
         return Names("x", {role: role for role in self._roles})
 
 

@@ -44,18 +44,18 @@ class Keyword:
 
 
 def read(encoding: Encoding, text: str) -> Plain:
-    """The value that `text` is. Raises ValueSyntaxError."""
+    """Read a value. Raises ValueSyntaxError."""
     return _READERS[encoding](text)
 
 
 def expected_value(encoding: Encoding, text: str, names: Names) -> Plain:
-    """The value that a transcript's payload describes, with patterns where wildcards stand."""
+    """Read a transcript's payload, with patterns where wildcards stand."""
     wilds: list[Wild] = []
     return _with_patterns(read(encoding, _marked(parts(text, names), wilds)), wilds)
 
 
 def difference(expected: Plain, got: Plain, where: str = "it") -> str | None:
-    """Where and how `got` is not what was expected, in words; None if it fits."""
+    """Say where and how `got` is not what was expected; None if it fits."""
     match expected, got:
         case TextPattern(), str():
             why = expected.complaint(got)
@@ -69,7 +69,7 @@ def difference(expected: Plain, got: Plain, where: str = "it") -> str | None:
 
 
 def told(value: Plain) -> str:
-    """A value in few words."""
+    """Return a value in few words."""
     match value:
         case Keyword(name):
             return f":{name}"
@@ -206,7 +206,7 @@ def _edn(text: str) -> Plain:
 
 
 def _first_line(error: Exception) -> str:
-    """The library quotes the text behind its reason, sometimes all of it."""
+    """Return the reason alone: the library quotes the text behind it, sometimes all of it."""
     return str(error).partition(" with lexpos")[0].partition("\n")[0]
 
 

@@ -30,7 +30,7 @@ def _cells(moves: str) -> Plain:
 
 
 class Arena(Script):
-    """Plays at a table, in the lobby, or against the one it wishes for, whom each `start` names."""
+    """Plays at a table, in the lobby, or against the player that each `start` names."""
 
     start = Place(Phase.WAITING)
 

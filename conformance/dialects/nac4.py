@@ -14,7 +14,7 @@ from conformance.steps import Manner
 _board = lru_cache(maxsize=1024)(nac4_board)
 _STATUS = {"Tie": 0, "WinR": 1, "WinY": 2}
 _TOLD = len(b"..genmove ") + CELLS + len(b" R PlayR")
-"""So many bytes of a genmove's frame tell all but the time."""
+"""The bytes of a genmove's frame that come before the time."""
 
 
 def without_time(data: bytes) -> bytes:
@@ -80,7 +80,7 @@ class Nac4(Script):
 
 
 def _winner(board: str, status: str, battle: str) -> int | None:
-    """Return whom an `endgame` names, as in `Game`; None where it contradicts itself."""
+    """Return the winner that an `endgame` names, as in `Game`; None where it contradicts itself."""
     if status.startswith("Play"):  # 5.14: nobody, and whose move it was
         to_move = "RY"[sum(cell != "." for cell in board) % 2]
         return 0 if (status, battle) == (f"Play{to_move}", "Disconnected") else None

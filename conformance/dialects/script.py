@@ -53,7 +53,7 @@ class Game:
     winner: int
     """1 for the first mover, 2 for the other, 0 for nobody."""
     reason: str
-    """`four`, `full`, or `left`: then the player to move behind the last of the moves goes away."""
+    """`four`, `full`, or `left`: then the player who is to move next leaves."""
 
 
 DRAWN = Game("146660203633536103043506522512202545444111", 0, "full")

@@ -1,8 +1,7 @@
 """Fast bots: scripted clients on sockets that never block, thousands of them in one process.
 
-What received bytes mean is looked up where possible: bots play the same games over and over, so the same
-bytes come again and again, and cost one look into a dict. What follows from them is for the subclasses of
-`Bot`.
+Bots play the same games over and over, so the same bytes come again and again. What they mean is read once
+and then looked up in a dict. What a bot does about them is for the subclasses of `Bot`.
 """
 
 import select
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from time import perf_counter
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from conformance.dialects import DIALECTS
 from conformance.dialects.script import Outcome, OutOfStep, Phase, Place, Script, Step, Wish
@@ -30,10 +29,9 @@ _CHUNK = 4096
 _HEAD_END = b"\r\n\r\n"
 _SHOWN = 200
 _MOST_KNOWN = 2000
-"""Chunks that are remembered in one place: new ones without end must not fill the memory."""
+"""Chunks that are remembered in one place, so that new ones do not fill the memory."""
 _MOST_FOUND = 1000
 """A look that finds so many sockets may have left some out."""
-_HAS_EPOLL = hasattr(select, "epoll")
 
 
 def script_of(kind: str, *game: object, timed: bool = False) -> Script:
@@ -58,7 +56,7 @@ class Reading:
     known: Known
     """The chunks that are known in that place."""
     told: int
-    """How many moves of the opponent: 2 where one game ends and the next begins."""
+    """How many moves of the opponent it has: 2 where one game ends and the next begins."""
     outcome: Outcome | None
     answer: bytes
     """The bytes to send at once, such as answers to pings."""
@@ -67,6 +65,14 @@ class Reading:
     entered: bool
     begun: bool
     opponent: str | None
+
+
+class BotError(OutOfStep):
+    """A bot is out of step, or lost its connection."""
+
+    def __init__(self, bot: "Bot", what: str) -> None:
+        super().__init__(f"{bot} {what}")
+        self.bot = bot
 
 
 class Readings:
@@ -113,7 +119,7 @@ class Readings:
         return reading, cut.rest
 
     def remember(self, place: Place, data: bytes, reading: Reading) -> None:
-        """Note what a chunk does to any bot in this place."""
+        """Remember what a chunk does to any bot in this place."""
         known = self.known(place)
         if len(known) < _MOST_KNOWN:
             known[self.script.key(data)] = reading
@@ -141,10 +147,10 @@ class Bot(ABC):
 
     @abstractmethod
     def take(self, reading: Reading, before: Place) -> None:
-        """Do what follows from what the server has said. `before`: where the bot was until now."""
+        """Do what follows from what was received. `before` is where the bot was until then."""
 
     def come_back(self) -> None:
-        """Do what follows from a hang-up behind a series, where one may be. Raises OutOfStep."""
+        """Do what follows where the server hung up after a series, as it may. Raises OutOfStep."""
         raise self.wrong("was hung up on between two games")
 
     def connect(self) -> int:
@@ -189,7 +195,7 @@ class Bot(ABC):
         return not self._unsent
 
     def say(self, data: bytes) -> None:
-        """Have the system take all of `data`. Raises OutOfStep where it does not."""
+        """Send all of `data` at once. Raises OutOfStep where the system does not take it."""
         try:
             if self._send(data) == len(data):
                 return
@@ -200,7 +206,7 @@ class Bot(ABC):
         raise self.wrong("cannot send: the server has stopped reading")
 
     def ready(self) -> None:
-        """Take in what has arrived. Raises OutOfStep."""
+        """Receive what has arrived, and do what follows. Raises OutOfStep."""
         try:
             data = self._receive(_CHUNK)
         except BlockingIOError:
@@ -218,15 +224,12 @@ class Bot(ABC):
             self.say(reading.answer)
         self.take(reading, before)
 
-    def meets(self, opponent: str) -> None:  # noqa: B027  most know beforehand
-        """Take in whom it plays from here on. Raises OutOfStep."""
-
-    def wrong(self, what: str) -> OutOfStep:
+    def wrong(self, what: str) -> BotError:
         """Return what to raise."""
-        return OutOfStep(f"{self} {what}")
+        return BotError(self, what)
 
     def _read(self, data: bytes) -> Reading | None:
-        """Have the script read what is not known; None where there is nothing to do about it."""
+        """Read what is not known yet by the script; None where nothing follows from it."""
         script = self.readings.script
         if not data:
             if self._handshake is not None:
@@ -252,8 +255,6 @@ class Bot(ABC):
                 return None
         try:
             reading, self._rest = self.readings.read(self.place, data, self.wish.name)
-            if reading.opponent is not None:
-                self.meets(reading.opponent)
         except OutOfStep as error:
             raise self.wrong(str(error)) from None
         # A name is this bot's affair, and a torn message is not worth remembering.
@@ -265,25 +266,18 @@ class Bot(ABC):
 B = TypeVar("B", bound=Bot)
 
 
-class Ready(Protocol):
-    """What can be read from."""
-
-    def ready(self) -> None:
-        """Take in what has arrived."""
-
-
 class BotLoop(Generic[B]):
     """The loop that many bots share: which can be read, what is to be done later, which still connect.
 
-    Between two looks at the sockets at most `NAP` seconds pass, plus what the work takes, so that how long
-    ago a message may have come is always known to that.
+    Between two looks at the sockets at most `NAP` seconds pass, plus what the work takes. So it is known to
+    that when a message came.
     """
 
     def __init__(self) -> None:
         self.looked_before = perf_counter()
         """When the sockets were looked at before the latest time: what that found had not come by then."""
-        self._poll = select.epoll() if _HAS_EPOLL else select.poll()
-        self._readers: dict[int, Ready] = {}
+        self._poll = select.epoll()
+        self._readers: dict[int, Callable[[], None]] = {}
         self._numbers: dict[B, int] = {}
         self._connecting: list[B] = []
         self._later: list[tuple[float, int, Callable[[], None]]] = []
@@ -294,25 +288,24 @@ class BotLoop(Generic[B]):
         return len(self._numbers)
 
     @property
-    def members(self) -> Iterable[B]:
-        """All bots that are connected, or are about to be."""
-        return self._numbers
-
-    @property
     def is_waiting_for_connections(self) -> bool:
         """Whether some bots have not said their first words yet."""
         return bool(self._connecting)
 
-    def watch(self, number: int, reader: Ready) -> None:
-        """Tell `reader` when there is something to read at a file descriptor."""
-        self._readers[number] = reader
-        self._poll.register(number, select.EPOLLIN if _HAS_EPOLL else select.POLLIN)
+    def lose(self, error: BotError) -> None:
+        """Do what follows from a bot's mistake, or its server's: raise it, unless a subclass goes on."""
+        raise error
+
+    def watch(self, number: int, ready: Callable[[], None]) -> None:
+        """Call `ready` when there is something to read at a file descriptor."""
+        self._readers[number] = ready
+        self._poll.register(number, select.EPOLLIN)
 
     def add(self, bot: B) -> None:
-        """Let a bot connect. Raises OutOfStep."""
+        """Connect a bot. Raises OutOfStep."""
         number = bot.connect()
         self._numbers[bot] = number
-        self.watch(number, bot)
+        self.watch(number, bot.ready)
         self._connecting.append(bot)
 
     def remove(self, bot: B) -> None:
@@ -329,23 +322,24 @@ class BotLoop(Generic[B]):
             self.remove(bot)
 
     def at(self, when: float, what: Callable[[], None]) -> None:
-        """Have something done when it is time."""
+        """Call `what` at a time of `perf_counter`."""
         heappush(self._later, (when, next(self._order), what))
 
     def hurry(self) -> None:
-        """Do at once what was to be done later."""
+        """Call at once what was to be called later."""
         self._do(float("inf"))
 
     def run(self, is_over: Callable[[], bool], limit: float) -> None:
-        """Let everybody act until it is over. Raises OutOfStep, also after `limit` seconds."""
+        """Run all bots until it is over. Raises OutOfStep where nothing comes for `limit` seconds."""
         end = perf_counter() + limit
         while not is_over():
-            self.turn()
-            if perf_counter() > end:
-                raise OutOfStep(f"{len(self)} bots were not done within {limit:g} s")
+            if self.turn():
+                end = perf_counter() + limit
+            elif perf_counter() > end:
+                raise OutOfStep(f"{len(self)} bots have received nothing for {limit:g} s")
 
     def run_for(self, seconds: float) -> None:
-        """Let everybody act for so long. Raises OutOfStep."""
+        """Run all bots for so long. Raises OutOfStep."""
         end = perf_counter() + seconds
         while perf_counter() < end:
             self.turn()
@@ -357,25 +351,36 @@ class BotLoop(Generic[B]):
         """
         if self._connecting:
             connecting, self._connecting = self._connecting, []
-            self._connecting += [bot for bot in connecting if bot in self._numbers and not bot.push()]
+            for bot in connecting:
+                try:
+                    if bot in self._numbers and not bot.push():
+                        self._connecting.append(bot)
+                except BotError as error:
+                    self.lose(error)
         now = perf_counter()
         if self._later:
             self._do(now)
             if self._later:
                 longest = max(0.0, min(longest, self._later[0][0] - now))
-        found = self._poll.poll(longest if _HAS_EPOLL else 1000 * longest)
+        found = self._poll.poll(longest)
         self.looked_before = self._looked
         if len(found) < _MOST_FOUND:
             self._looked = perf_counter()
         readers = self._readers
         for number, _ in found:
-            if number in readers:  # another bot may have sent it away just now
-                readers[number].ready()
+            if number in readers:  # another bot may have removed it just now
+                try:
+                    readers[number]()
+                except BotError as error:
+                    self.lose(error)
         return bool(found)
 
     def _do(self, now: float) -> None:
         while self._later and self._later[0][0] <= now:
-            heappop(self._later)[2]()
+            try:
+                heappop(self._later)[2]()
+            except BotError as error:
+                self.lose(error)
 
 
 def renamed_table(table: str | None) -> str:

@@ -2,13 +2,11 @@
 
 import ssl
 import time
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 import trio
 
-from conformance.dialects.script import Cut, Script, Wish
 from conformance.frames import FrameError, Handshake
 from conformance.lab.workers import LoadError
 from conformance.targets import Address
@@ -28,7 +26,7 @@ class HungUp(LoadError):
 
 
 class Refusal(LoadError):
-    """The server told an error."""
+    """The server sent an error."""
 
 
 class Client:
@@ -85,7 +83,7 @@ class Client:
             return b"".join(found)
 
     async def drain(self) -> None:
-        """Read all that comes, to no effect. Raises HungUp at its end."""
+        """Read and drop all that comes. Raises HungUp at its end."""
         while True:
             await self.heard()
 
@@ -105,7 +103,7 @@ class Client:
     # Droidcon.
 
     async def reply(self) -> bytes:
-        """Return the next line. Raises HungUp; Refusal for an error that it tells."""
+        """Return the next line. Raises HungUp; Refusal where the line is an error."""
         line = await self.line()
         if line.startswith(b"Error"):
             raise Refusal(f"the server said {line.decode(errors='replace')!r}")
@@ -120,7 +118,7 @@ class Client:
         raise LoadError(f"no {wanted.decode()!r} within {PATIENCE:g} s")
 
     async def enter(self, name: str) -> None:
-        """Take a name. Raises LoadError."""
+        """Send a name, and wait until it is accepted. Raises LoadError."""
         await self.say(b"NAME %s\n" % name.encode())
         await self.until(b"SUCCESS")
 
@@ -140,65 +138,6 @@ async def connected(
         await trio.aclose_forcefully(stream)
 
 
-class Scripted(ABC):
-    """What a scripted client says and hears. Bytes in, bytes out."""
-
-    def __init__(self, script: Script, wish: Wish) -> None:
-        self.wish = wish
-        self.is_leaving = False
-        """Whether it is time to leave."""
-        self._script = script
-        self._place = script.start
-
-    @property
-    def resource(self) -> str | None:
-        """The path that a websocket asks for; None for plain TCP."""
-        return self._script.resource(self.wish)
-
-    @property
-    def opening(self) -> bytes:
-        """The first bytes to send."""
-        return self._script.opening(self.wish)
-
-    @property
-    def has_finished(self) -> bool:
-        """Whether it has nothing more to hear. Never, unless a subclass knows."""
-        return False
-
-    def cut(self, data: bytes) -> Cut:
-        """Cut what was received into messages. Raises OutOfStep."""
-        return self._script.cut(data)
-
-    @abstractmethod
-    def hear(self, message: bytes) -> bytes:
-        """Take in a message; return what is to be sent. Raises OutOfStep."""
-
-
-async def converse(
-    client: Client, scripted: Scripted, address: Address, pause: float = 0.0
-) -> AsyncIterator[None]:
-    """Say and hear what a scripted client does; yield whenever it has heard something.
-
-    `pause` are the seconds before each word. Raises HungUp or Closed at an end, OutOfStep.
-    """
-    resource, rest, answer = scripted.resource, b"", scripted.opening
-    if resource is not None:
-        rest = await client.shake(address.authority, address.resource(resource))
-    while not scripted.has_finished:
-        with suppress(HungUp):  # whether the server is there still is seen when reading
-            if answer:
-                await trio.sleep(pause)
-                await client.say(answer)
-            if scripted.is_leaving:
-                await client.leave()
-        rest += await client.heard()
-        cut = scripted.cut(rest)
-        rest = cut.rest
-        answer = b"".join([cut.answer, *map(scripted.hear, cut.messages)])
-        yield
-        scripted.cut(rest)  # a good-bye may have come with the last message
-
-
 def request(path: str, web: Address) -> bytes:
     """Return a request in HTTP/1.0, which is answered by a body as it is, without a word on its pieces."""
     return f"GET {path} HTTP/1.0\r\nHost: {web.authority}\r\n\r\n".encode()
@@ -206,7 +145,7 @@ def request(path: str, web: Address) -> bytes:
 
 @asynccontextmanager
 async def asked(web: Address, path: str) -> AsyncIterator[Client]:
-    """Connect; the body of what is at a path comes next. Raises LoadError."""
+    """Ask for a path; the client of the block receives the body next. Raises LoadError."""
     async with connected(web) as client:
         await client.say(request(path, web))
         status = await client.line()
@@ -218,7 +157,7 @@ async def asked(web: Address, path: str) -> AsyncIterator[Client]:
 
 
 class HouseGames:
-    """Games of some clients, who move at once, with house players, and what they came to."""
+    """Games between clients, which move at once, and house players, and counts of them."""
 
     def __init__(self, pause: float = 0.0) -> None:
         """`pause`: seconds before each of a client's moves."""
@@ -235,7 +174,7 @@ class HouseGames:
         self._pause = pause
 
     async def play(self, client: Client, player: str) -> None:
-        """Play a house player without end. Raises HungUp, Refusal."""
+        """Play against a house player without end. Raises HungUp, Refusal."""
         await client.say(b"JOIN @%s\n" % player.encode())
         room = [6] * 7
         while True:
@@ -262,5 +201,5 @@ class HouseGames:
                 self.finished += 1
 
     def owed(self) -> list[float]:
-        """Return for how many seconds the answer that is not there has been waited for, if there is one."""
+        """Return the seconds since the move that is not answered yet, in a list; empty where none is open."""
         return [] if self.asked is None else [time.perf_counter() - self.asked]

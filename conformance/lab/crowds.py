@@ -1,6 +1,6 @@
 """Crowds of fast bots that come, wait and play short games, in a process of their own, and are counted.
 
-Three jobs for any server: how long many need until all play, what a short game costs beside those who wait,
+Three jobs: how long many need until all play, what a short game costs beside those who wait,
 and what memory a server holds after so and so many games.
 """
 
@@ -19,7 +19,7 @@ from conformance.launch import Server
 from conformance.targets import Address
 
 COMING = 60.0
-"""Seconds that all together may take to come in."""
+"""Seconds in which something has to come to one of the bots."""
 SHORT_SERIES = ("--rounds", "100", "--games-per-pair", "0", "--clock", "1000000", "--idle", "1000000")
 """Options of a gateway, at which series end now and then, and no clock cuts."""
 PAIRS = 20
@@ -36,13 +36,13 @@ _MOST_WARM_UP = 0.5
 
 @dataclass(slots=True)
 class Counts:
-    """What all players together have heard."""
+    """What all players together have received."""
 
     entered: int = 0
     begun: int = 0
-    """Players that heard of the start of a game."""
+    """Players that received the start of a game."""
     ended: int = 0
-    """Players that heard of the end of a game."""
+    """Players that received the end of a game."""
 
 
 class FastBot(Bot):
@@ -90,7 +90,7 @@ class FastBot(Bot):
 
 
 def renamed(wish: Wish, number: int) -> Wish:
-    """Return a wish for somebody by name of the same two players under others of their names."""
+    """Return a wish for an opponent under another name of both; any other wish as it is."""
     if wish.against is None:
         return wish
     return replace(wish, name=f"{wish.name}-{number}", against=f"{wish.against}-{number}")
@@ -113,7 +113,7 @@ def site(*servers: Server) -> Site:
 
 
 async def fill(server: Server, games: int) -> None:
-    """Have so many short games played, so that there is something to read. Raises LoadError."""
+    """Play so many short games, so that there is something to read. Raises LoadError."""
     say(f"playing {games} games ...")
     await run(last, site(server), [games])
 
@@ -135,9 +135,9 @@ class _Crowd:
 
 
 def come(site: Site, pairs: int, whom: str) -> float:
-    """Return how many seconds pass until so many pairs play, who come to all servers at once.
+    """Connect so many pairs at once; return the seconds until all play.
 
-    In its game a player makes no move where it takes anyone, so that nobody is paired twice.
+    Players who take anyone make no move, so that none is paired twice.
     """
     loop, crowd = BotLoop[FastBot](), _Crowd(site)
     settle_on(site.cores, *site.pids)
@@ -167,8 +167,8 @@ def _coming(crowd: _Crowd, servers: int, pairs: int, whom: str) -> Iterator[Fast
                 yield crowd.bot(dialect, Wish(wish.name), server, moves=False)
 
 
-def wait(site: Site, waiting: int, seconds: float) -> dict[str, float | None]:
-    """Return the server's CPU time for an idle second and for a game, beside so many who wait for nobody."""
+def wait(site: Site, waiting: int, seconds: float) -> dict[str, float]:
+    """Return the server's CPU time for an idle second and for a game, beside so many who wait."""
     loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
     settle_on(site.cores, pid)
     for at in range(waiting):
@@ -179,9 +179,7 @@ def wait(site: Site, waiting: int, seconds: float) -> dict[str, float | None]:
     loop.run_for(warm_up)
     before, begun = cpu_seconds(pid), perf_counter()
     loop.run_for(seconds)
-    after = cpu_seconds(pid)
-    idle = None if before is None or after is None else (after - before) / (perf_counter() - begun)
-    found: dict[str, float | None] = {"idle": idle}
+    found = {"idle": (cpu_seconds(pid) - before) / (perf_counter() - begun)}
     for kind, playing in (("wish", _by_wish), ("lobby", _in_lobby)):
         crowd = _Crowd(site)
         players, counts = list(playing(crowd, PAIRS)), crowd.counts
@@ -191,9 +189,8 @@ def wait(site: Site, waiting: int, seconds: float) -> dict[str, float | None]:
         loop.run_for(warm_up)
         before, ended = cpu_seconds(pid), counts.ended
         loop.run_for(seconds)
-        after, games = cpu_seconds(pid), (counts.ended - ended) / 2
+        found[kind] = (cpu_seconds(pid) - before) / ((counts.ended - ended) / 2)
         loop.close(players)
-        found[kind] = None if before is None or after is None else (after - before) / games
     loop.close()
     return found
 
@@ -203,7 +200,7 @@ def _reaches(counts: Counts, number: int) -> Callable[[], bool]:
 
 
 def last(site: Site, points: Sequence[int]) -> list[tuple[int, float, int]]:
-    """Return, at each of so many games, how many ended, within what time, and the server's memory."""
+    """Play without end; at each of these numbers of games, return games, seconds and the server's memory."""
     loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
     settle_on(site.cores, pid)
     at_tables = [
@@ -216,7 +213,7 @@ def last(site: Site, points: Sequence[int]) -> list[tuple[int, float, int]]:
     begun, found = perf_counter(), []
     for games in points:
         loop.run(lambda games=games: crowd.counts.ended >= 2 * games, _LONG)  # type: ignore[misc]
-        ended, seconds, memory = crowd.counts.ended // 2, perf_counter() - begun, meters.rss_bytes(pid) or 0
+        ended, seconds, memory = crowd.counts.ended // 2, perf_counter() - begun, meters.rss_bytes(pid)
         say(f"  {ended} games in {seconds:.0f} s: {memory / 2**20:.1f} MB")
         found.append((ended, seconds, memory))
     return found

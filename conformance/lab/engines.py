@@ -1,10 +1,6 @@
 """`python -m conformance engines`: how strong are the engines, and how often is the test of a match wrong?
 
-Both use the gateway's code: what they measure is arithmetic. `strength` lets engines move in positions of
-the kinds of Pascal Pons' test sets, by the discs on the board (begin, middle, end) and by how many more it
-takes with best play (easy, medium, hard). They are dealt by lot, and only those count in which some move
-gives away a win or a draw: elsewhere every engine is perfect. `sprt` simulates matches that nobody plays,
-between players who differ by `elo0` and by `elo1`.
+Both use the gateway's own code, as what they measure is arithmetic. No server is started.
 """
 
 import argparse
@@ -36,7 +32,7 @@ THINK = "0.01,0.1,0.5"
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     match choice("engines", argv, {"strength": STRENGTH, "sprt": SPRT}):
         case "strength":
             return _strength(argv[1:])
@@ -54,7 +50,7 @@ class Kind:
     remaining: int
 
     def has(self, discs: int, remaining: int) -> bool:
-        """Whether a position with so many discs, that ends after so many more, is of this kind."""
+        """Return whether a position with so many discs, that ends after so many more, is of this kind."""
         return (discs // THIRD, min(remaining, CELLS - 1) // THIRD) == (self.filled, self.remaining)
 
 
@@ -108,7 +104,7 @@ def _sign(score: int) -> int:
 
 
 def moved(name: str, think: float, dealt: Mapping[str, Sequence[Position]]) -> list[Row]:
-    """Let an engine move once in each position; return which share of its moves kept the value, by kind."""
+    """Ask an engine for a move in each position; return the share of moves that kept the value, by kind."""
     engine, part, times = engine_named(name), f"{name}, given {think:g} s", list[float]()
     shares: dict[str, float] = {}
     for kind, found in dealt.items():
@@ -127,7 +123,14 @@ def moved(name: str, think: float, dealt: Mapping[str, Sequence[Position]]) -> l
 
 
 def _strength(argv: Sequence[str]) -> int:
-    parser = Parser.of("engines strength", STRENGTH)
+    """Ask each engine for a move in random positions in which some move is a mistake.
+
+    A figure is the percentage of moves that keep what the position is worth: a win, or a draw. The kinds are
+    those of Pascal Pons' test sets: up to 13 discs on the board (begin), up to 27 (middle) or more (end), and
+    up to 13 more with best play (easy), up to 27 (medium) or more (hard). Needs the extra `perfect`, and
+    `engines` for Monte Carlo. --json has the positions, too.
+    """
+    parser = Parser.of("engines strength", STRENGTH, _strength.__doc__)
     parser.add_argument("--engines", type=_engines, default=ENGINES, help=f"with commas between ({ENGINES})")
     parser.add_argument("--think", type=_times, default=THINK, help=f"seconds for a move ({THINK})")
     parser.count("--positions", 50, "positions of each kind")
@@ -227,7 +230,12 @@ def errors(test: Sprt, chances: Chances, times: int, seed: str) -> tuple[float, 
 
 
 def _sprt(argv: Sequence[str]) -> int:
-    parser = Parser.of("engines sprt", SPRT)
+    """Simulate matches with the test of `c4gateway match --sprt`, until each is decided.
+
+    The players differ by `elo0`, and then by `elo1`; one game in five is drawn, and the first mover scores a
+    tenth of a point more. A figure is the share of the verdicts that are wrong.
+    """
+    parser = Parser.of("engines sprt", SPRT, _sprt.__doc__)
     parser.count("--times", 2000, "tests at each of the two")
     parser.add_argument("--elo0", type=float, default=0.0, metavar="ELO", help="(%(default)g)")
     parser.add_argument("--elo1", type=float, default=40.0, metavar="ELO", help="(%(default)g)")

@@ -1,14 +1,20 @@
-"""`python -m conformance fairness`: does nobody lose on time because the server was busy?
+"""Does nobody lose on time because the server was busy?
 
-Half of the games are played while the gateway is stopped now and then for longer than anybody's clock, half
-on an overloaded machine. Some bots answer at once, some think a little, and a few fall asleep and are to
-lose. In place of one gateway there may be a cluster: a node for each dialect, so that six in nine pairs
-play between nodes, and one node is stopped at a time.
+Half of the games are played while the gateway's process is stopped now and then for longer than a player's
+clock, half while other processes take all cores. Some bots answer at once, some think for up to a tenth of
+the clock. Now and then one does not answer, on purpose, and has to lose. With --cluster there is a node for
+each dialect, so that six in nine pairs play between nodes, and one node at a time is stopped.
+
+    by the server's fault  losses of bots that had used less than their time, even counted from the look at
+                           their sockets before the one that found the request
+    by their own           losses of bots that had used their time, even counted from reading the request
+    nobody can tell        all other losses: the bots' own process was too busy
+    not in the log         losses that a bot was told of and the gateway did not log
 """
 
+import math
 import os
 import random
-import signal
 import subprocess
 import sys
 from argparse import Namespace
@@ -25,14 +31,14 @@ import trio
 
 from conformance.arguments import Parser
 from conformance.dialects import DIALECTS
-from conformance.dialects.script import SHORT, Outcome, OutOfStep, Place, Wish
-from conformance.lab.bots import PLAIN, Bot, BotLoop, Reading, couple, readings_of
+from conformance.dialects.script import SHORT, Outcome, Place, Wish
+from conformance.lab.bots import PLAIN, Bot, BotLoop, Reading, Readings, couple, readings_of
 from conformance.lab.load import Addresses
-from conformance.lab.meters import NoSuchProcess
-from conformance.lab.report import Row, counted, finish, some
-from conformance.lab.servers import Gateway, Log, cluster, gateway
-from conformance.lab.workers import LoadError, run, say
+from conformance.lab.report import UNKNOWN, Row, counted, finish, some
+from conformance.lab.servers import Gateway, Log, cluster, gateway, until
+from conformance.lab.workers import LoadError, reply, say, worker
 from conformance.launch import COMMAND
+from conformance.targets import Address
 
 BURNER = (sys.executable, "-c", "import os\nstarter = os.getppid()\nwhile os.getppid() == starter: pass")
 """Keeps a core busy while the process that started it lives."""
@@ -51,7 +57,8 @@ LOSS = (
 GAPS = 0.3, 1.0
 """Seconds between two stalls, from and to."""
 STANDING = 60.0
-"""Seconds in which some game has to end."""
+"""Seconds in which something has to come to one of the bots."""
+_STDIN = 0
 SLEEPERS = 50
 """In so many games' beginnings that players hear of, one falls asleep in its game."""
 THINKING = 0.1
@@ -73,28 +80,27 @@ class Fault(Enum):
 
 @dataclass(slots=True)
 class Counts:
-    """What all pairs together came to."""
+    """What all pairs together have counted."""
 
     games: int = 0
     moves: int = 0
     begun: int = 0
-    """Players that heard of the start of a game."""
+    """Players that received the start of a game."""
     slept: int = 0
     """Players who did not answer a request, on purpose."""
     told: int = 0
-    """Those of them that heard of a loss on time."""
+    """Those of them that received a loss on time."""
     losers: list[str] = field(default_factory=list)
-    """The names of the players that heard of one."""
+    """The names of the players that received one."""
     faults: dict[Fault, list[str]] = field(default_factory=lambda: {fault: [] for fault in Fault})
-    """The facts about players that had not slept, or heard of it before their time was up."""
-    stalls: int = 0
+    """Losses of players that had not slept, or whose time was not up."""
     seconds: float = 0.0
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     stall, clock, at_once = AT_CLUSTER if "--cluster" in argv else (2.0, 1.5, 1000)
-    parser = Parser.of("fairness", "does nobody lose on time because the server was busy?")
+    parser = Parser.of("fairness", __doc__)
     parser.count("--games", 10_000, "games in all")
     parser.count("--at-once", at_once, "games at once")
     parser.count("--stalls", 10, "stalls at least")
@@ -125,8 +131,11 @@ async def measure(options: Namespace) -> tuple[list[Row], list[str]]:
 
 async def _stretch(
     options: Namespace, games: int, stalls: int
-) -> tuple[Counts, list[tuple[str, float | None]]]:
-    """Return what the bots counted, and the losses on time in the log, with the server's own delay."""
+) -> tuple[Counts, int, list[tuple[str, float | None]]]:
+    """Play so many games, and on until there were so many stalls.
+
+    Returns what the bots counted, the stalls, and the losses on time in the log with the server's own delay.
+    """
     clock = ("--clock", str(options.clock), "--idle", str(options.clock))
     words = (*ENDLESS, *clock, "--seed", str(options.seed))
     async with _serving(words, is_cluster=options.cluster) as servers:
@@ -134,14 +143,36 @@ async def _stretch(
             dialect: server.addresses[dialect]
             for dialect, server in zip(DIALECTS, cycle(servers), strict=False)
         }
-        pids = [server.pid for server in servers]
-        counts = await run(play, addresses, pids, games, stalls, options)
+        done: list[float] = []
+        async with worker(play, addresses, games, options) as bots:
+            await bots.receive()  # all play
+            async with trio.open_nursery() as nursery:
+                if stalls:
+                    nursery.start_soon(_stall, servers, options.stall, random.Random(options.seed), done)
+                await bots.receive()  # enough games have ended
+                await until(lambda: len(done) >= stalls, math.inf)
+                nursery.cancel_scope.cancel()
+            counts: Counts = await bots.finish()
         for server in servers:
             _, status = await server.stop()
             if status != 0:
                 raise LoadError(f"{server} exited with status {status}")
     losses = [match for server in servers for match in server.log.found]
-    return counts, [(loss["loser"], None if loss["deaf"] is None else float(loss["deaf"])) for loss in losses]
+    delays = [(loss["loser"], None if loss["deaf"] is None else float(loss["deaf"])) for loss in losses]
+    return counts, len(done), delays
+
+
+async def _stall(servers: Sequence[Gateway], seconds: float, lot: random.Random, done: list[float]) -> None:
+    """Stop one of the servers again and again: its process gets SIGSTOP, and later SIGCONT."""
+    while True:
+        await trio.sleep(lot.uniform(*GAPS))
+        server = lot.choice(servers)
+        server.halt()
+        try:
+            await trio.sleep(seconds)
+        finally:
+            server.resume()
+        done.append(seconds)
 
 
 @asynccontextmanager
@@ -168,7 +199,7 @@ def _burning(number: int) -> Iterator[None]:
 
 
 def rows_of(
-    part: str, counts: Counts, losses: Sequence[tuple[str, float | None]]
+    part: str, counts: Counts, stalls: int, losses: Sequence[tuple[str, float | None]]
 ) -> tuple[list[Row], list[str]]:
     """Return the figures of a stretch of games, and lines on what is not as it should be."""
     delays = [deaf for _, deaf in losses if deaf is not None]
@@ -184,14 +215,14 @@ def rows_of(
         counted(part, "games", counts.games),
         counted(part, "moves", counts.moves),
         Row(part, "took", counts.seconds, "s", form=".1f"),
-        counted(part, "stalls", counts.stalls),
+        counted(part, "stalls", stalls),
         counted(part, "slept on purpose", counts.slept),
         counted(part, "others who lost on time", len(counts.losers) - counts.told),
         counted(part, Fault.PLAYER.value, len(counts.faults[Fault.PLAYER])),
         *(counted(part, what, len(lines), 0) for what, lines in bad.items()),
         counted(part, "slept and were not told", counts.slept - counts.told, 0),
         counted(part, "nobody slept, so no loss was seen", int(not counts.slept), 0),
-        Row(part, "longest delay in the log", max(delays, default=None), "s", form=".3f"),
+        Row(part, "longest delay in the log", max(delays, default=UNKNOWN), "s", form=".3f"),
     ], [line for what, lines in bad.items() for line in some(f"{part}, {what}", lines)]
 
 
@@ -203,7 +234,7 @@ class Look:
     """When a loop looked at its sockets. Seconds of `time.perf_counter`."""
 
     now: float
-    """When what it found is being dealt with."""
+    """When the messages that it found are read."""
     before: float
     """When it had looked at all of them before: what it finds now had not come by then."""
 
@@ -234,13 +265,13 @@ class UsedTime:
         return self._asked is not None
 
     def asked(self, look: Look) -> None:
-        """Note that a request to move was read."""
+        """Record that a request to move was read."""
         if self.renewed:
             self.least = self.most = 0.0
         self._asked = look
 
     def answered(self, now: float) -> None:
-        """Note that the system has taken all bytes of the answer."""
+        """Record that the system has taken all bytes of the answer."""
         if self._asked is not None:
             self.least += now - self._asked.now
             self.most += now - self._asked.before
@@ -248,7 +279,7 @@ class UsedTime:
             self.moves += 1
 
     def lost(self, look: Look) -> Fault:
-        """Return whose fault it is that the server has told of a loss on time."""
+        """Return whose fault a loss on time is."""
         least, most = self.least, self.most
         if self._asked is not None:
             least += max(0.0, look.before - self._asked.now)
@@ -262,59 +293,56 @@ class UsedTime:
         return f"{state}, after {self.moves} moves, of {self.clock:g} s"
 
 
-class Games:
+class Games(BotLoop["Player"]):
     """All pairs, and what they share."""
 
     def __init__(self, addresses: Addresses, lot: random.Random, clock: float) -> None:
-        self.loop = BotLoop[Player]()
+        super().__init__()
         self.counts = Counts()
         self.may_sleep = True
         """Whether it is still time for a player to fall asleep."""
         self.lot = lot
         self.clock = clock
-        self.addresses = addresses
-        self.readings = readings_of(PLAIN, [SHORT], timed=True)
+        self._addresses = addresses
+        self._readings = readings_of(PLAIN, [SHORT], timed=True)
 
     def begin(self, kinds: tuple[str, str], number: int, life: int = 1) -> None:
-        """Let two come to a table. A loss on time ends the pair, and another one comes under other names.
+        """Connect two players of these dialects to a table."""
+        wishes = couple(f"p{number}-{life}", at_table=True)
+        pair = [
+            Player(self._readings[kind], wish, self._addresses[kind], self, renewed="nac4" not in kinds)
+            for kind, wish in zip(kinds, wishes, strict=True)
+        ]
+        for player in pair:
+            player.replace = partial(self._replace, pair, kinds, number, life)
+            self.add(player)
 
-        So a name loses once at most, and the server's log can be held against it.
-        """
-        players: list[Player] = []
-
-        def end() -> None:
-            for player in players:
-                player.is_gone = True
-            self.loop.close(players)
-            self.begin(kinds, number, life + 1)
-
-        for wish, kind in zip(couple(f"p{number}-{life}", at_table=True), kinds, strict=True):
-            players.append(Player(self, kind, wish, end, clocked="nac4" in kinds))
-            self.loop.add(players[-1])
+    def _replace(self, pair: Sequence["Player"], kinds: tuple[str, str], number: int, life: int) -> None:
+        """Connect another pair under other names, so that a name loses once at most."""
+        self.close(pair)
+        self.begin(kinds, number, life + 1)
 
 
 class Player(Bot):
-    """One bot. `over` is called when it has lost on time, and its pair can play no more."""
+    """One bot. `replace` is called when it has lost on time, so that its pair can play no more."""
+
+    replace: Callable[[], None]
 
     def __init__(
-        self, games: Games, dialect: str, wish: Wish, over: Callable[[], None], *, clocked: bool
+        self, readings: Readings, wish: Wish, address: Address, games: Games, *, renewed: bool
     ) -> None:
-        super().__init__(games.readings[dialect], wish, games.addresses[dialect])
-        self.is_gone = False
-        self._all = games
-        self._over = over
-        self._renewed = not clocked
-        self._used = UsedTime(games.clock, self._renewed)
+        super().__init__(readings, wish, address)
+        self._games = games
+        self._renewed = renewed
+        self._used = UsedTime(games.clock, renewed)
         self._requests = 0
         self._sleeps_at: int | None = None
         self._sleeps = False
 
     def take(self, reading: Reading, before: Place) -> None:
-        """Play, sleep, lose."""
-        if self.is_gone:
-            return
-        counts = self._all.counts
-        look = Look(perf_counter(), self._all.loop.looked_before)
+        """Answer a request at once, later or never, and count what happens."""
+        games, counts = self._games, self._games.counts
+        look = Look(perf_counter(), games.looked_before)
         match reading.outcome:
             case Outcome.LATE:
                 self._lose(look)
@@ -327,119 +355,71 @@ class Player(Bot):
         if reading.begun:
             counts.begun += 1
             self._sleeps, self._requests = False, 0
-            self._used = UsedTime(self._all.clock, self._renewed)
-            falls_asleep = counts.begun % SLEEPERS == SLEEPERS // 2 and self._all.may_sleep
-            self._sleeps_at = self._all.lot.randint(1, LEAST_MOVES) if falls_asleep else None
+            self._used = UsedTime(games.clock, self._renewed)
+            falls_asleep = counts.begun % SLEEPERS == SLEEPERS // 2 and games.may_sleep
+            self._sleeps_at = games.lot.randint(1, LEAST_MOVES) if falls_asleep else None
         if reading.move:
             self._request(reading.move, look)
         elif reading.again:
             self.say(self.readings.script.opening(self.wish))
 
+    def close(self) -> None:
+        super().close()
+        self._used = UsedTime(self._games.clock, self._renewed)  # so that no answer leaves that was delayed
+
     def come_back(self) -> None:
-        """Go: its opponent has lost on time."""
-        self._all.loop.remove(self)
-        self.is_gone = True
+        """Leave, as the opponent has lost on time."""
+        self._games.remove(self)
 
     def _request(self, move: bytes, look: Look) -> None:
         self._used.asked(look)
         self._requests += 1
-        lot = self._all.lot
+        games = self._games
         if self._requests == self._sleeps_at:
             self._sleeps = True
-            self._all.counts.slept += 1
-        elif lot.random() < 0.5:
+            games.counts.slept += 1
+        elif games.lot.random() < 0.5:
             self._move(move, self._used)
         else:
-            later = perf_counter() + lot.random() * THINKING * self._all.clock
-            self._all.loop.at(later, partial(self._move, move, self._used))
+            later = perf_counter() + games.lot.random() * THINKING * games.clock
+            games.at(later, partial(self._move, move, self._used))
 
     def _move(self, move: bytes, used: UsedTime) -> None:
         """Answer the request that stands in `used`, if the game is still on."""
-        if self.is_gone or used is not self._used or not used.is_open:
-            return
-        self.say(move)
-        used.answered(perf_counter())
-        self._all.counts.moves += 1
+        if used is self._used and used.is_open:
+            self.say(move)
+            used.answered(perf_counter())
+            self._games.counts.moves += 1
 
     def _lose(self, look: Look) -> None:
-        counts, fault = self._all.counts, self._used.lost(look)
+        counts, fault = self._games.counts, self._used.lost(look)
         counts.games += 1
         counts.losers.append(self.wish.name)
         counts.told += self._sleeps
         if not self._sleeps or fault is Fault.SERVER:
             counts.faults[fault].append(f"{self} {self._used}")
-        self._over()
+        self.replace()
 
 
-class Stalls:
-    """Stops one of some processes again and again, for so many seconds each time.
+def play(addresses: Addresses, least: int, options: Namespace) -> Counts:
+    """Play at least so many games, until stdin ends and each player that slept has received its loss.
 
-    A stall is a real one: the process gets SIGSTOP, and SIGCONT later, and the bots' answers wait in its
-    sockets.
+    Reply when all play, and when so many games have ended.
     """
-
-    def __init__(self, games: Games, pids: Sequence[int], seconds: float) -> None:
-        self._games = games
-        self._pids = pids
-        self._pid = pids[0]
-        self._seconds = seconds
-        self._is_over = False
-
-    def begin(self) -> None:
-        """Wait a little, then stop a process."""
-        self._pid = self._games.lot.choice(self._pids)
-        self._games.loop.at(perf_counter() + self._games.lot.uniform(*GAPS), self._stop)
-
-    def end(self) -> None:
-        """Let all processes run from now on."""
-        self._is_over = True
-        self._signal(signal.SIGCONT)
-
-    def _stop(self) -> None:
-        if not self._is_over:
-            self._signal(signal.SIGSTOP)
-            self._games.loop.at(perf_counter() + self._seconds, self._resume)
-
-    def _resume(self) -> None:
-        self._signal(signal.SIGCONT)
-        self._games.counts.stalls += 1
-        self.begin()
-
-    def _signal(self, number: signal.Signals) -> None:
-        try:
-            os.kill(self._pid, number)
-        except ProcessLookupError:
-            raise NoSuchProcess(f"there is no process {self._pid}") from None
-
-
-def play(addresses: Addresses, pids: Sequence[int], least: int, stalls: int, options: Namespace) -> Counts:
-    """Play so many games, and on until there were enough stalls and all who slept were told of their loss."""
     games = Games(addresses, random.Random(options.seed), options.clock)
-    counts, stalling = games.counts, Stalls(games, pids, options.stall)
+    counts = games.counts
+    is_over: list[bool] = []
+    games.watch(_STDIN, lambda: is_over.append(True))  # there is nothing to read but the end
     begun = perf_counter()
     for number, kinds in zip(range(options.at_once), cycle(product(PLAIN, PLAIN)), strict=False):
         games.begin(kinds, number)
-    try:
-        # They come in before the first stall.
-        _play_until(games, lambda: counts.begun >= 2 * options.at_once)
-        if stalls:
-            stalling.begin()
-        _play_until(games, lambda: counts.games >= least and counts.stalls >= stalls)
-        games.may_sleep = False
-        _play_until(games, lambda: counts.told == counts.slept)
-    finally:
-        stalling.end()
+    games.run(lambda: counts.begun >= 2 * options.at_once, STANDING)
+    reply("all play")
+    games.run(lambda: counts.games >= least, STANDING)
+    reply("enough games have ended")
+    games.run(lambda: bool(is_over), STANDING)
+    games.may_sleep = False
+    games.run(lambda: counts.told == counts.slept, STANDING)
     counts.seconds = perf_counter() - begun
-    games.loop.close()
+    games.close()
     return counts
-
-
-def _play_until(games: Games, is_over: Callable[[], bool]) -> None:
-    """Let everybody act until it is over. Raises OutOfStep, also where no game has ended for a long time."""
-    ended, since = games.counts.games, perf_counter()
-    while not is_over():
-        games.loop.turn()
-        if games.counts.games > ended:
-            ended, since = games.counts.games, perf_counter()
-        elif perf_counter() - since > STANDING:
-            raise OutOfStep(f"{ended} games have ended, and none for {STANDING:g} s")

@@ -1,8 +1,7 @@
 """Timed bots: pairs that play the drawn game over and over, in a process of their own, and are counted.
 
-A bot moves at once, or in its turn so that each pair makes a move in so many seconds. Counts and the
-server's CPU time are read in the same instant, and a bot that is out of step, or stands still, ends
-everything.
+A bot moves at once (*saturated*), or so that its pair makes a move in so many seconds (*paced*). Counts and
+the server's CPU time are read at the same instant. A bot that is out of step, or stands still, ends the run.
 """
 
 import gc
@@ -10,24 +9,23 @@ import math
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from time import perf_counter
 
 from conformance.dialects.script import DRAWN, OutOfStep, Phase, Place, Wish
 from conformance.lab import meters
-from conformance.lab.bots import KINDS, Bot, BotLoop, Reading, Readings, renamed_table, script_of
+from conformance.lab.bots import KINDS, Bot, BotLoop, Reading, Readings, script_of
 from conformance.lab.echo import ECHOES
-from conformance.lab.report import percentile
-from conformance.lab.workers import many_files, run, settle_on
-from conformance.launch import Server
+from conformance.lab.workers import many_files, run, say, settle_on
+from conformance.launch import Server, running
 from conformance.targets import Address
 
 Couple = tuple[str, ...]
 """The kinds of two bots that meet; or one alone, which is its own opponent."""
 Addresses = Mapping[str, Address]
-"""Of a server, by kind of bot or by dialect."""
+"""Where a server listens, by kind of bot or by dialect."""
 
 MOVES = len(DRAWN.moves)
 MIX: Sequence[Couple] = (
@@ -36,9 +34,8 @@ MIX: Sequence[Couple] = (
     ("nac4", "arena-edn"),
     ("arena-edn", "arena-json"),
 )
-COUPLES: Mapping[str, Sequence[Couple]] = {kind: [(kind, kind)] for kind in ("droidcon", "nac4")} | {
-    "arena-json": [("arena-json", "arena-json")],
-    "arena-edn": [("arena-edn", "arena-edn")],
+COUPLES: Mapping[str, Sequence[Couple]] = {
+    **{kind: [(kind, kind)] for kind in ("droidcon", "nac4", "arena-json", "arena-edn")},
     "mix": MIX,
 }
 """What is measured: each kind of bot against itself, and all in equal parts and across dialects."""
@@ -51,8 +48,8 @@ STARTING = 30.0
 """Seconds in which the games have to begin."""
 STILL = 10.0
 """Seconds in which every bot has to make a move, where all play at once."""
-STAGGER = 0.1
-"""Seconds between the two starts of a pair where the server is not ours: an original may lose both."""
+DISTURBED = 0.05
+"""The share of the time off its core from which on a measurement is in doubt."""
 _LOOK_AROUND = 0.5
 _WAVES, _WAVE = 100, 0.005
 """Bots come in so many times so many seconds, or all games would begin and end at the same time."""
@@ -78,12 +75,10 @@ class Plan:
     pairs: int
     addresses: Addresses
     stretches: Sequence[Stretch]
-    pid: int | None = None
-    """The server's process, where it is known."""
+    pid: int
+    """The server's process."""
     cores: tuple[int, int] | None = None
     """Where to pin the server and this process; None: nowhere."""
-    is_gateway: bool = True
-    """Whether the server has tables, and lets every pair play at once; the originals do neither."""
     others: Addresses | None = None
     """Where one bot of each pair plays, if that is another server."""
     more: Sequence[int] = ()
@@ -94,7 +89,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a stretch came to. In seconds everywhere; of an echo, a move is a round trip."""
+    """The figures of a stretch. Times are in seconds; for an echo, a move is a round trip."""
 
     seconds: float
     moves: int
@@ -108,7 +103,7 @@ class Counted:
     """The same of the moves that were not a game's last."""
     results: Sequence[float]
     """From a game's last move to a player's hearing of the result."""
-    server: meters.Used | None
+    server: meters.Used
     """What the server's process used meanwhile."""
     more_cpu: Sequence[float] = ()
     """What the further processes used, each."""
@@ -119,39 +114,34 @@ class Counted:
         return self.moves / self.seconds
 
     @property
-    def cpu_us(self) -> float | None:
+    def cpu_us(self) -> float:
         """Microseconds of server CPU for a move."""
-        return None if self.server is None else 1e6 * self.server.cpu / self.moves
+        return 1e6 * self.server.cpu / self.moves
 
     @property
-    def waited_share(self) -> float | None:
-        """How much of the time the server had work and no core."""
-        return None if self.server is None else self.server.waited / self.seconds
+    def waited_share(self) -> float:
+        """The share of the time in which the server was ready to run and had no core."""
+        return self.server.waited / self.seconds
 
     @property
-    def server_share(self) -> float | None:
+    def server_share(self) -> float:
         """What the server used of a core."""
-        return None if self.server is None else self.server.cpu / self.seconds
+        return self.server.cpu / self.seconds
 
     @property
-    def is_saturated(self) -> bool:
-        """Whether the server always had work, as far as that is known."""
-        return self.server is None or self.server.cpu + self.server.waited >= SATURATED * self.seconds
-
-
-def ms(times: Sequence[float], percent: int) -> float | None:
-    """Return a percentile of times in milliseconds; None where there are none."""
-    return 1e3 * percentile(times, percent) if times else None
+    def load_share(self) -> float:
+        """What the bots used of theirs."""
+        return self.load_cpu / self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a plan came to."""
+    """The figures of a plan."""
 
     connections: int
-    rss_before: int | None
-    """Bytes of the server before anybody had connected."""
-    rss_playing: int | None
+    rss_before: int
+    """Bytes of the server's memory before any bot had connected."""
+    rss_playing: int
     stretches: Sequence[Counted]
     sent: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """When each move was sent, by table, where the plan asks for that."""
@@ -159,10 +149,8 @@ class Report:
     """When all was over, on the same clock."""
 
     @property
-    def kb_per_connection(self) -> float | None:
+    def kb_per_connection(self) -> float:
         """What the server's memory grew by for each connection, in units of 1,024 bytes."""
-        if self.rss_before is None or self.rss_playing is None:
-            return None
         return (self.rss_playing - self.rss_before) / self.connections / 1024
 
 
@@ -183,9 +171,26 @@ def both_stretches(options: Namespace) -> tuple[Stretch, Stretch]:
 
 
 async def played(plan: Plan) -> Report:
-    """Have a process of bots carry out the plan. Raises LoadError."""
+    """Carry out a plan in a process of bots. Raises LoadError."""
     with many_files():
         return await run(carry_out, plan)
+
+
+async def played_at_new(
+    kind: str, pairs: int, options: Namespace, command: Sequence[str], *words: str
+) -> Report:
+    """Play a saturated stretch and a paced one at a gateway that is started with these further options.
+
+    Says on stderr what puts the saturated one in doubt. Raises LoadError, ServerError, wrapped.
+    """
+    async with running([*ENDLESS, *words], command) as server:
+        report = await played(at_gateway(server, COUPLES[kind], pairs, *both_stretches(options)))
+    saturated = report.stretches[0]
+    if saturated.server_share + saturated.waited_share < SATURATED:
+        say(f"  {kind}: NOT SATURATED, the load used {saturated.load_share:.0%} of its core")
+    if saturated.waited_share > DISTURBED:
+        say(f"  {kind}: others kept the server off its core for {saturated.waited_share:.0%} of the time")
+    return report
 
 
 # In the process of bots.
@@ -223,7 +228,7 @@ class Times:
 
 
 class TimedLoop(BotLoop["TimedBot"]):
-    """Timed bots. Subclasses say what becomes of those that ask for more than a move."""
+    """The loop of timed bots."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -231,24 +236,9 @@ class TimedLoop(BotLoop["TimedBot"]):
         self.interval: float | None = None
         """Seconds between two moves of one pair; None: moves are sent at once."""
 
-    def ask_again(self, bot: "TimedBot") -> None:
-        """Let the bot ask for its next game."""
-        bot.ask()
-
-    def find(self, bot: "TimedBot", name: str) -> "TimedBot":
-        """Return the bot of this name, which `bot` is to play. Raises OutOfStep."""
-        for other in self.members:
-            if other.wish.name == name:
-                return other
-        raise bot.wrong(f"was paired with {name}, a stranger")
-
-    def come_back(self, bot: "TimedBot") -> None:
-        """Connect a bot that was hung up on after a series. Raises OutOfStep."""
-        raise bot.wrong("was hung up on between two games")
-
 
 class TimedBot(Bot):
-    """One player. `peer` is its opponent; until the two have met, the one it is to meet."""
+    """One player. `peer` is its opponent."""
 
     def __init__(self, readings: Readings, wish: Wish, address: Address, loop: TimedLoop) -> None:
         super().__init__(readings, wish, address)
@@ -279,12 +269,6 @@ class TimedBot(Bot):
         self.sent_at = perf_counter()
         self.say(move)
 
-    def meets(self, opponent: str) -> None:
-        self.peer = self._loop.find(self, opponent)
-
-    def come_back(self) -> None:
-        self._loop.come_back(self)
-
     def take(self, reading: Reading, before: Place) -> None:
         now = perf_counter()
         if reading.outcome is not None or (
@@ -299,7 +283,7 @@ class TimedBot(Bot):
             else:
                 self.send_in_turn(reading.move, now, self._loop.interval)
         elif reading.again:
-            self._loop.ask_again(self)
+            self.ask()
 
     def send_in_turn(self, move: bytes, now: float, interval: float) -> None:
         """Send a move when the pair's interval has passed since its latest was due."""
@@ -311,7 +295,7 @@ class TimedBot(Bot):
         self._loop.at(self.due, partial(self.send, move))
 
     def _count_end(self, reading: Reading, before: Place, now: float) -> None:
-        """Count a game's last move, its result, or both; and the next game's first if it came behind them."""
+        """Count a game's last move and its result, as far as they came, and the next game's first move."""
         times, told = self._times, reading.told
         # The one who made the last move may have been told of the result before, and gone on.
         if not before.opens:
@@ -367,32 +351,19 @@ class Load(TimedLoop):
             table = f"{token}n{number}"
             names = [table + letter for letter, _ in zip("ab", couple, strict=False)]
             pair = []
-            for at, (kind, name, other) in enumerate(zip(couple, names, names[::-1], strict=True), number):
-                wish = Wish(name, table=table)
-                if not (plan.is_gateway or readings[kind].script.may_hang_up):
-                    wish = Wish(name, against=None if kind == "nac4" else other)  # an original has no tables
-                pair.append(make(readings[kind], wish, servers[at % 2][kind], self))
+            for at, (kind, name) in enumerate(zip(couple, names, strict=True), number):
+                pair.append(make(readings[kind], Wish(name, table=table), servers[at % 2][kind], self))
             pair[0].peer, pair[-1].peer = pair[-1], pair[0]
             yield from pair
 
     def carry_out(self) -> Report:
         """Play the whole plan. Raises OutOfStep, NoSuchProcess."""
-        rss_before = self._rss()
+        rss_before = meters.rss_bytes(self._plan.pid)
         self._begin()
         counted = [self._counted(stretch) for stretch in self._plan.stretches]
-        return Report(len(self._bots), rss_before, self._rss(), counted, self.sent, perf_counter())
-
-    def ask_again(self, bot: TimedBot) -> None:
-        if not self._plan.is_gateway and bot.wish.name > bot.peer.wish.name:
-            self.at(perf_counter() + STAGGER, bot.ask)
-        else:
-            bot.ask()
-
-    def come_back(self, bot: TimedBot) -> None:
-        """Connect a bot that was hung up on after a series, at another table. Raises OutOfStep."""
-        bot.wish = replace(bot.wish, table=renamed_table(bot.wish.table))
-        self.remove(bot)
-        self.add(bot)
+        return Report(
+            len(self._bots), rss_before, meters.rss_bytes(self._plan.pid), counted, self.sent, perf_counter()
+        )
 
     def _play(self, seconds: float) -> None:
         """Play for so long. Raises OutOfStep."""
@@ -408,7 +379,7 @@ class Load(TimedLoop):
             now, before, used = perf_counter(), used, time.process_time()
             if not is_busy:
                 self._idle += used - before
-            if now > look and self._plan.is_gateway:  # an original lets one pair play at a time
+            if now > look:
                 look = now + _LOOK_AROUND
                 patience = STILL + 3 * (self.interval or 0.0)
                 still = [bot for bot in self._bots if now - bot.sent_at > patience]
@@ -417,7 +388,7 @@ class Load(TimedLoop):
                     raise OutOfStep(f"{names}; {still[0]} is {still[0].place}")
 
     def _begin(self) -> None:
-        """Let everybody in and play until the games have begun. Raises OutOfStep."""
+        """Connect all bots, and play until all games have begun. Raises OutOfStep."""
         idle, limit = list(self._bots), perf_counter() + STARTING
         wave = max(1, len(idle) // _WAVES)
         for at in range(0, len(idle), wave):
@@ -426,7 +397,7 @@ class Load(TimedLoop):
             self._play(_WAVE)
             while self.is_waiting_for_connections and perf_counter() < limit:
                 self._play(_WAVE)
-        while idle and (self._plan.is_gateway or len(idle) == len(self._bots)):
+        while idle:
             if perf_counter() > limit:
                 raise OutOfStep(f"{len(idle)} of {len(self._bots)} bots had no game within {STARTING:g} s")
             self._play(0.01)
@@ -447,13 +418,13 @@ class Load(TimedLoop):
         begun, server, own, more = self._instant()
         self._play(stretch.seconds)
         ended, server_later, own_later, more_later = self._instant()
-        used = server_later.since(server) if server and server_later else None
+        used = server_later.since(server)
         times = self.times.moves + self.times.lasts
         if not times:
-            limits = f"; the server used {used.cpu:.2f} s and waited {used.waited:.2f} s" if used else ""
+            limits = f"the server used {used.cpu:.2f} s and waited {used.waited:.2f} s"
             bot = self._bots[0]
             raise OutOfStep(
-                f"no move was passed on within {ended - begun:.2f} s{limits}; {bot} is {bot.place}"
+                f"no move was passed on within {ended - begun:.2f} s; {limits}; {bot} is {bot.place}"
             )
         return Counted(
             seconds=ended - begun,
@@ -467,11 +438,7 @@ class Load(TimedLoop):
             more_cpu=[after - before for before, after in zip(more, more_later, strict=True)],
         )
 
-    def _instant(self) -> tuple[float, meters.Used | None, float, Sequence[float]]:
+    def _instant(self) -> tuple[float, meters.Used, float, Sequence[float]]:
         """Return what clocks and meters show: the time, and what server, load and other processes used."""
-        server = None if self._plan.pid is None else meters.used_by(self._plan.pid)
-        more = [used.cpu for pid in self._plan.more if (used := meters.used_by(pid)) is not None]
-        return perf_counter(), server, time.process_time() - self._idle, more
-
-    def _rss(self) -> int | None:
-        return None if self._plan.pid is None else meters.rss_bytes(self._plan.pid)
+        more = [meters.used_by(pid).cpu for pid in self._plan.more]
+        return perf_counter(), meters.used_by(self._plan.pid), time.process_time() - self._idle, more

@@ -9,6 +9,7 @@ import pwd
 import re
 import shutil
 import signal
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -28,9 +29,9 @@ REDIS = ("redis-server", "valkey-server")
 PREFIX = "lab"
 """What the keys of a cluster begin with in Redis."""
 STOPPING = 60.0
-"""Seconds after which a server that was told to stop is killed."""
+"""Seconds after SIGTERM after which a server is killed."""
 LINKING = 10.0
-"""Seconds in which all nodes have to know each other and who pairs."""
+"""Seconds within which all nodes have to be linked, and one has to pair."""
 _LOOK = 0.05
 """Seconds between two looks at something that is waited for."""
 _LINES = 2000
@@ -44,32 +45,11 @@ _USERS = ("postgres", "nobody")
 
 
 async def until(is_so: Callable[[], bool], limit: float) -> bool:
-    """Wait until something is so, at most `limit` seconds; return whether it is."""
+    """Wait until a condition holds, at most `limit` seconds; return whether it does."""
     end = trio.current_time() + limit
     while not (found := is_so()) and trio.current_time() < end:  # noqa: ASYNC110  many things
         await trio.sleep(_LOOK)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """How much of what should not be there a server wrote on stderr."""
-
-    tracebacks: int = 0
-    errors: int = 0
-    """Lines of the level ERROR and above."""
-    controls: int = 0
-    """Characters that a terminal does not show as they are."""
-    size: int = 0
-
-    def since(self, earlier: "Said") -> "Said":
-        """Return what was written since then."""
-        return Said(
-            self.tracebacks - earlier.tracebacks,
-            self.errors - earlier.errors,
-            self.controls - earlier.controls,
-            self.size - earlier.size,
-        )
 
 
 class Log:
@@ -80,7 +60,9 @@ class Log:
 
         Lines with words that are expected count as no errors.
         """
-        self.said = Said()
+        self.said: Counter[str] = Counter()
+        """How many `bytes`, `tracebacks`, `errors` (lines of the level ERROR and above) and `controls`
+        (characters that a terminal does not show as they are)."""
         self.lines: list[str] = []
         """The last ones."""
         self.examples: list[str] = []
@@ -93,21 +75,16 @@ class Log:
         self._rest = b""
 
     def hear(self, data: bytes) -> None:
-        """Take in what was written."""
+        """Read what was written."""
         if self._file is not None:
             with self._file.open("ab") as file:
                 file.write(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
         for raw in lines:
-            line, said = raw.decode(errors="replace"), self.said
+            line = raw.decode(errors="replace")
             errors = bool(_ERROR.match(line)) and not any(words in line for words in self._expected)
             controls, tracebacks = len(_CONTROLS.findall(line)), line.count(_TRACEBACK)
-            self.said = Said(
-                said.tracebacks + tracebacks,
-                said.errors + errors,
-                said.controls + controls,
-                said.size + len(raw) + 1,
-            )
+            self.said.update(tracebacks=tracebacks, errors=errors, controls=controls, bytes=len(raw) + 1)
             if (errors or controls or tracebacks) and len(self.examples) < _EXAMPLES:
                 self.examples.append(repr(line[:200])[1:-1])
             if (match := self._wanted.search(line)) is not None:
@@ -157,7 +134,7 @@ class Gateway:
         self.is_up = True
 
     async def kill(self, *, with_children: bool = False) -> None:
-        """Send SIGKILL, to its own processes too or to it alone, and wait until it has ended."""
+        """Send SIGKILL to the server, and to its child processes if asked for; wait until it has ended."""
         self.is_up = False
         self.deaths += self.server.process.poll() is not None
         for child in children_of(self.pid) if with_children else ():

@@ -155,7 +155,7 @@ def first_cause(error: BaseException) -> BaseException:
 
 @contextmanager
 def many_files() -> Iterator[None]:
-    """Let this process, and those it starts meanwhile, open as many files as they may."""
+    """Raise the limit of open files as far as allowed, for this process and those that it starts."""
     before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     try:

@@ -1,15 +1,15 @@
 """What bots answer: whole games, message for message, and everything that does not belong."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spoken_games import Told, entered, game, move
 from trials import FEW
 
-from conformance.boards import arena_cells, arena_moves, drops, nac4_board
+from conformance.boards import arena_cells, drops, nac4_board
 from conformance.dialects.frames import frame
 from conformance.dialects.nac4 import without_time
 from conformance.dialects.script import DRAWN as DRAWN_GAME
@@ -20,74 +20,6 @@ from conformance.lab.load import MOVES
 
 WRONG = (b"Error NOT_YOUR_TURN", b"YOU_WON", b"not-connected no", b"{}", b"\xff", b"[]")
 DRAWN = DRAWN_GAME.moves
-COLUMNS = tuple(map(int, DRAWN))
-
-
-@dataclass(frozen=True)
-class Told:
-    """A message, and the move that it makes a bot answer."""
-
-    message: bytes
-    column: int | None = None
-
-
-def droidcon_game(*, opens: bool) -> Iterator[Told]:
-    yield Told(b"NEW_GAME")
-    for discs, column in enumerate(COLUMNS):
-        if opens == (discs % 2 == 0):
-            yield Told(b"YOUR_MOVE", column)
-        else:
-            yield Told(b"PUT %d" % column)
-    yield Told(b"DRAW")
-
-
-def nac4_game(*, opens: bool) -> Iterator[Told]:
-    color = "R" if opens else "Y"
-    yield Told(b"newgame me you\r\n" if opens else b"newgame you me\r\n")
-    for discs, column in enumerate(COLUMNS):
-        if opens == (discs % 2 == 0):
-            text = f"genmove {nac4_board(DRAWN[:discs])} {color} Play{color} 42.0\r\n"
-            yield Told(text.encode(), column)
-    yield Told(f"endgame {nac4_board(DRAWN)} {color} Tie Ok\r\n".encode())
-
-
-def arena_game(*, opens: bool, edn: bool) -> Iterator[Told]:
-    for discs in range(MOVES + 1):
-        columns, turn = DRAWN[:discs], 0 if discs == MOVES else 1 + discs % 2
-        fields = {
-            "type": '"state"',
-            "turn": str(turn),
-            "you": "1" if opens else "2",
-            "moves": arena_moves(columns),
-            "state": arena_cells(columns),
-            **({"last-move": columns[-1]} if columns else {}),
-            **({} if turn else {"winner": "0"}),
-        }
-        is_mine = discs < MOVES and opens == (discs % 2 == 0)
-        yield Told(written(fields, edn=edn), COLUMNS[discs] if is_mine else None)
-    yield Told(written({"type": '"end"'}, edn=edn))
-
-
-def written(fields: dict[str, str], *, edn: bool) -> bytes:
-    if edn:
-        return ("{" + ", ".join(f":{key} {value}" for key, value in fields.items()) + "}").encode()
-    return ("{" + ",".join(f'"{key}":{value}' for key, value in fields.items()) + "}").encode()
-
-
-def game(kind: str, *, opens: bool) -> list[Told]:
-    match kind:
-        case "droidcon":
-            return list(droidcon_game(opens=opens))
-        case "nac4":
-            return list(nac4_game(opens=opens))
-        case _:
-            return list(arena_game(opens=opens, edn=kind == "arena-edn"))
-
-
-def entered(kind: str) -> list[Told]:
-    return {"droidcon": [Told(b"SUCCESS"), Told(b"SUCCESS")], "nac4": [Told(b"connected hello me\r\n")]}.get(
-        kind, []
-    )
 
 
 def sent(kind: str, messages: Sequence[Told]) -> bytes:
@@ -100,18 +32,6 @@ def sent(kind: str, messages: Sequence[Told]) -> bytes:
 def server_frame(payload: bytes) -> bytes:
     size = len(payload)
     return b"\x81" + (bytes([size]) if size < 126 else b"\x7e" + size.to_bytes(2, "big")) + payload
-
-
-def move(kind: str, column: int) -> bytes:
-    match kind:
-        case "droidcon":
-            return b"PUT %d\n" % column
-        case "nac4":
-            return frame(b"playmove %d\r\n" % column)
-        case "arena-json":
-            return frame(b'{"type":"move","move":%d}' % column)
-        case _:
-            return frame(b'{:type "move", :move %d}' % column)
 
 
 def test_the_game_is_one() -> None:
@@ -199,7 +119,7 @@ def test_last_move_of_a_game_and_first_of_the_next_may_come_together(kind: str) 
     reading, _ = readings.read(
         place, sent(kind, [last, *ends, *second[: 3 if kind == "droidcon" else 2]]), "me"
     )
-    assert (reading.told, reading.outcome, reading.move) == (2, Outcome.DRAWN, move(kind, COLUMNS[1]))
+    assert (reading.told, reading.outcome, reading.move) == (2, Outcome.DRAWN, move(kind, DRAWN[1]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -333,3 +253,16 @@ def test_nobody_loses_on_time_where_bots_are_not_timed(kind: str) -> None:
         assert step is not None
         place = step.place
     assert script.advance(place, lost.get(kind, state("", 1, turn=0, winner=2)), "me") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "opening"),
+    [
+        ("nac4", frame(b"connect me secret\r\n")),
+        ("droidcon", b"NAME me secret\nJOIN here\n"),
+        ("arena-json", frame(b'{"type":"start","id":"me","against":null,"token":"secret"}')),
+        ("arena-edn", frame(b'{:type "start", :id "me", :against nil :token "secret"}')),
+    ],
+)
+def test_token_stands_where_a_dialect_has_it(kind: str, opening: bytes) -> None:
+    assert script_of(kind).opening(Wish("me", table="here", token="secret")) == opening

@@ -1,12 +1,9 @@
 """Engines: positions of kinds, the share of moves that keep their value, and how often a test is wrong."""
 
-import json
 import operator
-from pathlib import Path
 
 import pytest
 
-from conformance.__main__ import main
 from conformance.lab.engines import KINDS, Chances, Position, errors, moved, positions, shares
 from gateway.game.board import Board, board_at
 from gateway.match.elo import SCORES, expected
@@ -52,21 +49,6 @@ def test_share_is_that_of_the_moves_that_keep_the_value() -> None:
     assert (found["begin-easy"], found["end-easy"], found["all"]) == (50.0, 100.0, 75.0)
 
 
-@pytest.mark.lab
-def test_perfect_player_keeps_all_values(tmp_path: Path) -> None:
-    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
-    report = tmp_path / "report.json"
-    words = ["--positions", "2", "--engines", "perfect,random", "--think", "0.01", "--json", str(report)]
-    assert main(["engines", "strength", *words]) == 0
-    rows = json.loads(report.read_text())["rows"]
-    assert {row["found"] for row in rows if "perfect" in row["part"] and row["what"] != "s a move"} == {100.0}
-
-
-def test_engine_that_there_is_not_is_a_wrong_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["engines", "strength", "--engines", "deep"]) == 2
-    assert "there is no engine 'deep'" in capsys.readouterr().err
-
-
 # Matches that nobody plays.
 
 
@@ -89,8 +71,3 @@ def test_verdicts_are_wrong_as_rarely_as_promised(model: str, times: int) -> Non
     assert zero <= 0.1
     assert one <= 0.1
     assert 10 < pairs < 100
-
-
-@pytest.mark.parametrize(("elo1", "status"), [("150", 0), ("much", 2)])
-def test_simulation_says_how_often_a_test_is_wrong(elo1: str, status: int) -> None:
-    assert main(["engines", "sprt", "--times", "30", "--elo1", elo1, "--seed", "1"]) == status

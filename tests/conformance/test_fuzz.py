@@ -1,7 +1,5 @@
 """Every reader stands whatever it is given, and the hunt tells of one that does not."""
 
-import json
-import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import islice
@@ -15,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds.hub import Heard
 
-from conformance.__main__ import main
-from conformance.lab.fuzz import judge, visits
-from conformance.lab.fuzz.targets import GOALS, TARGETS, Target
+from conformance.lab.fuzz import command as judge
+from conformance.lab.fuzz import visits
+from conformance.lab.fuzz.readers import GOALS, TARGETS, Target
 from conformance.lab.texts import EDN_PIECES, FRAMES, PIECES, hard_texts, repeated, talk_for
 from conformance.lab.workers import worker
 from gateway.game.encoding import decode_command, decode_event
@@ -137,7 +135,7 @@ def test_visit_plays_a_game_to_its_end(first: int, second: int, monkeypatch: pyt
 
 def test_lines_that_depend_on_their_pieces_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = iter(["a", "b"])
-    monkeypatch.setattr("conformance.lab.fuzz.texts.Lines.end", lambda self: [next(ends)])
+    monkeypatch.setattr("conformance.lab.fuzz.readers.Lines.end", lambda self: [next(ends)])
     with pytest.raises(AssertionError):
         TARGETS["lines"].try_(b"NAME ann\n")
 
@@ -151,20 +149,6 @@ def test_judge_tells_the_worst_of_each_length_and_what_is_kept() -> None:
     assert worst.keys() == {4096, 65_536}
     assert len(kept) == 2 * (1 + judge.ROUNDS)
     assert judge.judged(Target(kept.append, lambda _: iter(()), 1), [b"a"])[0] == {}
-
-
-def test_without_atheris_a_line_says_what_to_install(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "atheris", None)
-    assert main(["fuzz"]) == 1
-    assert capsys.readouterr().err == "conformance: fuzzing needs atheris: pip install '.[fuzz]'\n"
-
-
-@pytest.mark.parametrize("words", [["--inputs", "0"], ["--only", "nac5"], ["more"]])
-def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fuzz", *words]) == 2
-    assert capsys.readouterr().err.endswith("(--help tells more)\n")
 
 
 # The hunt.
@@ -218,14 +202,3 @@ async def test_hunt_goes_on_behind_a_fault_and_tells_the_first_of_each_place(
     (fault,) = short.faults
     assert fault.startswith("KeyError in faulty_hunt.py, line ")
     assert any((tmp_path / "inputs").glob("slow-300-*"))
-
-
-@pytest.mark.lab
-def test_short_hunt_finds_nothing(tmp_path: Path) -> None:
-    """How fast it is here is no matter of this test, nor what a busy machine takes for 64 KB."""
-    pytest.importorskip("atheris")
-    file = tmp_path / "fuzz.json"
-    main(["fuzz", "--inputs", "2000", "--only", "arena", "--json", str(file)])
-    found = {row["what"]: row["found"] for row in json.loads(file.read_text())["rows"]}
-    assert found["inputs"] >= 2000
-    assert found["faults"] == 0

@@ -7,23 +7,12 @@ from time import perf_counter
 
 import pytest
 
-from conformance.dialects.script import DRAWN, OutOfStep, Phase, Wish
-from conformance.lab.bots import Readings, script_of
+from conformance.dialects.script import DRAWN, OutOfStep, Wish
+from conformance.lab.bots import BotError, Readings, script_of
 from conformance.lab.load import MOVES, TimedBot, TimedLoop
 from conformance.targets import Address
 
 COLUMNS = tuple(map(int, DRAWN.moves))
-
-
-class Alone(TimedLoop):
-    """A loop that notes what it is asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.came_back = 0
-
-    def come_back(self, bot: TimedBot) -> None:
-        self.came_back += 1
 
 
 def bot_at(port: int, loop: TimedLoop, name: str = "a") -> TimedBot:
@@ -35,7 +24,7 @@ class Table:
     """A Droidcon bot, and the server's end of its connection."""
 
     def __init__(self) -> None:
-        self.friends = Alone()
+        self.friends = TimedLoop()
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.bot = bot_at(listener.getsockname()[1], self.friends)
             self.number = self.bot.connect()
@@ -95,15 +84,6 @@ def test_last_move_and_first_of_the_next_game_count_for_two(table: Table) -> Non
     assert table.heard() == b"PUT %d\n" % COLUMNS[1]
 
 
-def test_bot_counts_as_still_from_when_it_has_connected() -> None:
-    before = perf_counter()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        bot = bot_at(listener.getsockname()[1], Alone())
-        bot.connect()
-        bot.close()
-    assert bot.sent_at >= before
-
-
 def test_torn_message_is_read_when_it_is_whole_and_not_remembered(table: Table) -> None:
     table.tell(b"SUCC")
     table.tell(b"ESS\nSUCCESS\nNEW_GAME\nYOUR_")
@@ -111,11 +91,11 @@ def test_torn_message_is_read_when_it_is_whole_and_not_remembered(table: Table) 
     assert table.heard() == b"PUT %d\n" % COLUMNS[0]
     readings = table.bot.readings
     assert [readings.known(place) for place in (readings.script.start, table.bot.place)] == [{}, {}]
-
-
-def test_chunk_is_remembered_for_all_of_the_kind(table: Table) -> None:
-    table.tell(b"SUCCESS\n")
-    assert list(table.bot.readings.known(table.bot.readings.script.start)) == [b"SUCCESS\n"]
+    whole = Table()
+    whole.tell(b"SUCCESS\n")
+    assert list(whole.bot.readings.known(whole.bot.readings.script.start)) == [b"SUCCESS\n"]
+    whole.server.close()
+    whole.bot.close()
 
 
 def test_known_chunk_behind_a_torn_message_is_read_as_its_end(table: Table) -> None:
@@ -150,45 +130,50 @@ def test_paced_move_waits_until_it_is_due(table: Table) -> None:
     assert bot.due == bot.peer.due + 1000.0
 
 
-def test_two_moves_of_one_player_are_an_interval_apart_too(table: Table) -> None:
-    bot = paced(table, 1.0, 10.0)
-    bot.due = 11.0
-    bot.send_in_turn(b"move", 11.2, 1.0)
-    assert bot.due == 12.0
-
-
-def test_move_that_is_late_is_sent_at_once_and_its_pair_keeps_its_beat(table: Table) -> None:
-    bot = paced(table, 1.0, 10.25)
-    bot.send_in_turn(b"move", 11.75, 1.0)
-    table.friends.turn(0.0)
-    assert (table.heard(), bot.due) == (b"move", 11.25)
-
-
-def test_turns_that_were_missed_are_not_made_up_for(table: Table) -> None:
-    bot = paced(table, 1.0, 10.25)
-    bot.send_in_turn(b"move", 15.75, 1.0)
-    assert bot.due == 15.25
-
-
-def test_hang_up_behind_a_series_is_no_error(table: Table) -> None:
-    table.play_to_the_last_move()
-    table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
+@pytest.mark.parametrize(
+    ("is_first", "what"),
+    [(True, "was hung up on .* waiting for a game"), (False, "was hung up on between two games")],
+)
+def test_hang_up_is_an_error(is_first: bool, what: str, table: Table) -> None:
+    if is_first:
+        table.tell(b"SUCCESS\nSUCCESS\n")
+    else:
+        table.play_to_the_last_move()
+        table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
     table.server.shutdown(socket.SHUT_WR)
-    table.wait()
-    assert table.friends.came_back == 1
-
-
-def test_hang_up_before_the_first_game_is_an_error(table: Table) -> None:
-    table.tell(b"SUCCESS\nSUCCESS\n")
-    assert table.bot.place.phase is Phase.WAITING
-    table.server.shutdown(socket.SHUT_WR)
-    with pytest.raises(OutOfStep, match=r"droidcon bot a was hung up on .* waiting for a game"):
+    with pytest.raises(BotError, match=f"droidcon bot a {what}"):
         table.wait()
 
 
-def test_nothing_to_read_is_no_error(table: Table) -> None:
-    table.bot.ready()
-    assert table.bot.place == table.bot.readings.script.start
+@pytest.mark.parametrize(
+    ("own", "peers", "now", "due"),
+    [
+        (11.0, 10.0, 11.2, 12.0),  # two moves of one player are an interval apart too
+        (0.0, 10.25, 11.75, 11.25),  # a move that is late keeps the beat of its pair
+        (0.0, 10.25, 15.75, 15.25),  # turns that were missed are not made up for
+    ],
+)
+def test_move_is_due_an_interval_after_the_latest_of_its_pair(
+    own: float, peers: float, now: float, due: float, table: Table
+) -> None:
+    bot = paced(table, 1.0, peers)
+    bot.due = own
+    bot.send_in_turn(b"move", now, 1.0)
+    assert bot.due == due
+
+
+@pytest.mark.parametrize(
+    ("games", "closed", "sent"),
+    [(1, -1000, 0), (0, -9000, -1000)],
+    ids=["its sender has gone on to the next game", "its sender waits for the result"],
+)
+def test_result_is_timed_from_the_last_move(games: int, closed: int, sent: int, table: Table) -> None:
+    table.play_to_the_last_move()
+    peer, now = peer_of(table), perf_counter()
+    peer.games, peer.closed_at, peer.sent_at = games, now + closed, now + sent
+    table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
+    times = table.friends.times
+    assert 1000 < times.results[0] == times.lasts[0] < 1100
 
 
 def test_server_that_does_not_read_is_an_error(table: Table) -> None:
@@ -201,25 +186,6 @@ def peer_of(table: Table) -> TimedBot:
     table.bot.peer = bot_at(1, table.friends, "b")
     table.bot.peer.sent_at = 0.0
     return table.bot.peer
-
-
-def test_result_is_timed_from_the_last_move_though_its_sender_has_gone_on(table: Table) -> None:
-    table.play_to_the_last_move()
-    peer = peer_of(table)
-    before = perf_counter()
-    # It was told already, and has made the first move of the next game just now.
-    peer.games, peer.closed_at, peer.sent_at = 1, before - 1000, before
-    table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
-    tally = table.friends.times
-    assert 1000 < tally.results[0] == tally.lasts[0] < 1100
-
-
-def test_result_is_timed_from_the_last_move_of_the_same_game(table: Table) -> None:
-    table.play_to_the_last_move()
-    peer = peer_of(table)
-    peer.closed_at, peer.sent_at = 0.0, perf_counter() - 1000
-    table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
-    assert 1000 < table.friends.times.results[0] < 1100
 
 
 def test_last_move_that_comes_before_its_result_is_counted_once(table: Table) -> None:

@@ -1,5 +1,6 @@
-"""Processes of jobs, and that of timed bots: other servers, and servers that misbehave."""
+"""Processes of jobs, and that of timed bots at servers that misbehave."""
 
+import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -8,11 +9,9 @@ import pytest
 import trio
 import trio_websocket
 from runner_fakes import tcp_server, websocket_server
-from worlds.server import EVERY_PORT, Served, served
 
-from conformance.lab.load import COUPLES, Plan, Stretch, by_kind, played
+from conformance.lab.load import COUPLES, Plan, Stretch, played
 from conformance.lab.workers import LoadError, run
-from conformance.launch import running
 from conformance.targets import Address
 
 
@@ -24,31 +23,8 @@ async def test_process_of_a_job_imports_nothing_from_the_current_folder(
     assert await run(len, "abc") == 3
 
 
-@pytest.fixture(scope="module")
-def short_series() -> Iterator[Served]:
-    with served(*EVERY_PORT, "--rounds", "1", "--games-per-pair", "0") as gateway:
-        yield gateway
-
-
-@pytest.mark.lab
-@pytest.mark.parametrize("kind", ["droidcon", "nac4", "arena-json", "arena-edn"])
-async def test_any_server_is_measured_as_its_dialect_has_it(kind: str, short_series: Served) -> None:
-    """With as few rounds and no tables: bots come back, meet anyone, or wish for each other."""
-    address = Address("127.0.0.1", short_series.port(kind.partition("-")[0]))
-    for seconds in (0.2, 1.0, 10.0):  # until a game is over, on any machine
-        with suppress(LoadError):
-            report = await played(outside(kind, address, 3, seconds))
-            if report.stretches[0].games > 0:
-                break
-    assert [counted.server for counted in report.stretches] == [None, None]
-    assert all(counted.moves > 0 for counted in report.stretches)
-    assert all(0 < counted.load_cpu < counted.seconds for counted in report.stretches)
-    assert report.stretches[0].games > 0
-
-
-def outside(kind: str, address: Address, pairs: int = 1, seconds: float = 0.2) -> Plan:
-    stretches = [Stretch(seconds, None, 0.1), Stretch(seconds, 200, 0.1)]
-    return Plan(COUPLES[kind], pairs, {kind: address}, stretches, is_gateway=False)
+def outside(kind: str, address: Address) -> Plan:
+    return Plan(COUPLES[kind], 1, {kind: address}, [Stretch(0.2, None, 0.1)], os.getpid())
 
 
 async def complaint(plan: Plan) -> str:
@@ -121,10 +97,3 @@ async def test_server_that_is_not_there_ends_the_run() -> None:
     async with tcp_server(trio.aclose_forcefully) as address:
         pass
     assert "cannot connect" in await complaint(outside("droidcon", address))
-
-
-@pytest.mark.lab
-async def test_process_that_is_not_there_ends_the_run() -> None:
-    async with running(["--rounds", "1000"]) as server:
-        plan = Plan(COUPLES["droidcon"], 1, by_kind(server), [Stretch(0.2)], pid=2**22 + 1)
-        assert await complaint(plan) == f"there is no process {2**22 + 1}"

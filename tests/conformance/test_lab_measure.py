@@ -1,102 +1,22 @@
-"""What is measured: one short run of each scenario, and the arithmetic behind its figures."""
+"""What is measured: the turns of two servers, and the arithmetic behind figures."""
 
 import json
-import sys
+import math
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
-from conformance.__main__ import main
 from conformance.lab.bots import couple
 from conformance.lab.crowds import NAMES, renamed
-from conformance.lab.measure.bench import transports
-from conformance.lab.measure.command import measured
-from conformance.lab.measure.growth import points_up_to
-from conformance.lab.measure.page import Move, Sightings, delays
-from conformance.lab.measure.scenario import Part, Scenario
-from conformance.lab.measure.store import slower
-from conformance.lab.measure.web import allowed
+from conformance.lab.measure.beside import Move, Sightings, allowed, delays
+from conformance.lab.measure.moves import points_up_to, slower, transports
+from conformance.lab.measure.scenario import Part, Scenario, measured
 from conformance.lab.report import Row
-from conformance.lab.servers import redis_program
 from conformance.lab.workers import LoadError
 from conformance.launch import COMMAND
 
-SHORT = {
-    "bench": "--pairs 4 --seconds 0.2 --rate 200 --only mix",
-    "store": "--pairs 4 --seconds 0.2 --rate 200 --only droidcon",
-    "web": "--pairs 4 --games 60 --seconds 1 --rate 400 --only pages --times 1",
-    "page": "--pairs 3 --rate 60 --viewers 2 --visitors 20 --seconds 0.5 --deaf 0.1 --times 1",
-    "growth": "--games 21 --rate 200 --waiting 30 --many 60 --seconds 0.2 --times 1",
-    "house": "--games 2 --seconds 1 --player aimafast",
-    "cluster": "--games 4 --rate 200 --players 24 --seconds 0.2 --times 1 --only droidcon,pairing",
-}
 GAME = {"game": "9k3fm-00002a", "table": "t1", "round": 2, "moves": "33"}
-
-
-@pytest.mark.lab
-@pytest.mark.parametrize("scenario", SHORT)
-def test_short_run_finds_all_figures(scenario: str, tmp_path: Path) -> None:
-    """How fast it is here is no matter of this test, only whether the status tells."""
-    if scenario == "cluster" and redis_program() is None:
-        pytest.skip("no Redis server here")
-    file = tmp_path / "report.json"
-    status = main(["measure", scenario, *SHORT[scenario].split(), "--json", str(file)])
-    rows = json.loads(file.read_text())["rows"]
-    assert [row["part"] for row in rows if row["what"] == "could not be measured"] == []
-    assert status == int(any(row["missed"] for row in rows))
-
-
-@pytest.mark.lab
-def test_server_beside_another_is_measured_in_turns(tmp_path: Path) -> None:
-    file = tmp_path / "report.json"
-    main(
-        [
-            "measure",
-            "growth",
-            "--only",
-            "start",
-            "--times",
-            "1",
-            "--beside",
-            sys.executable,
-            "--json",
-            str(file),
-        ]
-    )
-    rows = json.loads(file.read_text())["rows"]
-    assert all(row["found"] > 0 and row["beside"] > 0 for row in rows)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        [],
-        ["chess"],
-        ["growth", "--only", "chess"],
-        ["growth", "--times", "0"],
-        ["bench", "--pairs", "0"],
-        ["bench", "--pid", "1"],
-        ["bench", "--against", "chess", "127.0.0.1:1"],
-        ["bench", "--against", "nac4", "nowhere"],
-        ["bench", "--against", "nac4", "127.0.0.1:1", "--only", "nac4"],
-        ["store", "--db", "none"],
-        ["page", "--visitors", "none"],
-        ["house", "--beside", "no-such-python"],
-        ["web", "--db", "games.db", "--beside", sys.executable],
-    ],
-)
-def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["measure", *words]) == 2
-    assert "conformance: " in capsys.readouterr().err
-
-
-def test_part_that_cannot_be_measured_misses_its_goal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["measure", "bench", "--against", "droidcon", "127.0.0.1:1", "--seconds", "0.1"]) == 1
-    told = capsys.readouterr()
-    assert "cannot connect" in told.err
-    assert "could not be measured" in told.out
 
 
 async def test_two_servers_are_measured_in_the_one_order_and_then_in_the_other() -> None:
@@ -123,13 +43,13 @@ def test_ratio_of_a_mix_weighs_the_transports_by_connections() -> None:
         ([1.0, 1.2], [1.3, 1.5], 1.4 / 1.1),
         ([1.0, 1.4], [1.3, 1.7], 1.0),  # not in every run
         ([1.0, 1.4], [0.6, 0.6], 0.5),
-        ([1.0, None], [None, None], None),
+        ([1.0, 2.0], [math.nan, math.nan], math.nan),
     ],
 )
 def test_play_is_slower_only_where_every_run_says_so(
-    before: list[float | None], after: list[float | None], found: float | None
+    before: list[float], after: list[float], found: float
 ) -> None:
-    assert slower(before, after) == (None if found is None else pytest.approx(found))
+    assert slower(before, after) == pytest.approx(found, nan_ok=True)
 
 
 @pytest.mark.parametrize(("quiet", "most"), [(1.0, 3.0), (10.0, 15.0)])

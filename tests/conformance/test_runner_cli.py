@@ -153,12 +153,6 @@ def test_documents_that_number_badly_are_told(places: Places, capsys: pytest.Cap
     )
 
 
-def test_no_documents_at_all_is_no_success(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
-    empty = places.transcripts.parent / "nothing"
-    assert main(["--check"], Places(places.transcripts, empty)) == 1
-    assert capsys.readouterr().out == f"The clause check found:\n  no PROTOCOL.md under {empty}\n"
-
-
 def test_broken_transcript_fails_and_the_others_are_played(
     places: Places, write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,29 +233,52 @@ def test_target_is_played_against_as_given(
     assert capsys.readouterr().out.endswith("\n1 passed, 0 failed, 0 skipped\n")
 
 
-def test_server_that_does_not_start_is_told_with_its_stderr(
-    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("steps", "needs", "trouble", "counts"),
+    [
+        (
+            GREETED,
+            "--refuse",
+            "the server started with --refuse exited with status 2 before it named its three addresses;"
+            " its stderr:\nno such option: --refuse",
+            "0 passed, 0 failed, 1 skipped",
+        ),
+        (
+            GREETED,
+            "--mute",
+            "the server started with --mute did not name its three addresses within 1 s; its stderr is empty",
+            "0 passed, 0 failed, 1 skipped",
+        ),
+        (
+            f"{GREETED}a > DIE\na closed\n",
+            "",
+            "the server died with status 7 while transcripts were played; its stderr:\ndying as asked",
+            "1 passed, 0 failed, 0 skipped",
+        ),
+        (
+            GREETED,
+            "--sour",
+            "the server started with --sour exited with status 3 after SIGTERM; its stderr is empty",
+            "1 passed, 0 failed, 0 skipped",
+        ),
+    ],
+    ids=["refuses to start", "names no address", "dies", "stops with an error"],
+)
+def test_server_that_misbehaves_is_told_with_its_stderr(
+    steps: str,
+    needs: str,
+    trouble: str,
+    counts: str,
+    places: Places,
+    write: Write,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    write("plain", GREETED, "needs --refuse\n", clause="1.1 1.2")
+    if needs == "--mute":
+        monkeypatch.setattr(launch, "START_SECONDS", 1.0)
+    write("plain", steps, f"needs {needs}\n" if needs else "", clause="1.1 1.2")
     assert main([], places) == 1
-    assert capsys.readouterr().out.endswith(
-        "TROUBLE: the server started with --refuse exited with status 2 before it named its three addresses;"
-        " its stderr:\nno such option: --refuse\n"
-        "\n"
-        "0 passed, 0 failed, 1 skipped\n"
-    )
-
-
-def test_server_that_names_no_addresses_is_not_waited_for_for_ever(
-    places: Places, write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(launch, "START_SECONDS", 0.1)
-    write("plain", GREETED, "needs --mute\n", clause="1.1 1.2")
-    assert main([], places) == 1
-    assert (
-        "TROUBLE: the server started with --mute did not name its three addresses within 0.1 s;"
-        " its stderr is empty\n"
-    ) in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith(f"TROUBLE: {trouble}\n\n{counts}\n")
 
 
 async def test_no_password_of_a_database_is_said() -> None:
@@ -271,31 +288,6 @@ async def test_no_password_of_a_database_is_said() -> None:
             ["--db", "postgresql://me:secret@here/c4"], [sys.executable, "-c", "exit(3)"]
         ):
             pass
-
-
-def test_server_that_dies_is_told_with_its_stderr(
-    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write("death", GREETED + "a > DIE\na closed\n", clause="1.1 1.2")
-    assert main([], places) == 1
-    assert capsys.readouterr().out.endswith(
-        "TROUBLE: the server died with status 7 while transcripts were played;"
-        " its stderr:\ndying as asked\n"
-        "\n"
-        "1 passed, 0 failed, 0 skipped\n"
-    )
-
-
-def test_server_that_stops_with_an_error_is_told(
-    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write("plain", GREETED, "needs --sour\n", clause="1.1 1.2")
-    assert main([], places) == 1
-    assert capsys.readouterr().out.endswith(
-        "TROUBLE: the server started with --sour exited with status 3 after SIGTERM; its stderr is empty\n"
-        "\n"
-        "1 passed, 0 failed, 0 skipped\n"
-    )
 
 
 def test_reports_for_machines_say_the_same(
@@ -383,10 +375,15 @@ def test_bad_usage_is_one_line_and_status_2(
     assert captured.err == f"conformance: {message} (--help tells more)\n"
 
 
-def test_no_transcripts_at_all_is_bad_usage(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_to_play_or_to_check_is_no_success(
+    places: Places, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([], places) == 2
     expected = f"conformance: there are no transcripts in {places.transcripts} (--help tells more)\n"
     assert capsys.readouterr().err == expected
+    empty = places.transcripts.parent / "nothing"
+    assert main(["--check"], Places(places.transcripts, empty)) == 1
+    assert capsys.readouterr().out == f"The clause check found:\n  no PROTOCOL.md under {empty}\n"
 
 
 def lab_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str) -> str:
@@ -426,8 +423,7 @@ def test_every_command_of_the_laboratory_is_there(module: str) -> None:
 
 
 def test_command_runs_as_a_module() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "conformance", "--nonsense"], capture_output=True, text=True, check=False
-    )
+    words = [sys.executable, "-m", "conformance", "--nonsense"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "conformance: unrecognized arguments: --nonsense (--help tells more)\n"

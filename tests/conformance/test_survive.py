@@ -1,11 +1,7 @@
-"""Servers that break: games to play, a verdict, short runs, and gateways that break their word."""
+"""Servers that break: the games to play, and verdicts on what players received and what is stored."""
 
-import json
-import sys
-import tempfile
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -15,29 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.__main__ import main
 from conformance.boards import CELLS, COLUMNS, ROWS, drops
 from conformance.dialects.script import Game, Outcome, Wish
-from conformance.lab.report import Row
-from conformance.lab.servers import Gateway, redis_program
-from conformance.lab.survive.command import EXPECTED, PLAYS, survive
-from conformance.lab.survive.faults import PAIRED, Measured, Scene
-from conformance.lab.survive.games import LENGTH, Result, course, integrity, stored_in
-from conformance.lab.survive.lobby import Told, Visitor, agreement
-from conformance.lab.survive.players import Course, Load, Player
-from conformance.lab.survive.verdict import Verdict, judge
+from conformance.lab.servers import Gateway
+from conformance.lab.survive.command import EXPECTED, PAIRED, Measured, Scene
+from conformance.lab.survive.lobby import Told, Visit, agreement
+from conformance.lab.survive.players import LENGTH, Course, Load, Player, Result, course
+from conformance.lab.survive.verdict import Verdict, judge, stored_in
 from conformance.lab.workers import LoadError
-from conformance.launch import COMMAND
 
-needs_cluster = pytest.mark.skipif(
-    redis_program() is None
-    or find_spec("psycopg") is None
-    or not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")),
-    reason="there is no Redis, no PostgreSQL, or not the extra `postgres`",
-)
 LOBBY_GAME = Result("ann", "bob", Game("0101010", 1, "four"))
 LOST_GAME = Result("ann", "bob", Game("0101010", 2, "four"))
-KILLS = "--pairs 6 --results 12 --within 0.001 --seed 9"
 
 # The games.
 
@@ -70,16 +54,6 @@ def test_games_end_as_they_say_and_not_before(seed: str, is_left: bool) -> None:
                 assert (ends, len(game.moves), game.winner) == (set(), CELLS, 0)
             case "left":
                 assert (ends, game.winner) == (set(), 2 - len(game.moves) % 2)  # whoever moved last
-
-
-def test_courses_differ_and_have_every_end() -> None:
-    courses = {course(str(seed), is_left=False) for seed in range(200)}
-    assert len(courses) == 200
-    assert {(game.reason, game.winner) for games in courses for game in games} == {
-        *(("four", winner) for winner in (1, 2)),
-        *(("left", winner) for winner in (1, 2)),
-        ("full", 0),
-    }
 
 
 # The verdict.
@@ -149,123 +123,28 @@ def test_winner_that_is_stored_as_none_is_found(winner: int, found: dict[str, in
     assert troubles(judged(("left", None), STOPPED, winner=winner)) == found
 
 
+@pytest.mark.parametrize(
+    ("kind", "reason", "found"),
+    [
+        ("droidcon", "aborted", {}),  # it has no word for a game without a winner
+        ("droidcon", "stopped", {"told differently": 1}),
+        ("nac4", "aborted", {"told differently": 1}),
+    ],
+)
+def test_winner_of_an_aborted_game_is_announced_where_a_dialect_has_no_other_word(
+    kind: str, reason: str, found: dict[str, int]
+) -> None:
+    cut_off = Game(WON.moves[:1], 0, reason)
+    assert troubles(judged(("left", None), cut_off, kind=kind, winner=1)) == found
+
+
 def test_game_that_was_cut_off_is_strange_where_none_may_be() -> None:
     assert troubles(judged((None, None), STOPPED, LEFT, may_be_cut=False)) == {"stored and not played": 1}
-
-
-def test_integrity_is_that_of_a_file_of_sqlite(tmp_path: Path) -> None:
-    other = tmp_path / "letter.txt"
-    other.write_text("Dear reader, " * 100)
-    assert integrity(str(other)) == "file is not a database"
 
 
 async def test_database_that_is_not_there_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="export"):
         await stored_in(str(tmp_path / "none.db"), "x")
-
-
-# Runs.
-
-
-def figures(file: Path) -> dict[str, float]:
-    return {row["what"]: row["found"] for row in json.loads(file.read_text())["rows"]}
-
-
-@pytest.mark.lab
-@pytest.mark.parametrize("words", [f"kills {KILLS}", "drains --pairs 12 --results 20 --within 0.01 --seed 9"])
-def test_short_run_finds_all_that_was_told_and_leaves_nothing(
-    words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    status = main(["survive", *words.split(), "--times", "1", "--json", str(tmp_path / "x.json")])
-    out, err = capsys.readouterr()
-    assert status == 0, out + err
-    assert figures(tmp_path / "x.json")["results told"] > 0
-    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
-
-
-@pytest.mark.thorough
-@needs_cluster
-def test_short_run_of_a_cluster_shows_every_goal_met(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    words = "--times 1 --only kill-holding --pairs 9 --results 5 --seed 3"
-    status = main(["survive", "cluster", *words.split(), "--json", str(tmp_path / "x.json")])
-    out, err = capsys.readouterr()
-    assert status == 0, out + err
-    assert figures(tmp_path / "x.json")["all paired within, from its end"] > 0
-
-
-BREAKS_ITS_WORD = """
-import sys
-from gateway.__main__ import main
-from gateway.server import app
-async def drain(*_):
-    pass
-app.drain = drain
-sys.exit(main())
-"""
-STORES_NOTHING_MORE = """
-import sys, trio
-from gateway.__main__ import main
-from gateway.store import open_games, process
-open_games.OpenGames.is_open = lambda self, game: False
-first = process.StoreProcess.write
-async def write(self, batch):
-    process.StoreProcess.write = never
-    return await first(self, batch)
-async def never(self, batch):
-    await trio.sleep_forever()
-process.StoreProcess.write = write
-sys.exit(main())
-"""
-
-
-async def broken(name: str, program: str, place: Path, pairs: int) -> dict[str, Row]:
-    """Return what is found of a gateway that breaks its word, by what it is."""
-    play = PLAYS[name]
-    only = ["drain"] if name == "drains" else ["kill-all"]
-    options = Namespace(times=1, pairs=pairs, results=20, within=0.001, seed="22", only=only)
-    command = (sys.executable, "-c", program, *COMMAND[3:])
-    rows, _ = await survive(play, options, str(place), command)
-    return {row.what: row for row in rows}
-
-
-@pytest.mark.lab
-async def test_gateway_that_cuts_games_off_is_found_out(tmp_path: Path) -> None:
-    rows = await broken("drains", BREAKS_ITS_WORD, tmp_path / "x.db", 24)
-    assert rows["troubles"].is_missed
-
-
-@pytest.mark.lab
-async def test_results_that_were_told_and_never_stored_are_found(tmp_path: Path) -> None:
-    rows = await broken("kills", STORES_NOTHING_MORE, tmp_path / "x.db", 6)
-    assert rows["told and not stored"].is_missed
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        [],
-        ["chess"],
-        ["kills", "--times", "0"],
-        ["kills", "--only", "drain"],
-        ["kills", "--db", "postgresql://localhost/c4"],
-        ["cluster", "--db", "x.db"],
-        ["drains", "more"],
-        ["lobby", "--each", "0"],
-    ],
-)
-def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["survive", *words]) == 2
-    assert "conformance: " in capsys.readouterr().err
-
-
-def test_database_that_does_not_open_is_status_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    database = tmp_path / "letter.txt"
-    database.write_text("Dear reader")
-    assert main(["survive", "kills", "--db", str(database)]) == 1
-    assert "letter.txt" in capsys.readouterr().err
 
 
 # What is measured, and the lobby.
@@ -292,10 +171,9 @@ async def test_pair_that_does_not_meet_misses_a_goal(autojump_clock: object) -> 
 def test_what_is_told_in_a_lobby_is_held_against_what_is_stored(
     stored: list[Result], differences: list[str]
 ) -> None:
-    ann, bob = Visitor(("droidcon", 0), "ann", LOBBY_GAME.game), Visitor(("nac4", 1), "bob", LOBBY_GAME.game)
-    ann.told = [Told("ann", True, Outcome.WON, None)]
-    bob.told = [Told("bob", False, Outcome.LOST, "ann")]
-    found = agreement([ann, bob], stored)
+    ann = Visit(("droidcon", 0), [Told("ann", True, Outcome.WON, None)])
+    bob = Visit(("nac4", 1), [Told("bob", False, Outcome.LOST, "ann")])
+    found = agreement({"ann": ann, "bob": bob}, stored, LOBBY_GAME.game)
     assert [line.partition(":")[0] for line in found.differences] == differences
     assert found.met == ({(ann.origin, bob.origin)} if stored else set())
 

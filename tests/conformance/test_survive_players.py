@@ -1,6 +1,5 @@
 """Clients that note results: whole courses in every dialect, opponents who left, what does not belong."""
 
-import json
 import os
 import socket
 import struct
@@ -10,108 +9,40 @@ from typing import cast
 
 import pytest
 import trio
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from trials import FEW
+from spoken_games import entered, game, move
 
 from conformance.boards import arena_cells, nac4_board
 from conformance.dialects.frames import frame
 from conformance.dialects.script import Game, OutOfStep, Wish
 from conformance.lab.bots import PLAIN
 from conformance.lab.servers import Gateway
-from conformance.lab.survive.games import Result
-from conformance.lab.survive.players import COUPLES, Load, Player
+from conformance.lab.survive.players import COUPLES, Load, Player, Result
 from conformance.targets import Address
 
 WON = Game("0101010", 1, "four")
 LOST = Game("11203040", 2, "four")
 LEFT = Game("012", 1, "left")
 COURSES = ((WON, LOST, LEFT), (LOST, WON, Game("0123", 2, "left")))
-WRONG = (b"Error NOT_YOUR_TURN", b"PUT 6", b"DRAW", b"not-connected no", b"{}", b"\xff", b"[]", b"", b"PUT")
 
-Told = tuple[bytes, bytes]
 """A message, and what is answered."""
 
 
-def put(player: str, column: str) -> bytes:
-    words = {"droidcon": f"PUT {column}\n", "nac4": f"playmove {column}\r\n"}
-    data = words.get(player, f'{{"type":"move","move":{column}}}').encode()
-    return data if player == "droidcon" else frame(data)
+START = frame(b'{"type":"start","id":"me","against":null}')
 
 
-def droidcon_game(game: Game, *, opens: bool) -> Iterator[Told]:
-    yield b"NEW_GAME", b""
-    for discs, column in enumerate(game.moves):
-        if opens == (discs % 2 == 0):
-            yield b"YOUR_MOVE", put("droidcon", column)
-        else:
-            yield f"PUT {column}".encode(), b""
-    if game.reason == "left" and (len(game.moves) % 2 == 0) == opens:
-        yield b"YOUR_MOVE", b""
-    yield {0: b"DRAW", 1: b"YOU_WON", 2: b"YOU_LOST"}[game.winner if opens else (3 - game.winner) % 3], b""
-
-
-def nac4_game(game: Game, *, opens: bool) -> Iterator[Told]:
-    color = "R" if opens else "Y"
-    yield b"newgame me you\r\n" if opens else b"newgame you me\r\n", b""
-    for discs, column in enumerate(game.moves):
-        if opens == (discs % 2 == 0):
-            board = nac4_board(game.moves[:discs])
-            yield f"genmove {board} {color} Play{color} 42.0\r\n".encode(), put("nac4", column)
-    board = nac4_board(game.moves)
-    if game.reason == "left" and (len(game.moves) % 2 == 0) == opens:
-        yield f"genmove {board} {color} Play{color} 42.0\r\n".encode(), b""
-    status = {0: "Tie", 1: "WinR", 2: "WinY"}[game.winner]
-    yield (
-        f"endgame {board} {color} {status} {'Disconnected' if game.reason == 'left' else 'Ok'}".encode(),
-        b"",
-    )
-
-
-def arena_game(game: Game, *, opens: bool) -> Iterator[Told]:
-    you, moves = 1 if opens else 2, [int(column) for column in game.moves]
-    for discs in range(len(moves) + 1):
-        told: dict[str, object] = {"type": "state", "turn": 1 + discs % 2, "moves": moves[:discs], "you": you}
-        told["state"] = json.loads(arena_cells(game.moves[:discs]))
-        if discs == len(moves) and game.reason != "left":
-            told |= {"turn": 0, "winner": game.winner}
-        is_asked = told["turn"] == you and discs < len(moves)
-        yield json.dumps(told).encode(), put("arena", game.moves[discs]) if is_asked else b""
-    if game.reason == "left":
-        yield b'{"type":"disconnected"}', b""
-
-
-GAMES = {"droidcon": droidcon_game, "nac4": nac4_game, "arena": arena_game}
-
-
-def told(kind: str, games: tuple[Game, ...], *, opens: bool) -> Iterator[Told]:
-    """Yield what a player hears of a course and answers; the first move swaps."""
-    yield from {"droidcon": [(b"SUCCESS", b"")] * 2, "nac4": [(b"connected hello me", b"")]}.get(kind, [])
-    for number, game in enumerate(games):
-        yield from GAMES[kind](game, opens=opens == (number % 2 == 0))
-        if kind == "arena" and game.reason != "left":
-            yield b'{"type":"end"}', b"" if number == len(games) - 1 else started(kind, games).opening
+def told(kind: str, games: tuple[Game, ...], *, opens: bool) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what a player hears of a course, and what it answers; the first move swaps."""
+    for said in entered(kind):
+        yield said.message, b""
+    for number, played in enumerate(games, 1):
+        for said in game(kind, played, opens=opens == (number % 2 == 1)):
+            answer = b"" if said.column is None else move(kind, said.column)
+            is_asked = said.message == b'{"type":"end"}' and number < len(games)
+            yield said.message, START if is_asked else answer
 
 
 def started(kind: str, games: tuple[Game, ...]) -> Player:
     return Player(kind, Wish("me", table="here"), "you", games, cast("Gateway", "the server"))
-
-
-def refuses(player: Player, message: bytes) -> bool:
-    """Return whether a message is no result: it does not belong, or says that somebody has left."""
-    results = len(player.results)
-    try:
-        player.hear(message)
-    except OutOfStep as error:
-        assert str(error).startswith("was told")  # noqa: PT017  either is right
-    else:
-        assert player.is_cut_off
-    return len(player.results) == results
-
-
-def hear_all(player: Player, messages: list[bytes]) -> None:
-    for message in messages:
-        player.hear(message)
 
 
 @pytest.mark.parametrize("kind", PLAIN)
@@ -142,53 +73,6 @@ def test_whoever_is_to_move_where_a_game_breaks_off_leaves(kind: str, opens: boo
     assert player.is_leaving is (not opens)
 
 
-@pytest.mark.parametrize("kind", PLAIN)
-@pytest.mark.parametrize("opens", [True, False])
-@pytest.mark.parametrize("wrong", WRONG)
-def test_what_does_not_belong_is_out_of_step_wherever_it_comes(kind: str, opens: bool, wrong: bytes) -> None:
-    messages = [message for message, _ in told(kind, COURSES[0], opens=opens)]
-    for heard in range(len(messages)):
-        player = started(kind, COURSES[0])
-        for message in messages[:heard]:
-            player.hear(message)
-        assert refuses(player, wrong)
-
-
-@pytest.mark.parametrize("kind", PLAIN)
-@pytest.mark.parametrize("opens", [True, False])
-def test_result_of_another_game_is_out_of_step(kind: str, opens: bool) -> None:
-    other = Game(WON.moves, 2, "four")
-    messages = [message for message, _ in told(kind, (other,), opens=opens)]
-    player = started(kind, (WON,))
-    hear_all(player, messages[: -2 if kind == "arena" else -1])
-    assert refuses(player, messages[-2 if kind == "arena" else -1])
-
-
-@pytest.mark.parametrize("kind", PLAIN)
-@pytest.mark.parametrize("opens", [True, False])
-def test_result_before_the_game_is_over_is_out_of_step(kind: str, opens: bool) -> None:
-    messages = [message for message, _ in told(kind, (WON,), opens=opens)]
-    messages = messages[:-1] if kind == "arena" else messages  # an `end` stands behind the result
-    player = started(kind, (WON,))
-    for message in messages[:-3]:
-        player.hear(message)
-    assert refuses(player, messages[-1])
-
-
-@settings(max_examples=FEW)  # each reads up to a whole course first
-@given(
-    st.sampled_from(sorted(PLAIN)),
-    st.booleans(),
-    st.integers(0, 40),
-    st.binary() | st.text().map(str.encode),
-)
-def test_garbage_raises_out_of_step_or_nothing(kind: str, opens: bool, heard: int, garbage: bytes) -> None:
-    player = started(kind, COURSES[0])
-    for message, _ in [*told(kind, COURSES[0], opens=opens)][:heard]:
-        player.hear(message)
-    assert refuses(player, garbage)
-
-
 # Opponents who left.
 
 STATE = f'{{"type":"state","you":1,"turn":1,"moves":[],"state":{arena_cells("")}}}'
@@ -210,7 +94,8 @@ ENDS = {
 @pytest.mark.parametrize(("kind", "end"), [(kind, end) for kind, ends in ENDS.items() for end in ends])
 def test_client_bears_to_be_told_that_somebody_has_left_its_game(kind: str, end: str) -> None:
     player = started(kind, (WON, LOST))
-    hear_all(player, [message.encode() for message in BEGUN[kind]])
+    for message in BEGUN[kind]:
+        player.hear(message.encode())
     assert player.waits
     assert player.is_host
     assert player.hear(end.encode()) == b""
@@ -224,7 +109,8 @@ def test_client_bears_to_be_told_that_somebody_has_left_its_game(kind: str, end:
 @pytest.mark.parametrize(("kind", "end"), [(kind, ends[0]) for kind, ends in ENDS.items()])
 def test_nobody_can_leave_a_game_that_is_not_on(kind: str, end: str) -> None:
     player = started(kind, (WON, LOST))
-    hear_all(player, [message.encode() for message in BEGUN[kind][:-2]])
+    for message in BEGUN[kind][:-2]:
+        player.hear(message.encode())
     with pytest.raises(OutOfStep):
         player.hear(end.encode())
 
@@ -232,7 +118,8 @@ def test_nobody_can_leave_a_game_that_is_not_on(kind: str, end: str) -> None:
 @pytest.mark.parametrize("board", ["3", "010"], ids=["of another game", "ahead of the game"])
 def test_board_that_was_not_played_is_out_of_step(board: str) -> None:
     player = started("nac4", (WON, LOST))
-    hear_all(player, [message.encode() for message in BEGUN["nac4"]])
+    for message in BEGUN["nac4"]:
+        player.hear(message.encode())
     with pytest.raises(OutOfStep):
         player.hear(f"endgame {nac4_board(board)} R WinR Disconnected".encode())
 

@@ -1,19 +1,22 @@
-"""Attackers: so many clients for each attack, bounded in number, bytes and time.
+"""Attackers: for each attack some clients, which are bounded in number, bytes and time.
 
-They talk to the gateway that a command of the laboratory has started on 127.0.0.1, and to nobody else.
+They connect to the gateway that a command has started on 127.0.0.1, and to nothing else.
 """
 
+import os
 import random
 import socket
 import struct
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import trio
 
 from conformance.lab.client import Client, HungUp, connected
+from conformance.lab.workers import Worker, reply, worker
 from conformance.targets import Address
 
 MOST_BYTES = 2**30
@@ -21,7 +24,7 @@ MOST_BYTES = 2**30
 PAUSE = 0.2
 """Seconds after which a client that was hung up on comes back."""
 ELSEWHERE = "127.0.0.2"
-"""Where attackers come from, so that a server can tell them from the honest, where the system has it."""
+"""The address that attackers connect from, if the system has it, so that it can be banned alone."""
 _RESET = struct.pack("ii", 1, 0)
 
 
@@ -32,14 +35,14 @@ class Attack:
     name: str
     clients: int
     live: Callable[["Attacked", int], Awaitable[None]]
-    """Lives the life of a client of this number, from connection to end. Raises HungUp, wrapped or not."""
+    """Runs the client of this number, from connection to end. Raises HungUp, wrapped or not."""
     pause: float = PAUSE
     coming: float = 1.0
     """Seconds within which all of them come."""
     reads: bool = False
     """Whether it needs games to have been stored."""
     may_log: bool = False
-    """Whether the operator should hear of it: a line of the level ERROR is no fault."""
+    """Whether the gateway may log a line of the level ERROR, for the operator."""
     is_alone: bool = False
     """Whether it leaves no room for others, so that it has no part in all attacks at once."""
 
@@ -61,12 +64,12 @@ class Attacker(Client):
         self._counts["messages"] += 1
 
     def tear(self) -> None:
-        """Let the connection end with a reset."""
+        """Make the connection end with a reset."""
         self.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
 
 
 class Attacked:
-    """The gateway, as the clients of an attack see it, and what they have done."""
+    """The gateway under one attack, and what the clients of the attack have done."""
 
     def __init__(self, addresses: Mapping[str, Address], token: str, source: str | None = None) -> None:
         """`token` is what names begin with, `source` the address to come from."""
@@ -97,14 +100,8 @@ class Attacked:
                 yield attacker
                 nursery.cancel_scope.cancel()
 
-    def websocket(
-        self, port: str, resource: str = "/", *, drains: bool = False
-    ) -> AbstractAsyncContextManager[Attacker]:
-        """Open a websocket to a port for as long as the block lasts; otherwise as `connected`."""
-        return self.connected(port, resource, drains=drains)
-
     async def suffer(self, attack: Attack) -> None:
-        """Let the clients of an attack come, one after the other, again and again, until cancelled."""
+        """Run the clients of an attack until cancelled. Each comes back when it has ended."""
         async with trio.open_nursery() as nursery:
             for number in range(attack.clients):
                 nursery.start_soon(self._again, attack, number)
@@ -117,3 +114,62 @@ class Attacked:
             except* HungUp:
                 self.counts["hung up"] += 1
             await trio.sleep(attack.pause)
+
+
+@asynccontextmanager
+async def attacking(
+    attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None = None
+) -> AsyncIterator[Worker]:
+    """Run the clients of some attacks, on one core or on any, who begin with the block. Raises LoadError.
+
+    The worker replies what they did, by attack, and what share of a core they used.
+    """
+    token = f"z{time.time_ns() // 1000 % 10**8}"
+    async with worker(attack, [*attacks], addresses, seconds, core, token) as attackers:
+        await attackers.receive()  # they are ready
+        yield attackers
+
+
+# In the process of attackers.
+
+
+def attack(
+    attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None, token: str
+) -> tuple[dict[str, Counter[str]], float]:
+    """Attack; return what the clients did, and what share of a core they used.
+
+    It gives way to whatever else its core has to do, the honest games above all, so that what these wait for
+    is the server.
+    """
+    give_way(core)
+    reply("ready")
+    found = trio.run(_attack, attacks, addresses, seconds, token)
+    return found, time.process_time() / seconds
+
+
+def give_way(core: int | None) -> None:
+    """Run on this core, and only when no other process wants to; without one at a lower priority."""
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+    if core is not None and hasattr(os, "SCHED_IDLE"):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    else:
+        os.nice(5)
+
+
+async def _attack(
+    attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, token: str
+) -> dict[str, Counter[str]]:
+    """Run the attacks at once for so many seconds; return what the clients did, by attack."""
+    with trio.socket.socket() as sock:
+        try:
+            await sock.bind((ELSEWHERE, 0))
+            source: str | None = ELSEWHERE
+        except OSError:
+            source = None
+    attacked = {each.name: Attacked(addresses, token + each.name, source) for each in attacks}
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as nursery:
+            for each in attacks:
+                nursery.start_soon(attacked[each.name].suffer, each)
+    return {name: each.counts for name, each in attacked.items()}

@@ -1,15 +1,33 @@
-"""`python -m conformance abuse`: what do all known attackers cost those who play?
+"""What do all known attackers cost those who play?
 
-Starts a gateway with a database and a web port, lets honest games of all dialects be played there, and then
-one attack after the other, all of them at once, and at last a stop in the midst of them. Between two
-attacks there is a rest, whose end is the quiet that the attacks are held against.
+Starts a gateway with a database and a web port. Honest games of all dialects are played there, ten moves a
+second in each, and an honest client plays `@aimafast`. Beside them comes one attack after the other, then all
+at once, and at last a stop under attack. The end of the rest behind each attack is the quiet that the attacks
+are compared with. Where there are two cores, the process that plays has one, and honest games and attackers
+have the other, the attackers only when nothing else wants to run there.
+
+    p50 ms, p99 ms  from a bot's sending of a move to its opponent's receipt, of moves that end no game. A
+                    move that takes longer than the 0.1 s between two moves of a pair counts for the moves
+                    that it held up, too, each 0.1 s shorter than the one before.
+    house p50 ms    the moves of `@aimafast`
+    server          what the thread that plays used of a core
+    took            how much of that is the attack's
+    by              what the attackers used of a core
+    MB more, kept   memory that all processes of the server had more at most, and at the end of the rest
+    DB MB           by how much the database grew
+    lost            honest games that were cut off, were out of step, or stood still for 10 s
+    log             tracebacks, errors and control characters in the log
+    left out        the share of the moves that ended while the host of a virtual machine had taken the core;
+                    where it is over the goal the attack is repeated, twice at most
+    idle            attacks that sent nothing
 """
 
 import os
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -18,13 +36,14 @@ import trio
 
 from conformance.arguments import Parser
 from conformance.lab import meters
-from conformance.lab.abuse.attacks import ATTACKS, at_once, attacking
+from conformance.lab.abuse.attackers import Attack, attacking
+from conformance.lab.abuse.attacks import ATTACKS, at_once
 from conformance.lab.abuse.honest import Guest, Seen, play
 from conformance.lab.client import asked
 from conformance.lab.crowds import fill
-from conformance.lab.load import by_kind, ms
-from conformance.lab.report import MB, Row, counted, difference, finish, middle, some
-from conformance.lab.servers import Gateway, Said, gateway
+from conformance.lab.load import by_kind
+from conformance.lab.report import MB, Row, counted, finish, middle, ms, some
+from conformance.lab.servers import Gateway, gateway
 from conformance.lab.workers import LoadError, Worker, many_files, say, settle_on, worker
 from conformance.launch import COMMAND
 from conformance.targets import WEB, Address
@@ -32,7 +51,7 @@ from conformance.targets import WEB, Address
 P50_MS, P99_MS = 2.0, 20.0
 """Milliseconds within which half of the moves, and 99 of 100, are to stay under attack."""
 QUIET_P99_MS = 2.0
-"""The same for 99 of 100 while nobody attacks; on a slower machine the figures tell nothing."""
+"""The same for 99 of 100 in quiet. On a slower machine the figures say nothing."""
 HOUSE_MS = 1000.0
 """Milliseconds that half of the moves of the house player may take whom an honest client plays."""
 HOUSE = "house"
@@ -63,18 +82,16 @@ _LOOK = 0.1
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
-    parser = Parser.of("abuse", "what do all known attackers cost those who play?")
+    """Run the command line; return the exit status."""
+    parser = Parser.of("abuse", __doc__)
     parser.count("--games", 50, "honest games at once")
     parser.seconds("--seconds", 6.0, "how long each attack takes")
     parser.seconds("--rest", 10.0, "and the rest behind it")
     parser.count("--stored", 10_000, "games in the database before web attacks")
-    parser.only(ATTACKS)
+    parser.only({name: attack.live.__doc__ for name, attack in ATTACKS.items()})
     parser.server_options()
     parser.report()
     options = parser.parse_args(argv)
-    if not meters.has_proc():
-        print("There is no /proc here: the server's CPU and memory are not known.")
     with TemporaryDirectory(prefix="abuse-") as folder:
         attacks, rows, notes = trio.run(attack, options, str(Path(folder) / "attacked.db"))
     return finish("abuse", rows, options, notes, wide=attacks)
@@ -114,7 +131,7 @@ async def _attack_all(options: Namespace, watched: "Watched") -> tuple[list[Row]
     quiets = [await watched.watch(min(options.rest, options.seconds))]
     crowd = at_once(options.only)
     outcomes: list[Outcome] = []
-    for group in [*([name] for name in options.only), *([crowd] if len(crowd) > 1 else [])]:
+    for group in [*([ATTACKS[name]] for name in options.only), *([crowd] if len(crowd) > 1 else [])]:
         tries: list[Outcome] = []
         while not tries or (len(tries) < TRIES and tries[-1].window.left_out > MOST_LEFT_OUT):
             outcome, quiet = await watched.attacked_by(group, options)
@@ -147,7 +164,7 @@ async def _attack_all(options: Namespace, watched: "Watched") -> tuple[list[Row]
             Row("stop", "took", seconds, "s", STOP_S, ".1f"),
             counted("stop", "status", abs(status), 0),
             Row("page", "of 1,000 games", page / MB, "MB", PAGE_MB, ".1f"),
-            Row("log", "size", log.said.size / MB, "MB", form=".1f"),
+            Row("log", "size", log.said["bytes"] / MB, "MB", form=".1f"),
         ],
         notes,
     )
@@ -163,28 +180,28 @@ async def _fetched(web: Address) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A time in which honest games were watched. Times in seconds."""
+    """What was seen of honest games for some time. Times are in seconds."""
 
     times: Sequence[float]
     left_out: float
     lost: Sequence[str]
     house: Sequence[float]
     """Moves of the house player whom an honest client plays."""
-    server_share: float | None
+    server_share: float
     """What the thread that plays used of a core."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an attack came to. Memory is in bytes, of all processes of the server."""
+    """The figures of one attack. Memory is in bytes, of all processes of the server."""
 
     name: str
     window: Window
-    before: int | None
-    most: int | None
-    after: int | None
+    before: int
+    most: int
+    after: int
     """Behind the rest."""
-    said: Said
+    said: Counter[str]
     counts: Mapping[str, Mapping[str, int]]
     """What the attackers did, by attack."""
     by: float
@@ -197,16 +214,16 @@ def best_of(tries: Sequence[Outcome]) -> Outcome:
     """Return the try in which the host held up least, with what was lost and logged in any."""
     best = min(tries, key=lambda each: each.window.left_out)
     lost = [what for each in tries for what in each.window.lost]
-    said = Said(*map(sum, zip(*(astuple(each.said) for each in tries), strict=True)))
+    said = sum((each.said for each in tries), Counter[str]())
     return replace(best, window=replace(best.window, lost=lost), said=said)
 
 
-def rows_of(one: Outcome, usual: float | None) -> list[Row]:
+def rows_of(one: Outcome, usual: float) -> list[Row]:
     """Return the figures of an attack; `usual` is what the thread that plays uses of a core in quiet."""
     name, window, said = one.name, one.window, one.said
     may_log = name in ATTACKS and ATTACKS[name].may_log
-    grown, kept = (difference(size, one.before) for size in (one.most, one.after))
     idle = [each for each, counts in one.counts.items() if not counts.get("messages")]
+    most_kept = MOST_KEPT * one.before / MB
     longest = Row(name, "house max ms", ms(window.house, 100), most=HOUSE_MS, form=".1f")
     return [
         Row(name, "p50 ms", ms(window.times, 50), most=P50_MS, form=".1f"),
@@ -214,31 +231,20 @@ def rows_of(one: Outcome, usual: float | None) -> list[Row]:
         Row(name, "house p50 ms", ms(window.house, 50), most=HOUSE_MS, form=".1f"),
         *([longest] if name == HOUSE else ()),
         Row(name, "server", window.server_share, form=".0%"),
-        Row(name, "took", difference(window.server_share, usual), form=".0%"),
+        Row(name, "took", window.server_share - usual, form=".0%"),
         Row(name, "by", one.by, form=".0%"),
-        Row(name, "MB more", None if grown is None else grown / MB, most=_goal(one, GROWTH_MB), form=".0f"),
-        Row(
-            name,
-            "kept",
-            None if kept is None else kept / MB,
-            most=_goal(one, MOST_KEPT * (one.before or 0) / MB),
-            form=".0f",
-        ),
+        Row(name, "MB more", (one.most - one.before) / MB, most=GROWTH_MB, form=".0f"),
+        Row(name, "kept", (one.after - one.before) / MB, most=most_kept, form=".0f"),
         Row(name, "DB MB", one.stored / MB, form=".0f"),
         counted(name, "lost", len(window.lost), 0),
-        counted(name, "log", said.tracebacks + said.controls + (0 if may_log else said.errors), 0),
+        counted(name, "log", said["tracebacks"] + said["controls"] + (0 if may_log else said["errors"]), 0),
         Row(name, "left out", window.left_out, most=MOST_LEFT_OUT, form=".0%"),
         counted(name, "idle", len(idle), 0),
     ]
 
 
-def _goal(one: Outcome, most: float) -> float | None:
-    """Return a goal for the memory; none where the system does not tell of it."""
-    return None if one.before is None else most
-
-
 class Watched:
-    """A gateway with honest games on it, and the windows of time in which they are watched."""
+    """A gateway on which honest games are played, and what is measured of these."""
 
     def __init__(self, server: Gateway, honest: Worker, guest: Guest, core: int | None, place: str) -> None:
         """Attackers run on `core`, or anywhere; `place` is the database's file."""
@@ -249,10 +255,10 @@ class Watched:
         self._place = Path(place)
         self._most = 0
         self._begun = perf_counter()
-        self._used: meters.Used | None = None
+        self._used = meters.used_by(server.pid)
 
     async def look(self) -> None:
-        """Look at the memory again and again, until cancelled or there is no server any more.
+        """Measure the memory again and again, until cancelled or the server has ended.
 
         Children run on any core: one that is started later would stay on that of the server.
         """
@@ -263,7 +269,7 @@ class Watched:
                     known.add(child)
                     with suppress(meters.NoSuchProcess):
                         meters.pin(child, *range(os.cpu_count() or 1))
-                self._most = max(self._most, meters.memory_of(self.server.pid) or 0)
+                self._most = max(self._most, meters.memory_of(self.server.pid))
                 await trio.sleep(_LOOK)
 
     async def begin(self) -> None:
@@ -277,8 +283,8 @@ class Watched:
         seconds, used = perf_counter() - self._begun, meters.used_by(self.server.pid)
         await self._honest.send("end")
         seen: Seen = await self._honest.receive()
-        share = None if used is None or self._used is None else used.since(self._used).first / seconds
-        if (seen.waited or 0.0) > 0.1:
+        share = used.since(self._used).first / seconds
+        if seen.waited > 0.1:
             say(f"  honest games waited {seen.waited:.0%} of the time for a core: what else runs here?")
         return Window(seen.times, seen.left_out, [*seen.lost, *self.guest.lost], self.guest.times, share)
 
@@ -288,13 +294,13 @@ class Watched:
         await trio.sleep(seconds)
         return await self.end()
 
-    async def attacked_by(self, names: Sequence[str], options: Namespace) -> tuple[Outcome, Window]:
-        """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
-        name = names[0] if len(names) == 1 else TOGETHER
+    async def attacked_by(self, attacks: Sequence[Attack], options: Namespace) -> tuple[Outcome, Window]:
+        """Run attacks, and a rest; return the outcome, and what was seen at the end of the rest."""
+        name = attacks[0].name if len(attacks) == 1 else TOGETHER
         say(f"attacking: {name} ...")
-        before, stored, said = meters.memory_of(self.server.pid), self._size(), self.server.log.said
-        self._most = before or 0
-        async with attacking(names, self.server.addresses, options.seconds, self.core) as attackers:
+        before, stored, said = meters.memory_of(self.server.pid), self._size(), self.server.log.said.copy()
+        self._most = before
+        async with attacking(attacks, self.server.addresses, options.seconds, self.core) as attackers:
             await self.begin()
             counts, share = await attackers.receive()
             window = await self.end()
@@ -305,9 +311,9 @@ class Watched:
             name=name,
             window=window,
             before=before,
-            most=None if before is None else most,
+            most=most,
             after=meters.memory_of(self.server.pid),
-            said=self.server.log.said.since(said),
+            said=self.server.log.said - said,
             counts=counts,
             by=share,
             stored=self._size() - stored,

@@ -1,4 +1,4 @@
-"""Honest games beside attackers: pairs that play on whatever happens, and a guest of the house.
+"""Honest games beside attackers: pairs that play on whatever happens, and a client of a house player.
 
 The process obeys "begin" and "end", and replies what happened in between. Unlike the load of a benchmark it
 goes on when a bot is out of step: that pair is noted, and another one takes its place at the next "begin".
@@ -7,16 +7,15 @@ goes on when a bot is out of step: that pair is noted, and another one takes its
 import gc
 import math
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from time import perf_counter, time_ns
 
 import trio
 
-from conformance.dialects.script import OutOfStep, Wish
-from conformance.lab.bots import NAP, readings_of
+from conformance.dialects.script import Wish
+from conformance.lab.bots import NAP, BotError, readings_of
 from conformance.lab.client import HouseGames, connected
 from conformance.lab.load import MIX, Addresses, Couple, TimedBot, TimedLoop
 from conformance.lab.meters import stolen, used_by
@@ -52,7 +51,7 @@ class Guest:
         self.refused: list[str] = []
         """Why it got no game: there are too many other clients, or guests."""
         self.is_over = False
-        """To be set when the server is to stop: what is lost from now on is no fault of its."""
+        """To be set before the server is stopped: games that end from then on do not count as lost."""
         self._address = address
 
     async def run(self) -> None:
@@ -101,14 +100,14 @@ class Seen:
     """The share of all moves that is not there, as the host of this machine may have held them up."""
     lost: Sequence[str]
     """Games that were cut off or lost by no fault of the players: what happened."""
-    waited: float | None
+    waited: float
     """How much of the time this process had work and no core: that much of the times is not the server's."""
 
 
 def with_missed(times: Sequence[float], beat: float) -> list[float]:
     """Return the times, and those of the moves that could not be made meanwhile.
 
-    A move that takes long holds up those that would have followed it, which nobody then measures. So a time
+    A move that takes long holds up those that would have followed it, which are then not measured. So a time
     that is longer than a pair's beat stands for the later ones too, each shorter by one beat.
     """
     found = [*times]
@@ -118,107 +117,45 @@ def with_missed(times: Sequence[float], beat: float) -> list[float]:
 
 
 class Undisturbed:
-    """Leaves out of `times` what may be the fault of the host of a virtual machine.
+    """Leaves out of `times` what the host of a virtual machine may have held up.
 
-    That is what ended while it gave the cores to others, or within one look before or after, as the system
-    counts such time late and in ticks of mostly 10 ms. A time longer than `BEAT` is kept all the same: the
-    host does not explain it. What ended since the last look but one is kept, too.
+    That is what ended while the host gave the cores to others, or within one look before or after, as the
+    system counts such time late and in ticks of mostly 10 ms. A time longer than `BEAT` is kept all the same:
+    the host does not explain it.
     """
 
     def __init__(self, times: list[float]) -> None:
         self._times = times
-        self._left_out = 0
+        self._looks: list[tuple[int, bool]] = []
+        """How many times there were at each look, and whether the host had taken a core before it."""
         self._taken = stolen()
-        self._calm = 1
-        """Looks since anything was taken."""
-        self._kept = 0
-        """How many times are known to stay."""
-        self._ended = 0
-        """How many there were at the latest look."""
         self._looked = perf_counter()
-
-    @property
-    def left_out(self) -> float:
-        """The share of all times that was left out."""
-        return self._left_out / ((self._left_out + len(self._times)) or 1)
 
     def clear(self) -> None:
         """Begin anew, when the times have been cleared."""
-        self._left_out = self._kept = self._ended = 0
+        self._looks.clear()
 
     def look(self, now: float) -> None:
-        """Leave out what was disturbed, if it is time to look."""
-        if now - self._looked < LOOK:
-            return
-        self._looked, taken = now, stolen()
-        self._calm = self._calm + 1 if taken == self._taken else 0
-        self._taken = taken
-        if self._calm < 2:
-            latest = self._times[self._kept :]
-            kept = [time for time in latest if time > BEAT]
-            self._times[self._kept :] = kept
-            self._kept += len(kept)
-            self._left_out += len(latest) - len(kept)
-        else:
-            self._kept = self._ended
-        self._ended = len(self._times)
+        """Record whether the host has taken a core, if it is time to look."""
+        if now - self._looked >= LOOK:
+            self._looked, before, self._taken = now, self._taken, stolen()
+            self._looks.append((len(self._times), self._taken != before))
+
+    def kept(self) -> list[float]:
+        """Return the times without those that are left out."""
+        looks = [*self._looks, (len(self._times), False)]
+        found, start = [], 0
+        for at, (end, _) in enumerate(looks):
+            is_disturbed = any(disturbed for _, disturbed in looks[max(0, at - 1) : at + 2])
+            found += [time for time in self._times[start:end] if time > BEAT or not is_disturbed]
+            start = end
+        return found
 
 
 class HonestBot(TimedBot):
-    """A bot whose pair is lost when it is out of step, and plays no longer."""
+    """One of the two bots of a pair."""
 
-    pair: "Pair"
-
-    def ready(self) -> None:
-        with self._losing():
-            super().ready()
-
-    def say(self, data: bytes) -> None:
-        with self._losing():
-            if self.pair.is_on:
-                super().say(data)
-
-    def push(self) -> bool:
-        with self._losing():
-            return super().push()
-        return True
-
-    @contextmanager
-    def _losing(self) -> Iterator[None]:
-        try:
-            yield
-        except OutOfStep as error:
-            self.pair.games.lose(self.pair, str(error))
-
-
-class Pair:
-    """Two bots at a table of their own."""
-
-    def __init__(self, games: "Games", couple: Couple, number: int, life: int) -> None:
-        self.games = games
-        self.couple = couple
-        self.number = number
-        self.life = life
-        self.is_on = True
-        table = f"{games.token}n{number}x{life}"
-        self.bots: list[HonestBot] = []
-        for kind, letter in zip(couple, "ab", strict=True):
-            wish = Wish(table + letter, table=table)
-            bot = HonestBot(games.readings[kind], wish, games.addresses[kind], games)
-            bot.pair = self
-            self.bots.append(bot)
-        self.bots[0].peer, self.bots[1].peer = self.bots[1], self.bots[0]
-
-    def late(self, now: float) -> float:
-        """Return for how many seconds a move has been on its way to the opponent; 0 where none is."""
-        return max(
-            (
-                now - bot.sent_at
-                for bot in self.bots
-                if bot.place.discs > bot.peer.place.discs and bot.sent_at >= bot.due
-            ),
-            default=0.0,
-        )
+    pair: int
 
 
 def play(addresses: Addresses, pairs: int, core: int | None, couples: Sequence[Couple] = MIX) -> None:
@@ -230,36 +167,39 @@ def play(addresses: Addresses, pairs: int, core: int | None, couples: Sequence[C
 
 
 class Games(TimedLoop):
-    """All pairs, and the orders by which they are measured."""
+    """All pairs, and the orders by which they are measured. A pair that is out of step is replaced."""
 
-    def __init__(self, addresses: Addresses, pairs: int, couples: Sequence[Couple] = MIX) -> None:
+    def __init__(self, addresses: Addresses, pairs: int, couples: Sequence[Couple]) -> None:
         super().__init__()
         self.interval = BEAT
-        self.token = f"h{time_ns() // 1000 % 10**9}"
-        self.addresses = addresses
-        self.readings = readings_of(kind for couple in couples for kind in couple)
+        self._token = f"h{time_ns() // 1000 % 10**9}"
+        self._addresses = addresses
+        self._couples = [*islice(cycle(couples), pairs)]
+        self._readings = readings_of(kind for couple in couples for kind in couple)
+        self._pairs: dict[int, list[HonestBot]] = {}
+        """Those that are on, by number."""
+        self._tables = count()
         self._lost: list[str] = []
-        self._pairs = [
-            Pair(self, couple, number, 0) for number, couple in enumerate(islice(cycle(couples), pairs))
-        ]
         self._undisturbed = Undisturbed(self.times.moves)
         self._is_over = False
         self._began = 0.0
         self._waited = 0.0
 
-    def lose(self, pair: Pair, why: str) -> None:
-        """Note that a pair cannot go on, and hang up."""
-        if pair.is_on:
-            pair.is_on = False
-            self._lost.append(why)
-            self.close(pair.bots)
+    def lose(self, error: BotError) -> None:
+        """Record that a pair cannot go on, and close its connections."""
+        assert isinstance(error.bot, HonestBot)
+        pair = self._pairs.get(error.bot.pair, [])
+        if error.bot in pair:
+            del self._pairs[error.bot.pair]
+            self._lost.append(str(error))
+            self.close(pair)
 
     def play(self) -> None:
         """Play until the orders end, then hang up."""
-        self.watch(_STDIN, self)
+        self.watch(_STDIN, self._obey)
         try:
-            for pair in self._pairs:
-                self._add(pair)
+            for number in range(len(self._couples)):
+                self._come(number)
                 self.turn(_WAVE)
             while not self._is_over:
                 self.turn(_NAP)
@@ -271,53 +211,59 @@ class Games(TimedLoop):
         self._undisturbed.look(perf_counter())
         return found
 
-    def ready(self) -> None:
-        """Obey an order."""
+    def _obey(self) -> None:
         try:
             order = received()
         except EOFError:
             self._is_over = True
             return
         if order == "begin":
-            self.begin()
+            self._begin()
         else:
-            reply(self.end())
+            reply(self._seen())
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """Begin to measure, with as many pairs as ever."""
-        for at, pair in enumerate(self._pairs):
-            if not pair.is_on:
-                self._pairs[at] = Pair(self, pair.couple, pair.number, pair.life + 1)
-                self._add(self._pairs[at])
+        for number in range(len(self._couples)):
+            if number not in self._pairs:
+                self._come(number)
         self.times.clear()
         self._undisturbed.clear()
         self._lost.clear()
-        self._began, self._waited = perf_counter(), _waited()
+        self._began, self._waited = perf_counter(), used_by(os.getpid()).waited
 
-    def end(self) -> Seen:
-        """Return what was measured."""
-        now = perf_counter()
-        late = [pair.late(now) for pair in self._pairs if pair.is_on]
-        for pair in self._pairs:
-            if pair.is_on and all(now - bot.sent_at > STILL for bot in pair.bots):
-                self.lose(pair, f"no move was made for {STILL:g} s at {pair.bots[0]}'s table")
-        seconds = now - self._began
+    def _seen(self) -> Seen:
+        """Return what was measured since then."""
+        now, late = perf_counter(), list[float]()
+        for pair in [*self._pairs.values()]:
+            late += [
+                now - bot.sent_at  # for so long a move has been on its way to the opponent
+                for bot in pair
+                if bot.place.discs > bot.peer.place.discs and bot.sent_at >= bot.due
+            ]
+            if all(now - bot.sent_at > STILL for bot in pair):
+                self.lose(pair[0].wrong(f"is still: no move was made at its table for {STILL:g} s"))
+        seconds, kept = now - self._began, self._undisturbed.kept()
         return Seen(
-            times=with_missed([*self.times.moves, *(time for time in late if time > BEAT)], BEAT),
-            left_out=self._undisturbed.left_out,
+            times=with_missed([*kept, *(time for time in late if time > BEAT)], BEAT),
+            left_out=1 - len(kept) / len(self.times.moves) if self.times.moves else 0.0,
             lost=self._lost[:],
-            waited=(_waited() - self._waited) / seconds if seconds else None,
+            waited=(used_by(os.getpid()).waited - self._waited) / seconds,
         )
 
-    def _add(self, pair: Pair) -> None:
+    def _come(self, number: int) -> None:
+        """Connect a new pair to a table of its own."""
+        table = f"{self._token}n{number}x{next(self._tables)}"
+        pair = []
+        for kind, letter in zip(self._couples[number], "ab", strict=True):
+            wish = Wish(table + letter, table=table)
+            pair.append(HonestBot(self._readings[kind], wish, self._addresses[kind], self))
+            pair[-1].pair = number
+        pair[0].peer, pair[1].peer = pair[1], pair[0]
+        self._pairs[number] = pair
         try:
-            for bot in pair.bots:
+            for bot in pair:
                 self.add(bot)
-                bot.due = bot.sent_at + BEAT * (pair.number * _GOLDEN % 1)
-        except OutOfStep as error:
-            self.lose(pair, str(error))
-
-
-def _waited() -> float:
-    used = used_by(os.getpid())
-    return 0.0 if used is None else used.waited
+                bot.due = bot.sent_at + BEAT * (number * _GOLDEN % 1)
+        except BotError as error:
+            self.lose(error)

@@ -20,7 +20,7 @@ import atheris
 from conformance.lab.workers import first_cause, reply
 
 if TYPE_CHECKING:
-    from conformance.lab.fuzz.targets import Target
+    from conformance.lab.fuzz.readers import Target
 
 WATCHED = ("adapters", "gateway", "edn_format", "h11", "trio_websocket", "wsproto")
 """Packages whose paths are watched."""
@@ -48,7 +48,7 @@ def hunt(name: str, folder: Path, seed: int, sizes: tuple[tuple[int, int], tuple
     Each hunt is in a process of its own, which ends with it.
     """
     with redirect_stderr(StringIO()), atheris.instrument_imports(include=[*WATCHED]):
-        from conformance.lab.fuzz.targets import TARGETS  # noqa: PLC0415  the import is what is watched
+        from conformance.lab.fuzz.readers import TARGETS  # noqa: PLC0415  the import is what is watched
     for is_long, (inputs, longest) in enumerate(sizes):
         pid = os.fork()
         if pid == 0:

@@ -1,4 +1,4 @@
-"""A connection in memory, with the face of the system's socket at the server's end."""
+"""A connection in memory, whose server's end has the methods of a socket."""
 
 import errno
 import socket
@@ -13,7 +13,7 @@ _TCP_INFO = 64
 
 
 class MemorySocket:
-    """The server's end; what the client does is said by the methods in the second half. Has an address."""
+    """The server's end. The methods in the second half do what the client does."""
 
     family, type, proto = socket.AF_INET, socket.SOCK_STREAM, 0
 
@@ -56,7 +56,7 @@ class MemorySocket:
         return data
 
     def send(self, data: bytes | bytearray) -> int:
-        """Take as much as there is room for."""
+        """Accept as much as there is room for."""
         self.check()
         taken = min(len(data), self.capacity - len(self.sent))
         if taken <= 0 < len(data):
@@ -105,17 +105,17 @@ class MemorySocket:
     # The client's end.
 
     def arrives(self, data: bytes) -> None:
-        """Let bytes of the client's arrive."""
+        """Deliver bytes from the client."""
         self.arrived += data
         self.changed.unpark_all()
 
     def ends(self) -> None:
-        """Let the client send no more."""
+        """End what the client sends."""
         self._client_ended = True
         self.changed.unpark_all()
 
     def resets(self) -> None:
-        """Let the connection break."""
+        """Break the connection."""
         self.is_reset = True
         self.arrived.clear()
         self.changed.unpark_all()

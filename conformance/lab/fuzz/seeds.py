@@ -11,9 +11,10 @@ from random import Random
 
 from adapters.web.link import Answered, Ask, Begun, Watch
 from adapters.web.link import encode as encode_message
-from conformance.dialects.frames import frame
+from conformance.dialects.script import Wish as Player
 from conformance.frames import Handshake
 from conformance.lab import texts
+from conformance.lab.bots import PLAIN, script_of
 from conformance.lab.fuzz.visits import KINDS, Piece, script
 from conformance.lab.texts import odd_frame, talk_for
 from gateway.game.board import Board
@@ -177,22 +178,9 @@ def visits(is_long: bool) -> Iterator[bytes]:
 
 
 def _played(first: int, second: int) -> list[Piece]:
-    moves = [(number % 2, int(column)) for number, column in enumerate(_FOUR)]
-    kinds = (first, second)
-    enters = [(who, _enters(kinds[who], b"ab"[who : who + 1])) for who in (0, 1)]
-    return enters + [(who, _moves(kinds[who], column)) for who, column in moves]
-
-
-def _enters(kind: int, name: bytes) -> bytes:
-    droidcon = b"NAME %b\nJOIN t\n" % name
-    return (droidcon, frame(b"connect %b\r\n" % name), frame(b'{"type":"start","id":"%b"}' % name))[kind]
-
-
-def _moves(kind: int, column: int) -> bytes:
-    move = b"%d" % column
-    return (b"PUT %b\n" % move, frame(b"playmove %b\r\n" % move), frame(b'{"type":"move","move":%b}' % move))[
-        kind
-    ]
+    scripts = [script_of(PLAIN[KINDS[kind]]) for kind in (first, second)]
+    enters = [(who, scripts[who].opening(Player("ab"[who], table="t"))) for who in (0, 1)]
+    return enters + [(at % 2, scripts[at % 2].move(column)) for at, column in enumerate(_FOUR)]
 
 
 def _facts() -> list[bytes]:

@@ -44,12 +44,12 @@ _PAGE = 8000
 
 
 def heads(data: bytes) -> None:
-    """Ask a websocket's port for something, in one piece."""
+    """Send a request to the port of a websocket, in one piece."""
     trio.run(_asked, data, clock=MockClock(autojump_threshold=0))
 
 
 def visits(data: bytes) -> None:
-    """Let two clients send what a script says."""
+    """Run whole adapters with a hub, and two clients at one table that send what the bytes say."""
     trio.run(_visited, data, clock=MockClock(autojump_threshold=0))
 
 

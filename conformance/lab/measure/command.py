@@ -1,97 +1,41 @@
-"""`python -m conformance measure`: what does something cost, here, and beside another checkout?
-
-Measures the parts of a scenario one after the other, each several times, with both servers in turns where
-there are two, because machines drift.
-"""
+"""`python -m conformance measure`: what does something cost, here, and beside another checkout?"""
 
 import shutil
-import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from typing import Any
+from inspect import getdoc
 
 import trio
 
 from conformance.arguments import Parser, choice, count
-from conformance.lab import meters
-from conformance.lab.measure.bench import BENCH
-from conformance.lab.measure.cluster import CLUSTER
-from conformance.lab.measure.growth import GROWTH
-from conformance.lab.measure.house import HOUSE
-from conformance.lab.measure.page import PAGE
-from conformance.lab.measure.scenario import Part, Scenario
-from conformance.lab.measure.store import STORE
-from conformance.lab.measure.web import WEB
-from conformance.lab.report import Row, counted, finish, medians
-from conformance.lab.workers import LoadError, first_cause, say
-from conformance.launch import COMMAND
+from conformance.lab.measure import beside, moves
+from conformance.lab.measure.scenario import measured
+from conformance.lab.report import finish
 
-SCENARIOS = {
-    "bench": BENCH,
-    "store": STORE,
-    "web": WEB,
-    "page": PAGE,
-    "growth": GROWTH,
-    "house": HOUSE,
-    "cluster": CLUSTER,
-}
+SCENARIOS = moves.SCENARIOS | beside.SCENARIOS
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     name = choice("measure", argv, {name: scenario.text for name, scenario in SCENARIOS.items()})
     if name is None:
         return 0
     scenario = SCENARIOS[name]
-    parser = Parser.of(f"measure {name}", scenario.text)
+    docs = {
+        part: getdoc(getattr(each.measure, "func", each.measure)) for part, each in scenario.parts.items()
+    }
+    parser = Parser.of(f"measure {name}", scenario.text, *dict.fromkeys(docs.values()))
     scenario.options(parser)
-    parser.only(scenario.parts)
+    parser.only(docs)
     parser.add_argument("--times", type=count, metavar="N", help="how often each part is measured")
-    parser.add_argument(
-        "--beside", type=_python, metavar="PYTHON", help="the Python of another environment with a gateway"
-    )
+    text = "the Python of another environment with a gateway, which is measured beside this one"
+    parser.add_argument("--beside", type=_python, metavar="PYTHON", help=text)
     parser.report()
     options = parser.parse_args(argv[1:])
-    scenario.check(options)
-    if not meters.has_proc():
-        print("There is no /proc here: the server's CPU and memory are not known.")
     rows = trio.run(measured, scenario, options)
     if scenario.wide and options.beside is None:
         return finish(f"measure {name}", [], options, wide=rows)
     return finish(f"measure {name}", rows, options)
-
-
-async def measured(scenario: Scenario, options: Namespace) -> list[Row]:
-    """Measure the parts that the options name. Raises ServerError, wrapped."""
-    commands: list[Sequence[str]] = [COMMAND]
-    if options.beside is not None:
-        # Without -P the package in the current folder would be run.
-        commands.append((options.beside, "-P", *COMMAND[1:]))
-    rows: list[Row] = []
-    async with AsyncExitStack() as stack:
-        stages = [
-            await stack.enter_async_context(scenario.prepared(options, command)) for command in commands
-        ]
-        for name in options.only:
-            part = scenario.parts[name]
-            runs: list[list[list[Row]]] = [[] for _ in stages]
-            for turn in range(options.times or part.times):
-                say(f"measuring {name} ...")
-                for number in range(len(stages))[:: 1 if turn % 2 == 0 else -1]:
-                    runs[number].append(await _rows(name, part, options, stages[number]))
-            rows += medians(*runs)
-    return rows
-
-
-async def _rows(name: str, part: Part, options: Namespace, stage: Any) -> list[Row]:
-    """Return what a part came to: one row that misses its goal where it came to nothing."""
-    rows = [counted(name, "could not be measured", None, 0)]
-    try:
-        rows = await part.measure(options, stage)
-    except* LoadError as errors:
-        print(f"conformance: {first_cause(errors)}", file=sys.stderr)
-    return rows
 
 
 def _python(text: str) -> str:

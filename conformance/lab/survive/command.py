@@ -1,43 +1,296 @@
-"""`python -m conformance survive`: is all that players were told stored, whatever breaks?
+"""Is every result that was announced to a player stored, whatever breaks?
 
-Clients of all dialects play all the time, while one fault after the other is done, each as often as asked
-for, and none before results flow. At the end what the clients were told is compared with what is stored.
+Clients of all dialects play all the time. One fault after the other is caused and repaired, each as often as
+asked for, and none before results flow. At the end what the clients received is compared with what is stored.
+
+Each pair plays short games that are never the same twice, so a result says which game is meant. A client
+knows every message that may come, and reads its socket to the end when the server is dead.
+
+    told and not stored    results that a client received, and the database has otherwise or not at all
+    stored twice           results that the database has more than once
+    told differently       games that a client was told were left, and that ended otherwise
+    stored and not played  games that no two clients have played
+    stuck                  pairs that received nothing for so long
+    troubles               messages out of place, hang-ups in a game, servers that died, did not end with
+                           status 0 or logged an error, and what `c4gateway recount` and SQLite's
+                           integrity_check find
+    heard within           until a client was told that its opponent's node is lost
+    paired within          until two clients met who came at the fault, or when it was over
+    did not come about     clients that were not told, or not paired, within 20 s
 """
 
+import os
+import signal
 from argparse import Namespace
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from itertools import combinations
 from random import Random
-from shutil import rmtree
-from tempfile import mkdtemp
-from time import time_ns
+from time import monotonic, time_ns
 
 import trio
 
 from conformance.arguments import Parser, UsageError, choice
-from conformance.lab.report import Row, counted, finish, some
-from conformance.lab.servers import Cluster, Gateway, Log, cluster, gateway
+from conformance.lab.report import Row, counted, finish, in_folder, some
+from conformance.lab.servers import Cluster, Gateway, Log, cluster, gateway, until
 from conformance.lab.survive import lobby, together
-from conformance.lab.survive.faults import CLUSTER, DRAINS, KILL_AWAY, KILLS, Fault, Measured, Scene, flow
-from conformance.lab.survive.games import LENGTH, complaints_about, stored_in
-from conformance.lab.survive.players import STUCK, Load
-from conformance.lab.survive.verdict import judge, rows_of
-from conformance.lab.workers import say
+from conformance.lab.survive.players import LENGTH, STUCK, Load, Player
+from conformance.lab.survive.verdict import complaints_about, judge, rows_of, stored_in
+from conformance.lab.workers import LoadError, say
 from conformance.launch import COMMAND
+
+AWAY = 10.0
+"""Seconds for which something is stopped."""
+LAPSE = 4.0
+"""Seconds within which nodes notice that Redis is away: each then pairs its own players."""
+LIMIT = 20.0
+"""Seconds after which nothing more is waited for."""
+PATIENCE = 60.0
+"""Seconds in which results have to flow."""
+HEARD, PAIRED, BACK = "heard within", "others paired within", "all paired within, from its end"
+GOALS: Mapping[str, float | None] = {HEARD: 3.0, PAIRED: 5.0, BACK: 5.0}
+"""Seconds at most, of what has a goal."""
+
+
+@dataclass(slots=True)
+class Measured:
+    """What was measured of one fault, all times that it was caused."""
+
+    longest: dict[str, float] = field(default_factory=dict)
+    """Seconds, by what was waited for."""
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    """What did not come about."""
+
+    def __str__(self) -> str:
+        times = [f"{what} {seconds:.2f} s" for what, seconds in self.longest.items()]
+        return "; ".join([*times, *(["FAILURES"] if self.failures else [])]) or "done"
+
+    def waited(self, what: str, seconds: float) -> None:
+        """Record how long something took."""
+        self.longest[what] = max(seconds, self.longest.get(what, 0.0))
+
+    def rows(self, name: str) -> list[Row]:
+        """Return the figures."""
+        return [
+            *(counted(name, what, number) for what, number in self.counts.items()),
+            *(Row(name, what, seconds, "s", GOALS.get(what)) for what, seconds in self.longest.items()),
+            counted(name, "did not come about", len(self.failures), 0),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where faults are done: one gateway with a database, or a cluster."""
+
+    gateways: Sequence[Gateway]
+    cluster: Cluster | None
+    place: str
+    """The database's file, or its URL."""
+    load: Load
+    lot: Random
+    measured: Measured
+    options: Namespace
+
+    async def others_go_on(self, node: Gateway) -> None:
+        """Wait until all have heard who lost an opponent on this node, and the other nodes pair. From now.
+
+        Those are left out whose dialect has no word for it.
+        """
+        since, others = monotonic(), [each for each in self.gateways if each is not node]
+        bereaved = [
+            player
+            for course in self.load.live
+            for player, other in (course.players, course.players[::-1])
+            if other.gateway is node
+            and player.gateway is not node
+            and player.waits
+            and player.hears_of_leaving
+        ]
+        self.measured.counts["players who lost an opponent"] += len(bereaved)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._all_hear, bereaved, since)
+            nursery.start_soon(self.meet, PAIRED, [*combinations(others, 2)])
+
+    async def all_meet(self) -> None:
+        """Wait until players of each two nodes meet who come now."""
+        await self.meet(BACK, [*combinations(self.gateways, 2)])
+
+    async def each_goes_on(self) -> None:
+        """Wait until two players of each node meet who come now."""
+        await self.meet(PAIRED, [[node] for node in self.gateways])
+
+    async def meet(self, what: str, wanted: Sequence[Sequence[Gateway]]) -> None:
+        """Connect a pair to each of these nodes or pairs of nodes, and record the longest wait."""
+        courses = [self.load.meet(nodes) for nodes in wanted]
+        await until(lambda: all(one.begun is not None for one in courses), LIMIT)
+        for one in courses:
+            if one.begun is None:
+                self.measured.failures.append(f"{one.players[0]} and {one.players[1]} did not meet")
+            else:
+                self.measured.waited(what, one.begun - one.created)
+
+    async def _all_hear(self, players: Sequence[Player], since: float) -> None:
+        await until(lambda: all(player.free_at >= since or player.is_done for player in players), LIMIT)
+        for player in players:
+            if player.free_at >= since:
+                self.measured.waited(HEARD, player.free_at - since)
+            else:
+                self.measured.failures.append(f"{player} heard nothing of its lost opponent")
+
+
+async def flow(load: Load, results: int) -> None:
+    """Wait until so many more results are told. Raises LoadError."""
+    wanted = load.results + results
+    if not await until(lambda: load.results >= wanted, PATIENCE):
+        raise LoadError(f"within {PATIENCE:g} s fewer than {results} results were told")
+
+
+# To one gateway.
+
+
+async def kill_server(scene: Scene) -> None:
+    """Kill the server alone; the process that writes its results finishes what it is writing."""
+    await scene.gateways[0].kill()
+    await scene.gateways[0].start()
+
+
+async def kill_all(scene: Scene) -> None:
+    """Kill all processes of the server."""
+    await scene.gateways[0].kill(with_children=True)
+    await scene.gateways[0].start()
+
+
+async def kill_away(scene: Scene) -> None:
+    """Kill the server while its database is away, and only its journal has the latest results."""
+    os.replace(scene.place, scene.place + ".away")
+    try:
+        await flow(scene.load, scene.options.pairs)
+        await scene.gateways[0].kill()
+    finally:
+        os.replace(scene.place + ".away", scene.place)
+    await scene.gateways[0].start()
+
+
+async def drain(scene: Scene) -> None:
+    """Send SIGTERM, and let the server finish the games that are on."""
+    server, measured = scene.gateways[0], scene.measured
+    measured.counts["clients in a game then"] += sum(
+        player.waits for one in scene.load.live for player in one.players
+    )
+    seconds, status = await server.stop()
+    measured.waited("drained within", seconds)
+    if status != 0:
+        measured.failures.append(f"{server} ended with status {status} after SIGTERM")
+    await server.start()
+
+
+# To a cluster.
+
+
+async def _kill(scene: Scene, node: Gateway) -> None:
+    await node.kill()
+    await scene.others_go_on(node)
+    await node.start()
+    await scene.all_meet()
+
+
+async def kill_pairing(scene: Scene) -> None:
+    """Kill the node that pairs."""
+    assert scene.cluster is not None
+    await _kill(scene, await scene.cluster.pairing() or scene.gateways[0])
+
+
+async def kill_holding(scene: Scene) -> None:
+    """Kill a node that does not pair, and holds games with players of others."""
+    await _kill(scene, (await _not_pairing(scene))[0])
+
+
+async def kill_other(scene: Scene) -> None:
+    """Kill the node that does not pair and holds the fewest such games."""
+    await _kill(scene, (await _not_pairing(scene))[-1])
+
+
+async def _not_pairing(scene: Scene) -> list[Gateway]:
+    """Return the nodes that do not pair; the one that holds most games with other nodes comes first."""
+    assert scene.cluster is not None
+    pairing = await scene.cluster.pairing()
+    players = [player for one in scene.load.live if len(one.gateways) > 1 for player in one.players]
+    held = Counter(player.gateway for player in players if player.is_host)
+    return sorted((node for node in scene.gateways if node is not pairing), key=lambda node: -held[node])
+
+
+async def kill_redis(scene: Scene) -> None:
+    """Kill Redis, and start it again without its memory."""
+    assert scene.cluster is not None
+    await scene.cluster.redis.kill()
+    await trio.sleep(scene.lot.uniform(0, LAPSE))
+    await scene.each_goes_on()
+    await scene.cluster.redis.start()
+    await scene.all_meet()
+
+
+async def stop_redis(scene: Scene) -> None:
+    """Stop Redis for a while."""
+    assert scene.cluster is not None
+    scene.cluster.redis.send(signal.SIGSTOP)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep, AWAY)
+            await trio.sleep(scene.lot.uniform(0, LAPSE))
+            await scene.each_goes_on()
+    finally:
+        scene.cluster.redis.send(signal.SIGCONT)
+    await scene.all_meet()
+
+
+async def stop_node(scene: Scene) -> None:
+    """Stop any node for a while."""
+    node = scene.lot.choice(scene.gateways)
+    node.halt()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(scene.others_go_on, node)
+        await trio.sleep(AWAY)
+        node.resume()
+    await scene.all_meet()
+
+
+async def restart_postgres(scene: Scene) -> None:
+    """Restart PostgreSQL, as after a crash."""
+    assert scene.cluster is not None
+    assert scene.cluster.database is not None
+    await scene.cluster.database.restart()
+    await scene.all_meet()
+
+
+Fault = Callable[[Scene], Awaitable[None]]
+KILL_AWAY = "kill-away"
+KILLS: Mapping[str, Fault] = {"kill-server": kill_server, "kill-all": kill_all, KILL_AWAY: kill_away}
+DRAINS: Mapping[str, Fault] = {"drain": drain}
+CLUSTER: Mapping[str, Fault] = {
+    "kill-pairing": kill_pairing,
+    "kill-holding": kill_holding,
+    "kill-other": kill_other,
+    "kill-redis": kill_redis,
+    "stop-redis": stop_redis,
+    "stop-node": stop_node,
+    "restart-postgres": restart_postgres,
+}
+
 
 OPTIONS = ("--rounds", str(LENGTH), "--games-per-pair", "0")
 NODES = "abc"
 DRAIN_LIMIT = 60.0
 """Seconds that a server gives its games when it stops: many times what any of these takes."""
 EXPECTED = ("the database has failed", "players hear of results that only the journal has")
-"""What a server says rightly where the database is away or slow."""
+"""What a server is to log where the database is away or slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Faults that are done to the same servers, and how it is usually done."""
+    """Faults that are caused at the same servers, and the usual options."""
 
     text: str
     faults: Mapping[str, Fault]
@@ -45,7 +298,7 @@ class Play:
     """Options of the servers."""
     pairs: int
     results: int
-    """So many are told before each fault."""
+    """So many results are received before each fault."""
     within: float
     pause: float = 0.0
     has_nodes: bool = False
@@ -85,7 +338,7 @@ PLAYS = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     texts = {name: play.text for name, play in PLAYS.items()} | {
         "together": together.TEXT,
         "lobby": lobby.TEXT,
@@ -93,7 +346,8 @@ def main(argv: Sequence[str]) -> int:
     name = choice("survive", argv, texts)
     if name is None:
         return 0
-    parser = Parser.of(f"survive {name}", texts[name])
+    docs = {"together": together.__doc__, "lobby": lobby.__doc__}
+    parser = Parser.of(f"survive {name}", texts[name], docs.get(name, __doc__))
     if name == "together":
         return together.main(parser, argv[1:])
     if name == "lobby":
@@ -104,7 +358,7 @@ def main(argv: Sequence[str]) -> int:
     parser.count("--results", play.results, "how many are told before each fault")
     parser.seconds("--within", play.within, "when it is done after that, at the latest")
     parser.add_argument("--db", metavar="FILE|URL", help="the database of one server (a new file)")
-    parser.only(play.faults)
+    parser.only({name: fault.__doc__ for name, fault in play.faults.items()})
     parser.report()
     parser.seed()
     options = parser.parse_args(argv[1:])
@@ -112,21 +366,19 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError("--db: a cluster has a database of its own")
     if "://" in (options.db or "") and KILL_AWAY in options.only:
         raise UsageError(f"--only {KILL_AWAY}: only a file can be taken away; take the others")
-    folder = Path(mkdtemp(prefix=f"{name}-"))
-    rows, notes = trio.run(survive, play, options, options.db or str(folder / f"{name}.db"))
-    if not options.db and any(row.is_missed for row in rows):
-        notes.append(f"files: {folder}")  # somebody will want to see it
+    if options.db:
+        rows, notes = trio.run(survive, play, options, options.db)
     else:
-        rmtree(folder)
+        rows, notes = in_folder(f"{name}-", lambda at: trio.run(survive, play, options, str(at / "games.db")))
     return finish(f"survive {name}", rows, options, notes)
 
 
 async def survive(
     play: Play, options: Namespace, place: str, command: Sequence[str] = COMMAND
 ) -> tuple[list[Row], list[str]]:
-    """Do all faults; return the figures, and lines on what went wrong.
+    """Cause all faults while clients play, and compare what these received with what is stored.
 
-    Raises LoadError, ServerError, wrapped.
+    Return the figures, and lines on what went wrong. Raises LoadError, ServerError, wrapped.
     """
     print(f"seed {options.seed}", flush=True)
     token, lot = f"x{time_ns() // 1000 % 10**12}", Random(options.seed)

@@ -1,13 +1,13 @@
-"""Pairs of clients that play courses of known games all the time, whatever happens to the servers.
+"""Pairs of clients that play known games all the time, whatever happens to the servers.
 
-A client knows what comes next, with one exception: at any time it may be told that its opponent has left.
-Then, or when it is hung up on, the pair begins anew, under other names and at another table. Whatever else
-a server says is noted as a trouble. Whatever has reached a client's socket counts as told, also what it had
-not read when the server died.
+Names and moves are never the same twice, so a result says which game is meant. A client knows every message
+that may come next, and at any time it may be told that its opponent has left. Then, or when it is hung up on,
+the pair begins anew under other names. Whatever has reached a client's socket counts as received.
 """
 
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement, product
@@ -16,11 +16,12 @@ from time import monotonic
 
 import trio
 
-from conformance.dialects.script import LEFT, Closed, Game, OutOfStep, Phase, Wish
+from conformance.boards import COLUMNS
+from conformance.dialects.script import DRAWN, LEFT, Closed, Game, OutOfStep, Phase, Wish
 from conformance.lab.bots import PLAIN, script_of, shown
-from conformance.lab.client import HungUp, Scripted, connected, converse
+from conformance.lab.client import Client, HungUp, connected
 from conformance.lab.servers import Gateway
-from conformance.lab.survive.games import Result, course
+from conformance.targets import Address
 
 STUCK = 20.0
 """Seconds without any progress after which a player is stuck."""
@@ -33,34 +34,110 @@ VAGUE = {dialect for dialect, kind in PLAIN.items() if script_of(kind).may_hang_
 _LOOK = 0.25
 """Seconds between two looks at a pair."""
 _RECENT = 1000
-"""Courses of which some may be on."""
+"""So many of the latest courses are looked at for those that are not over."""
 _RETURN = 0.1
 """Seconds until a client comes back to a server that does not let it in."""
 
 
-class Player(Scripted):
-    """One client that plays a course of games, and the results that it was told. Bytes in, bytes out."""
+LENGTH = 4
+"""Games in a course."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A game with the names of those who played it, the first mover's first."""
+
+    first: str
+    second: str
+    game: Game
+
+    def __str__(self) -> str:
+        won = {0: "nobody won", 1: f"{self.first} won", 2: f"{self.second} won"}
+        who = won.get(self.game.winner, f"{self.game.winner} won")
+        return f"{self.first} - {self.second}: {self.game.moves}, {who}, {self.game.reason}"
+
+
+def course(seed: str, *, is_left: bool) -> tuple[Game, ...]:
+    """Return the games that two players play one after the other, the same ones for the same seed.
+
+    In the last one a player may leave; with `is_left` one always does.
+    """
+    lot = Random(seed)
+    kinds = _LAST[:1] if is_left else _LAST
+    games: list[Game] = []
+    while len(games) < LENGTH:
+        kind = lot.choice(kinds if len(games) == LENGTH - 1 else _KINDS)
+        game = kind(lot)
+        if game not in games:
+            games.append(game)
+    return tuple(games)
+
+
+def _won_by_first(lot: Random) -> Game:
+    """Return four in one column; three discs of the other beside it are no line."""
+    own, *others = lot.sample(range(COLUMNS), COLUMNS)
+    moves = [own, lot.choice(others), own, lot.choice(others), own, lot.choice(others), own]
+    return Game(_text(moves), 1, "four")
+
+
+def _won_by_second(lot: Random) -> Game:
+    """Return four of the second mover in one column; the first's four discs are in two or three columns."""
+    own, twice, other, *more = lot.sample(range(COLUMNS), COLUMNS)
+    moves = [twice, own, twice, own, other, own, lot.choice([twice, other, *more]), own]
+    return Game(_text(moves), 2, "four")
+
+
+def _drawn(lot: Random) -> Game:
+    """Return a draw of 42 moves, or its mirror image."""
+    moves = [int(digit) for digit in DRAWN.moves]
+    return Game(_text(moves if lot.random() < 0.5 else [COLUMNS - 1 - move for move in moves]), 0, "full")
+
+
+def _left(lot: Random) -> Game:
+    """Return a game that a player leaves when both have moved and neither can have won."""
+    moves = [lot.randrange(COLUMNS) for _ in range(lot.randint(2, 6))]
+    return Game(_text(moves), 2 if len(moves) % 2 == 0 else 1, LEFT)
+
+
+def _text(moves: list[int]) -> str:
+    return "".join(map(str, moves))
+
+
+_Kind = Callable[[Random], Game]
+_KINDS: Sequence[_Kind] = (*[_won_by_first] * 4, *[_won_by_second] * 4, _drawn)
+_LAST: Sequence[_Kind] = (*[_left] * len(_KINDS), *_KINDS)
+
+
+# Clients.
+
+
+class Player:
+    """One client that plays a course of games, and the results that it received."""
 
     def __init__(
         self, dialect: str, wish: Wish, partner: str, games: Sequence[Game], gateway: Gateway
     ) -> None:
-        super().__init__(script_of(PLAIN[dialect], games[0]), wish)
+        self.wish = wish
         self.dialect = dialect
         self.gateway = gateway
         self.results: list[Result] = []
-        """One for each game that it was told the end of."""
+        """One for each game whose end it has received."""
+        self.is_leaving = False
+        """Whether it is time to leave."""
         self.is_cut_off = False
-        """Whether it was told that its opponent has left the game that was on."""
+        """Whether it has received that its opponent left the game."""
         self.winner: int | None = None
-        """Whom it was told then to have won, as in `Game`; None where its dialect does not say."""
+        """The winner that it received with that, as in `Game`; None where its dialect names none."""
         self.is_in = False
-        """Whether it has heard anything yet."""
+        """Whether it has received anything yet."""
         self.is_done = False
         self.counted = 0
         """How many results were counted by its load."""
         self.heard_at = monotonic()
         self.free_at = 0.0
-        """When a game of its was last over."""
+        """When its latest game ended."""
+        self._script = script_of(PLAIN[dialect], games[0])
+        self._place = self._script.start
         self._partner = partner
         self._games = games
 
@@ -74,26 +151,22 @@ class Player(Scripted):
 
     @property
     def has_all(self) -> bool:
-        """Whether it was told of the last game. Nothing comes after that."""
+        """Whether it has received the result of the last game. Nothing comes after that."""
         return len(self.results) == len(self._games)
 
     @property
-    def has_finished(self) -> bool:
-        return self.has_all or self.is_cut_off
-
-    @property
     def is_playing(self) -> bool:
-        """Whether it was told of a game, and not of its result."""
+        """Whether it has received the start of a game, and not its result."""
         return self._place.phase is Phase.PLAYING
 
     @property
     def waits(self) -> bool:
-        """Whether it is there and has a right to the end of a game."""
+        """Whether it is connected and waits for the end of a game."""
         return self.is_playing and not (self.is_done or self.is_cut_off or self.is_leaving)
 
     @property
     def hears_of_leaving(self) -> bool:
-        """Whether it is told of it when its opponent's server is lost."""
+        """Whether its dialect has a message for the loss of its opponent's server."""
         return self.dialect not in VAGUE
 
     @property
@@ -101,8 +174,29 @@ class Player(Scripted):
         """Whether its server holds the game that is on: that of whoever had the first move at first."""
         return self.waits and bool(self._place.opens) == (len(self.results) % 2 == 0)
 
+    async def converse(self, client: Client, address: Address, pause: float) -> AsyncIterator[None]:
+        """Send and receive all that belongs to the course; yield whenever something was received.
+
+        `pause` are the seconds before each message. Raises HungUp or Closed at an end, OutOfStep.
+        """
+        script, rest = self._script, b""
+        resource, answer = script.resource(self.wish), script.opening(self.wish)
+        if resource is not None:
+            rest = await client.shake(address.authority, address.resource(resource))
+        while not (self.has_all or self.is_cut_off):
+            with suppress(HungUp):  # whether the server is there still is seen when reading
+                if answer:
+                    await trio.sleep(pause)
+                    await client.say(answer)
+                if self.is_leaving:
+                    await client.leave()
+            cut = script.cut(rest + await client.heard())
+            rest, answer = cut.rest, b"".join([cut.answer, *map(self.hear, cut.messages)])
+            yield
+            script.cut(rest)  # a good-bye may have come with the last message
+
     def hear(self, message: bytes) -> bytes:
-        """Take in a message; return what is to be sent. Raises OutOfStep."""
+        """Read a message; return what is to be sent. Raises OutOfStep."""
         if self.is_cut_off:
             return b""
         step = self._script.advance(self._place, message, self.wish.name)
@@ -117,10 +211,10 @@ class Player(Scripted):
             self.free_at = monotonic()
             if not self.has_all:
                 self._script.game = self._games[len(self.results)]
-        return self.opening if step.again and not self.has_all else step.move
+        return self._script.opening(self.wish) if step.again and not self.has_all else step.move
 
     def _hear_of_leaving(self, message: bytes) -> None:
-        """Take in that somebody has left this game, at a board that can be.
+        """Read a message that the opponent has left this game, on a board that is possible.
 
         Raises OutOfStep if the message is about anything else.
         """
@@ -183,12 +277,12 @@ class Load:
         With `tls` half of the players come by TLS; `tokens` lets names be used that are protected.
         """
         self.courses: list[Course] = []
-        """All that were begun."""
+        """All courses so far."""
         self.results = 0
-        """How many results were told."""
+        """How many results were received."""
         self.stuck: list[str] = []
         self.troubles: list[str] = []
-        """What servers should not have said or done."""
+        """What servers should not have sent or done."""
         self.is_over = False
         """To be set when no further course is to begin."""
         self._token = token
@@ -201,7 +295,7 @@ class Load:
 
     @property
     def live(self) -> Sequence[Course]:
-        """Those that are on."""
+        """The courses that are not over."""
         return [each for each in self.courses[-_RECENT:] if not each.is_done]
 
     @property
@@ -210,13 +304,13 @@ class Load:
         return [player for each in self.courses for player in each.players]
 
     async def run(self, pairs: int) -> None:
-        """Play until `is_over`, and games that are on to their end."""
+        """Play until `is_over`, and finish the games that are on then."""
         async with trio.open_nursery() as self._nursery:
             for pair in range(pairs):
                 self._nursery.start_soon(self._play_on, pair)
 
     def meet(self, gateways: Sequence[Gateway]) -> Course:
-        """Let one more pair come, to these servers."""
+        """Connect one more pair to these servers."""
         number = len(self.courses)
         one = self._course(f"m{number}", COUPLES[number % len(COUPLES)], (gateways[0], gateways[-1]))
         self._nursery.start_soon(self._play, one)
@@ -256,14 +350,14 @@ class Load:
             player.is_done = True
 
     async def _let_play(self, one: Course, player: Player) -> None:
-        """Let a player play a course, or as much of it as its server lives to see."""
+        """Play a course, or as much of it as the server lives for."""
         while not (self.is_over or player.is_done):
             try:
                 address, tls = player.gateway.addresses[player.dialect], None
                 if Random(player.wish.name).random() < 0.5:
                     tls = self._tls
                 async with connected(address, tls=tls) as client:
-                    async for _ in converse(client, player, address, self._pause):
+                    async for _ in player.converse(client, address, self._pause):
                         self._note(one, player)
                 player.is_done = True
             except (HungUp, Closed) as error:
@@ -278,7 +372,7 @@ class Load:
                 self.troubles.append(f"{player}: {error}")
 
     def _note(self, one: Course, player: Player) -> None:
-        """Take in that a player has heard something."""
+        """Count what a player has received."""
         player.is_in, player.heard_at = True, monotonic()
         self.results += len(player.results) - player.counted
         player.counted = len(player.results)
@@ -286,7 +380,7 @@ class Load:
             one.begun = player.heard_at
 
     async def _watch(self, one: Course, scope: trio.CancelScope) -> None:
-        """Let a course be over that does not go on."""
+        """End a course that does not go on."""
         alone_since: float | None = None
         while not one.is_done:
             await trio.sleep(_LOOK)

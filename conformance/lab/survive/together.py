@@ -1,8 +1,15 @@
-"""`survive together`: everything at once, for as long as wanted. Is anything lost?
+"""A gateway with TLS, protected names, metrics, a page and a database is used and attacked in every way.
 
-A gateway with TLS, protected names, metrics, a page and a file for results; honest players, viewers and an
-operator; and all attackers together, in bouts with a rest behind each, at whose end memory is measured. At
-last a SIGTERM, on which games are finished. What goes wrong is noted, and everybody goes on.
+Honest pairs play, half of the players by TLS, some with tokens, and a guest plays `@aimafast`. Viewers read
+pages, exports, the live stream and the metrics. Every ten seconds an operator changes names, bans and the
+certificate, and sends SIGHUP. All attackers of `abuse` but `files` come in bouts, with a rest behind each. At
+last comes a SIGTERM, on which games are finished.
+
+    players hurt              honest players whose game was cut off, or who were sent what does not belong
+                              there
+    failed                    answers of the page with a status from 500 on, but for 503
+    metrics not read          looks at the metrics that prometheus-client could not parse
+    more at the end           memory behind the last rest, less that behind the first
 """
 
 import hashlib
@@ -15,25 +22,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count, cycle
 from pathlib import Path
-from shutil import copy, rmtree, which
-from tempfile import mkdtemp
+from shutil import copy, which
 from time import time_ns
 
 import trio
 
 from conformance.arguments import Parser
-from conformance.lab.abuse.attackers import ELSEWHERE
-from conformance.lab.abuse.attacks import ATTACKS, at_once, attacking
+from conformance.lab.abuse.attackers import ELSEWHERE, attacking
+from conformance.lab.abuse.attacks import ATTACKS, EVENTS, EXPORT, PATHS, at_once
 from conformance.lab.abuse.command import LIMITED
 from conformance.lab.abuse.honest import Guest
-from conformance.lab.abuse.wire import EVENTS, EXPORT, PATHS
 from conformance.lab.client import HungUp, connected, request
 from conformance.lab.meters import NoSuchProcess, memory_of
-from conformance.lab.report import MB, Row, counted, difference, finish, some, times
+from conformance.lab.report import MB, UNKNOWN, Row, counted, finish, in_folder, some
 from conformance.lab.servers import STOPPING, Gateway, Log, gateway
-from conformance.lab.survive.games import LENGTH, complaints_about, stored_in
-from conformance.lab.survive.players import STUCK, Load
-from conformance.lab.survive.verdict import judge, rows_of
+from conformance.lab.survive.players import LENGTH, STUCK, Load
+from conformance.lab.survive.verdict import complaints_about, judge, rows_of, stored_in
 from conformance.lab.workers import LoadError, many_files, say
 from conformance.launch import COMMAND
 from conformance.targets import METRICS, WEB, Address
@@ -70,20 +74,15 @@ _READING, _EXPORTING, _SCRAPING = 0.5, 20.0, 5.0
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     parser.seconds("--seconds", 1800.0, "how long")
     parser.count("--pairs", 50, "pairs of honest players")
     parser.seconds("--rest", 10.0, "the rest behind a bout of the attackers")
-    parser.only(ATTACKS)
+    parser.only({name: attack.live.__doc__ for name, attack in ATTACKS.items()})
     parser.server_options()
     parser.report()
     options = parser.parse_args(argv)
-    folder = Path(mkdtemp(prefix="together-"))
-    rows, notes = trio.run(together, options, folder)
-    if any(row.is_missed for row in rows):
-        notes.append(f"files: {folder}")
-    else:
-        rmtree(folder)
+    rows, notes = in_folder("together-", lambda folder: trio.run(together, options, folder))
     return finish("survive together", rows, options, notes)
 
 
@@ -116,7 +115,7 @@ async def together(
                     stopped = await server.stop()
                     players.cancel_scope.deadline = trio.current_time() + STOPPING
             except* NoSuchProcess:
-                await server.server.fail(f"died under attack; files: {folder}")
+                await server.server.fail("died under attack")
     verdict = judge(load.courses, await stored_in(database, token), may_be_cut=False)
     hurt = [*load.troubles, *guest.lost, *(f"{one} was left in a game" for one in load.players if one.waits)]
     troubles = {
@@ -143,40 +142,39 @@ async def _attack(
     server: Gateway,
     honest: tuple[Load, Guest],
     did: Counter[str],
-    memory: list[int | None],
+    memory: list[int],
 ) -> None:
-    """Let all attackers loose together, again and again; note the memory behind each time."""
+    """Run all attacks together again and again; record the memory behind each bout."""
     load, guest = honest
-    names, bout = at_once(options.only), min(BOUT, options.seconds / 2)
+    attacks, bout = at_once(options.only), min(BOUT, options.seconds / 2)
     end = trio.current_time() + options.seconds
     while trio.current_time() < end:
-        async with attacking(names, server.addresses, bout) as attackers:
+        async with attacking(attacks, server.addresses, bout) as attackers:
             counts, _ = await attackers.receive()
         for each in counts.values():
             did.update(each)
         await trio.sleep(options.rest)
         memory.append(memory_of(server.pid))
-        size, wrong = (memory[-1] or 0) / MB, len(load.troubles) + len(guest.lost)
+        size, wrong = memory[-1] / MB, len(load.troubles) + len(guest.lost)
         left = max(0.0, end - trio.current_time())
         say(f"{load.results} results, {wrong} players hurt, {size:.0f} MB, {left:.0f} s left")
 
 
 def _server_rows(
-    log: Log, operator: "Operator", memory: Sequence[int | None], stopped: tuple[float, int]
+    log: Log, operator: "Operator", memory: Sequence[int], stopped: tuple[float, int]
 ) -> list[Row]:
     reloaded = sum(match[1] is not None for match in log.found)
     start, first, *_, last = [*memory, memory[-1]]
-    grown = times(1 / MB, difference(last, first))
     seconds, status = stopped
     return [
         counted("server", "reloads", reloaded),
         counted("server", "reloads that failed", operator.reloads - reloaded, 0),
-        counted("server", "tracebacks logged", log.said.tracebacks, 0),
-        counted("server", "control characters logged", log.said.controls, 0),
-        counted("server", "lines of errors logged", log.said.errors),
-        Row("memory", "at the start", times(1 / MB, start), "MB", form=".0f"),
-        Row("memory", "behind the first bout", times(1 / MB, first), "MB", form=".0f"),
-        Row("memory", "more at the end", grown, "MB", MOST_GROWN, ".0f"),
+        counted("server", "tracebacks logged", log.said["tracebacks"], 0),
+        counted("server", "control characters logged", log.said["controls"], 0),
+        counted("server", "lines of errors logged", log.said["errors"]),
+        Row("memory", "at the start", start / MB, "MB", form=".0f"),
+        Row("memory", "behind the first bout", first / MB, "MB", form=".0f"),
+        Row("memory", "more at the end", (last - first) / MB, "MB", MOST_GROWN, ".0f"),
         Row("stop", "took", seconds, "s", DRAIN + 5),
         counted("stop", "status", abs(status), 0),
     ]
@@ -205,7 +203,10 @@ class Viewers:
     def rows(self) -> list[Row]:
         """Return the figures."""
         read = self.counts
-        cut_off, unread = read["exports cut off"], read["metrics not read"] if read["metrics read"] else None
+        cut_off, unread = (
+            read["exports cut off"],
+            read["metrics not read"] if read["metrics read"] else UNKNOWN,
+        )
         failed = sum(number for status, number in read.items() if status.startswith("5") and status != "503")
         others = sorted({*read} - {"exports cut off", "metrics not read"})
         return [
@@ -319,7 +320,7 @@ class Operator:
             self.reloads += 1
 
     async def _change(self, *words: str) -> None:
-        """Have a command of the gateway change the files."""
+        """Change the files by a command of the gateway."""
         options = ["--players", str(self._players), "--audit", str(self._players) + ".audit"]
         command = [sys.executable, "-m", "gateway", *words, *options]
         await trio.run_process(command, capture_stdout=True, capture_stderr=True)

@@ -1,15 +1,16 @@
-"""`measure page`: do those who watch games cost those who play, and how soon do they see a move?
+"""What others cost those who play: readers of the web, viewers of the page, house players that think.
 
-Stretches without viewers and with them take turns on one server. A game is known here by its table and
-round, as it is to its players; so a move is the same for both ends without a word between them.
+Stretches without them and with them take turns on one server. A game is known to its players and viewers by
+its table and round, so a move is the same for both ends without a word between them.
 """
 
 import json
 import os
 from argparse import Namespace
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -19,14 +20,122 @@ import trio
 
 from conformance.arguments import Parser
 from conformance.lab import meters
-from conformance.lab.client import Client, HungUp, asked, request
-from conformance.lab.load import COUPLES, ENDLESS, MOVES, Plan, Report, Stretch, at_gateway, ms, played
+from conformance.lab.client import Client, HouseGames, HungUp, asked, connected, request
+from conformance.lab.crowds import SHORT_SERIES, fill
+from conformance.lab.load import (
+    COUPLES,
+    ENDLESS,
+    MOVES,
+    Plan,
+    Report,
+    Stretch,
+    at_gateway,
+    by_kind,
+    played,
+)
 from conformance.lab.measure.scenario import Part, Scenario
-from conformance.lab.measure.web import allowed
-from conformance.lab.report import MB, Row, counted, ratio
+from conformance.lab.report import MB, Row, counted, ms, ratio
+from conformance.lab.servers import until
 from conformance.lab.workers import LoadError, received, run, worker
 from conformance.launch import Server, running
 from conformance.targets import WEB, Address
+
+TIMES, MORE_MS = 1.5, 2.0
+"""So many times as long as in quiet, or so many milliseconds longer, a move may take, 99 of 100."""
+LEAD = 1.0
+"""Seconds for which readers read before and behind what is measured."""
+_OPTIONS = ("--rounds", "1000000", "--web", "0")
+
+
+async def _beside(readers: int, path: str, options: Namespace, server: Server) -> list[Row]:
+    """Time moves in quiet, and while 20 clients read pages of 1,000 games, or 50 read whole exports.
+
+    `move`: any but a game's last, from a bot's sending to the other's receipt; `result`: from the sending of
+    the last move to a bot's receipt of the result. Readers give way to all other processes.
+    """
+    part, stretch = f"{readers} at {path}", Stretch(options.seconds, options.rate)
+    plan = Plan(COUPLES["droidcon"], options.pairs, by_kind(server), [stretch], server.process.pid)
+    quiet = (await played(plan)).stretches[0]
+    seconds = stretch.warm_up + stretch.seconds + 2 * LEAD
+    async with worker(read, server.addresses[WEB], path, readers, seconds) as others:
+        await trio.sleep(LEAD)
+        beside = (await played(plan)).stretches[0]
+        memory = max(meters.rss_bytes(child) for child in meters.children_of(server.process.pid))
+        answers, size = await others.receive()
+    if not size:
+        raise LoadError("those who read by web got nothing")
+    return [
+        *(
+            Row(part, f"{what}, {word}", value, "ms")
+            for word, found in (("quiet", quiet), ("read", beside))
+            for what, value in (
+                ("move p50", ms(found.plays, 50)),
+                ("move p99", ms(found.plays, 99)),
+                ("result p99", ms(found.results, 99)),
+            )
+        ),
+        allowed(part, ms(quiet.plays, 99), ms(beside.plays, 99)),
+        Row(part, "answers", answers, form=".0f"),
+        Row(part, "what they got", size / seconds / MB, "MB/s", form=".1f"),
+        Row(part, "memory of the web", memory / MB, "MB", form=".0f"),
+    ]
+
+
+def allowed(part: str, quiet: float, busy: float) -> Row:
+    """Return a row for 99 of 100 moves, in milliseconds, over what they may take."""
+    most = max(TIMES * quiet, quiet + MORE_MS)
+    return Row(part, f"move p99 over {TIMES:g} times quiet, or {MORE_MS:g} ms more", busy / most, most=1.0)
+
+
+@asynccontextmanager
+async def _with_stored_games(options: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
+    """Run a gateway that has games in its database."""
+    with TemporaryDirectory(prefix="web-") as folder:
+        place = str(Path(folder) / "web.db")
+        async with running([*SHORT_SERIES, "--db", place], command) as server:
+            await fill(server, options.games)
+        async with running([*_OPTIONS, "--db", place], command) as server:
+            yield server
+
+
+# In the process of readers.
+
+
+def read(web: Address, path: str, readers: int, seconds: float) -> tuple[int, int]:
+    """Read a path again and again with so many clients; return how many answers and bytes they got.
+
+    They run at a low priority, as in earnest they would be on other machines.
+    """
+    os.nice(19)
+    got = [0, 0]
+    trio.run(_read_all, web, path, readers, seconds, got)
+    return got[0], got[1]
+
+
+async def _read_all(web: Address, path: str, readers: int, seconds: float, got: list[int]) -> None:
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as nursery:
+            for _ in range(readers):
+                nursery.start_soon(_read_on, web, path, got)
+
+
+async def _read_on(web: Address, path: str, got: list[int]) -> None:
+    while True:
+        async with asked(web, path) as client:
+            with suppress(HungUp):
+                while True:
+                    got[1] += len(await client.heard())
+            got[0] += 1
+
+
+def _web_options(parser: Parser) -> None:
+    parser.count("--pairs", 50, "pairs of bots")
+    parser.count("--rate", 1000, "moves a second of all bots together")
+    parser.count("--games", 64_000, "games in the database")
+    parser.seconds("--seconds", 5.0, "how long to measure each")
+
+
+# `page`: do those who watch games cost those who play, and how soon do they see a move?
 
 MOST_CPU = 1.05
 """Processor time for a move, watched over unwatched, at most."""
@@ -51,16 +160,20 @@ Move: TypeAlias = tuple[str, int, int]
 """Table, round from 1, number in the game from 1."""
 
 
-def _plan(options: Namespace, server: Server, seconds: float) -> Plan:
+def _page_plan(options: Namespace, server: Server, seconds: float) -> Plan:
     stretch = Stretch(seconds, options.rate, min(WARM_UP, 10 * options.seconds))
     return replace(at_gateway(server, COUPLES["droidcon"], options.pairs, stretch), notes_moves=True)
 
 
 async def _watch(options: Namespace, server: Server) -> list[Row]:
-    """Let nobody watch, then viewers of the newest games and as many of one game each."""
-    quiet = await played(_plan(options, server, options.seconds))
+    """Measure moves unwatched, then with viewers of the newest games and as many of one game each.
+
+    `a move`: CPU time of the thread that plays. `until seen`: from a bot's sending of a move to a viewer's
+    receipt. `moves missed`: those that a viewer should have seen and did not, or saw twice.
+    """
+    quiet = await played(_page_plan(options, server, options.seconds))
     async with worker(watch, server.addresses[WEB], options.pairs, options.viewers) as viewers:
-        watched = await played(_plan(options, server, options.seconds))
+        watched = await played(_page_plan(options, server, options.seconds))
         all_seen: list[Sightings] = await viewers.finish()
     cpu, cost = _cpu_us(quiet), _cpu_us(watched)
     p99, late = (ms(report.stretches[0].plays, 99) for report in (quiet, watched))
@@ -83,16 +196,16 @@ async def _watch(options: Namespace, server: Server) -> list[Row]:
     ]
 
 
-def _cpu_us(report: Report) -> float | None:
+def _cpu_us(report: Report) -> float:
     """Return the microseconds of the thread that plays for a move."""
     counted = report.stretches[0]
-    return None if counted.server is None else 1e6 * counted.server.first / counted.moves
+    return 1e6 * counted.server.first / counted.moves
 
 
 def delays(
     sent: Mapping[str, Sequence[float]], seen: Iterable[tuple[Move, float]], since: float
 ) -> list[float]:
-    """Return how long each move took that was sent since then. Raises LoadError for one that nobody sent."""
+    """Return how long each move took that was sent since then. Raises LoadError for one that was not sent."""
     found = []
     for (table, round_, number), when in seen:
         moves, at = sent.get(table, ()), (round_ - 1) * MOVES + number - 1
@@ -104,11 +217,14 @@ def delays(
 
 
 async def _visit(options: Namespace, server: Server) -> list[Row]:
-    """Let viewers come and go while games are on, and beside them one that does not read."""
+    """Measure memory while viewers come and go, beside one that does not read.
+
+    `growth`: memory after all visitors, less that after a tenth of them.
+    """
     first = max(1, options.visitors // 10)
     web = server.addresses[WEB]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(played, _plan(options, server, _FOREVER))
+        nursery.start_soon(played, _page_plan(options, server, _FOREVER))
         await run(visit, web, options.pairs, first)
         before, begun = _memory(server), trio.current_time()
         async with _deaf(web) as deaf:
@@ -152,11 +268,11 @@ def _memory(server: Server) -> tuple[float, float]:
     web = next((each for each in meters.children_of(pid) if meters.runs(each, _WEB_PROGRAM)), None)
     if web is None:
         raise LoadError("the process that serves the web is not found")
-    return (meters.rss_bytes(pid) or 0) / MB, (meters.rss_bytes(web) or 0) / MB
+    return meters.rss_bytes(pid) / MB, meters.rss_bytes(web) / MB
 
 
 @asynccontextmanager
-async def _prepared(_: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
+async def _with_page(_: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
     with TemporaryDirectory(prefix="page-") as folder:
         database = str(Path(folder) / "page.db")
         async with running([*ENDLESS, "--web", "0", "--db", database], command) as server:
@@ -187,7 +303,7 @@ class Sightings:
     _data: str = ""
 
     def line(self, line: str, now: float) -> None:
-        """Take a line of the stream, without its end. Raises ValueError, KeyError for what is no event."""
+        """Read a line of the stream, without its end. Raises ValueError, KeyError for what is no event."""
         name, _, value = line.partition(": ")
         if name == "event":
             self._event = value
@@ -218,7 +334,7 @@ def _game(data: Mapping[str, Any]) -> _Game:
 
 
 def watch(web: Address, games: int, viewers: int) -> list[Sightings]:
-    """Watch until stdin ends: so many viewers of the newest games, and as many of one game each."""
+    """Run so many viewers of the newest games, and as many of one game each, until stdin ends."""
     os.nice(_NICENESS)
     return trio.run(_watch_all, web, games, viewers)
 
@@ -245,7 +361,7 @@ async def _view(web: Address, path: str, seen: Sightings) -> None:
 
 
 def visit(web: Address, games: int, visitors: int) -> None:
-    """Let so many come, see a snapshot and go, some for all games, some for a player nobody else watches."""
+    """Connect so many viewers that leave after a snapshot: of all games, or of a player without viewers."""
     os.nice(_NICENESS)
     trio.run(_visit_all, web, games, visitors)
 
@@ -279,7 +395,7 @@ async def _games_of(web: Address, number: int) -> list[str]:
     raise LoadError(f"there are not {number} games to watch within {STARTING:g} s")
 
 
-def _options(parser: Parser) -> None:
+def _page_options(parser: Parser) -> None:
     parser.count("--pairs", 500, "games at once")
     parser.count("--rate", 500, "moves a second of all of them")
     parser.count("--viewers", 50, "viewers of the newest games, and as many of one game each")
@@ -288,9 +404,70 @@ def _options(parser: Parser) -> None:
     parser.seconds("--deaf", 60.0, "how long one may not read")
 
 
-PAGE = Scenario(
-    "do those who watch games cost those who play, and how soon do they see a move?",
-    {"watch": Part(_watch, 3), "visit": Part(_visit)},
-    _options,
-    _prepared,
-)
+# `house`: do house players that think hold up those who play each other? Clients keep house players busy, and
+# a pair of bots that answer at once is timed beside them.
+
+LIMIT_MS = 20.0
+"""Milliseconds within which 99 of 100 moves have to arrive."""
+PATIENCE = 15.0
+"""Seconds in which all games have to begin."""
+
+
+async def _house(options: Namespace, command: Sequence[str]) -> list[Row]:
+    """Time the moves of a pair of Droidcon bots while house players think in other games."""
+    games = HouseGames()
+    async with (
+        running(("--rounds", "1000000"), command) as server,
+        AsyncExitStack() as stack,
+        trio.open_nursery() as nursery,
+    ):
+        for number in range(options.games):
+            client = await stack.enter_async_context(connected(server.addresses["droidcon"]))
+            await client.enter(f"load{number}")
+            nursery.start_soon(games.play, client, options.player)
+        if not await until(lambda: games.on == options.games, PATIENCE):
+            doubt = "" if games.on else f"; is {options.player!r} a player of the server's own?"
+            raise LoadError(f"{games.on} of {options.games} games began within {PATIENCE:g} s{doubt}")
+        stretch = Stretch(options.seconds, warm_up=min(1.0, options.seconds))
+        report = await played(Plan(COUPLES["droidcon"], 1, by_kind(server), [stretch], server.process.pid))
+        nursery.cancel_scope.cancel()
+    moves = report.stretches[0].times
+    return [
+        counted("games", "on", games.on),
+        counted("games", "finished", games.finished),
+        counted("games", "house moves", games.answers),
+        counted("moves", "measured", len(moves)),
+        Row("moves", "p50", ms(moves, 50), "ms"),
+        Row("moves", "p99", ms(moves, 99), "ms", LIMIT_MS),
+        Row("moves", "max", ms(moves, 100), "ms"),
+    ]
+
+
+def _house_options(parser: Parser) -> None:
+    parser.count("--games", 20, "games with house players")
+    parser.seconds("--seconds", 20.0, "how long to measure")
+    parser.add_argument("--player", default="aima", metavar="NAME", help="the house player (aima)")
+
+
+SCENARIOS = {
+    "web": Scenario(
+        "do those who read results by web cost those who play?",
+        {
+            "pages": Part(partial(_beside, 20, "/api/games?limit=1000"), 3),
+            "exports": Part(partial(_beside, 50, "/api/export.jsonl"), 3),
+        },
+        _web_options,
+        _with_stored_games,
+    ),
+    "page": Scenario(
+        "do those who watch games cost those who play, and how soon do they see a move?",
+        {"watch": Part(_watch, 3), "visit": Part(_visit)},
+        _page_options,
+        _with_page,
+    ),
+    "house": Scenario(
+        "do house players that think hold up those who play each other?",
+        {"thinking": Part(_house)},
+        _house_options,
+    ),
+}

@@ -1,0 +1,267 @@
+"""The readers that are fuzzed, each a function of bytes that raises if the gateway would make a mistake.
+
+Messages, lines and frames of clients and servers; what processes of the gateway and the store exchange; what
+a browser asks for. Whatever can be read is written again, and has to come out as it went in.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from wsproto.connection import Connection, ConnectionState, ConnectionType
+from wsproto.events import BytesMessage, CloseConnection, Message, Ping, TextMessage
+
+from adapters.arena.codec import ArenaClientCodec, ArenaCodec
+from adapters.arena.messages import Encoding, Ignored
+from adapters.client.contract import Farewell, Flooded, WireError
+from adapters.client.framing import HUNG_UP, Lines, WebSocket
+from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
+from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
+from adapters.web.link import decode
+from adapters.web.live.state import State
+from adapters.web.query import FILTERS, PAGING, BadRequestError, parameters, part, wanted
+from conformance.lab.fuzz import seeds, visits
+from gateway.access.heads import host_in, is_domain, may_play
+from gateway.game.encoding import EncodingError, decode_command, decode_event
+from gateway.game.encoding import encode as encode_value
+from gateway.game.fact_encoding import decode_fact
+from gateway.runtime.child import LinkError
+from gateway.store import evidence
+from gateway.store.formats import FORMATS, jsonl
+
+_CHUNK = 4096
+"""Bytes that a server reads at once."""
+
+
+def _arena(text: str) -> None:
+    """Read a text, and write the `ignored` that copies it: a client can have that done with any text."""
+    codec = ArenaCodec()
+    try:
+        said = codec.decode(text).said
+    except WireError:
+        codec.encode(Ignored(text, "Malformed message"))
+    else:
+        codec.encode(Ignored(said, "Only start messages allowed in current state"))
+
+
+def _nac4(text: str) -> None:
+    with suppress(WireError):
+        Nac4Codec().decode(text)
+
+
+def _droidcon(text: str) -> None:
+    lines, codec = Lines(), DroidconCodec()
+    data = text.replace("\n", " ").encode("utf-8", "surrogateescape") + b"\n"
+    with suppress(WireError, Flooded):
+        for start in range(0, len(data), _CHUNK):
+            for line in lines.feed(data[start : start + _CHUNK]):
+                codec.decode(line)
+
+
+_READERS: Mapping[str, Callable[[str], None]] = {"arena": _arena, "nac4": _nac4, "droidcon": _droidcon}
+"""The server's side of each dialect."""
+
+
+def nac4(data: bytes) -> None:
+    """Read a nac4 message as a server, and as a client."""
+    _on_both_sides("nac4", Nac4ClientCodec().decode, data)
+
+
+def arena(data: bytes) -> None:
+    """Read a c4-arena map as a server, which answers it, and as a client."""
+    _on_both_sides("arena", ArenaClientCodec(Encoding.JSON).decode, data)
+
+
+def droidcon(data: bytes) -> None:
+    """Read Droidcon lines as a server, and as a client."""
+    _on_both_sides("droidcon", DroidconClientCodec().decode, data)
+
+
+def _on_both_sides(dialect: str, heard: Callable[[str], object], data: bytes) -> None:
+    read(dialect)(data)
+    with suppress(WireError):
+        heard(_text(data))
+
+
+def read(dialect: str) -> Callable[[bytes], None]:
+    """Return what reads a message of a dialect, and answers it, as a server does."""
+    reader = _READERS[dialect]
+    return lambda data: reader(_text(data))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def lines(data: bytes) -> None:
+    """Split into lines, whole and in pieces whose size the first byte says: they have to be the same."""
+    step = data[0] % 16 + 1 if data else 1
+    whole, torn = _lines(data, _CHUNK), _lines(data, max(step, len(data) // 64))
+    assert whole == torn, "lines are others when they arrive in other pieces"
+
+
+def _lines(data: bytes, step: int) -> list[str]:
+    reader, found = Lines(), list[str]()
+    try:
+        for start in range(0, len(data), step):
+            found += reader.feed(data[start : start + step])
+    except Flooded:
+        return found
+    return found + reader.end()
+
+
+def frames(data: bytes) -> None:
+    """Split into websocket frames, whole, in pieces, and by wsproto: they have to be the same."""
+    whole, torn = _websocket(data, _CHUNK), _websocket(data, data[0] % 16 + 1 if data else 1)
+    assert whole == torn, "a websocket is another when its bytes arrive in other pieces"
+    if not whole[2].endswith("(1009)"):  # a limit that the library does not have
+        assert whole == _as_the_library(data)
+
+
+def websocket(data: bytes) -> None:
+    """Split into frames as the gateway does."""
+    WebSocket().feed(data)
+
+
+def _websocket(data: bytes, step: int) -> tuple[list[str], bytes, str]:
+    """Return the texts, what was answered, and how the client ended it."""
+    framing, texts = WebSocket(), list[str]()
+    for start in range(0, len(data), step):
+        texts += framing.feed(data[start : start + step])
+        while framing.has_more:
+            texts += framing.feed()
+    goodbye = framing.close(Farewell()) if framing.ended == HUNG_UP else b""
+    return texts, framing.replies + goodbye, framing.ended
+
+
+def _as_the_library(data: bytes) -> tuple[list[str], bytes, str]:
+    """Return the same of wsproto's connection."""
+    texts, replies, text, binary = list[str](), b"", "", b""
+    connection = Connection(ConnectionType.SERVER)
+    connection.receive_data(data)
+    for event in connection.events():
+        match event:
+            case TextMessage(part):
+                text += part
+            case BytesMessage(part):
+                binary += part
+            case Ping():
+                replies += connection.send(event.response())
+            case CloseConnection(code):
+                if connection.state is ConnectionState.REMOTE_CLOSING:
+                    return texts, replies + connection.send(event.response()), HUNG_UP
+                return texts, replies, f"broke the websocket protocol ({int(code)})"
+        if isinstance(event, Message) and event.message_finished:
+            texts.append(text or binary.decode("utf-8", "surrogateescape"))
+            text, binary = "", b""
+    return texts, replies, ""
+
+
+def events(data: bytes) -> None:
+    """Read an event and a command, and write it again."""
+    for decode_one in (decode_event, decode_command):
+        with suppress(EncodingError):
+            value: Any = decode_one(data)
+            assert decode_one(encode_value(value)) == value, "written and read it is another one"
+
+
+def messages(data: bytes) -> None:
+    """Read a message between the server and the web's process."""
+    with suppress(LinkError):
+        decode(data)
+
+
+def facts(data: bytes) -> None:
+    """Read facts as they cross to the web's process, and apply them to its model of the games."""
+    model = State()
+    for now, line in enumerate(data.split(b"\n")):
+        with suppress(ValueError):
+            fact = decode_fact(line)
+            game = model.hear(fact, float(now))
+            if game is not None:
+                json.dumps(game.shown(1, float(now)))
+    json.dumps(model.counts(float(len(data))))
+
+
+def games(data: bytes) -> None:
+    """Read a line of an import; every export has to take what it takes."""
+    try:
+        found = jsonl.read(data)
+    except ValueError:
+        return
+    for write in FORMATS.values():
+        "".join(write(found)).encode()
+    again = [game for line in jsonl.write(found) for game in jsonl.read(line)]
+    assert again == found, "written and read a game is another one"
+
+
+def exchanges(data: bytes) -> None:
+    """Read the evidence of one side, as the database has it, and as it is before it is packed."""
+    evidence.unpacked(data)
+    evidence.unpacked(zlib.compress(data, 1))
+
+
+def requests(data: bytes) -> None:
+    """Read what a browser asks for: a query, then a host, which may be that of a website, too."""
+    query, _, host = data.partition(b"\n")
+    with suppress(BadRequestError):
+        given = parameters(query, (*FILTERS, *PAGING))
+        wanted(given)
+        part(given)
+    name = host_in(host.decode("latin-1"))
+    if name is not None:
+        is_domain(name)
+        assert may_play(f"http://{name}:1", [name], ()), "a page may not play where it is from"
+
+
+GOALS = {4096: 2.0, 65_536: 15.0}
+"""Milliseconds that an input of so many bytes may take, at best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A reader, and what it is given."""
+
+    try_: Callable[[bytes], None]
+    """Reads as the gateway does, and looks whether that was right. Whatever it raises is a fault."""
+    seeds: Callable[[bool], Iterator[bytes]]
+    """Yields what it is given first, of up to 4 KB, or of up to 64 KB for True."""
+    share: int
+    """Its share of all inputs, in relation to the other readers' shares. Quick readers get more."""
+    reads: Callable[[bytes], object] | None = None
+    """The part of it that the process that plays does at once, for which there are bounds of time."""
+    hard: Callable[[int], Iterator[bytes]] | None = None
+    """Yields inputs up to a length that may take long, made by hand."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.try_.__name__
+
+
+def _dialect(try_: Callable[[bytes], None], share: int) -> Target:
+    name = try_.__name__
+    return Target(try_, seeds.of_texts(name), share, read(name), partial(seeds.hard, name))
+
+
+_ALL = (
+    _dialect(nac4, 50),
+    _dialect(arena, 24),
+    _dialect(droidcon, 40),
+    Target(lines, seeds.of_talks("droidcon"), 24, lines),
+    Target(frames, seeds.frames, 8, websocket),
+    Target(events, seeds.events, 40, events),
+    Target(facts, seeds.facts, 40),
+    Target(messages, seeds.messages, 40),
+    Target(games, seeds.games, 30),
+    Target(exchanges, seeds.exchanges, 60),
+    Target(requests, seeds.requests, 40),
+    Target(visits.heads, seeds.of_talks("nac4", "arena", "web"), 3),
+    Target(visits.visits, seeds.visits, 1),
+)
+TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
+"""By name."""
