@@ -7,15 +7,30 @@ stands still unless a test lets it pass.
 import gc
 import random
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import TypeVar
 
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
 from gateway.game.events import Dismissed, Ended, Event, Moved, Objection, Started, ToMove
+from gateway.game.facts import (
+    Came,
+    GameStarted,
+    Hindered,
+    Left,
+    Missed,
+    MoveMade,
+    Obstacle,
+    Shown,
+    Snapshot,
+    Vanished,
+    Waits,
+)
 from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
+from gateway.hub.feed import RemoteFact
 from gateway.hub.hub import Hub, OnFault, reraise
 from gateway.hub.seats import Seat
 from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Opponent, Pair, Turn
@@ -207,6 +222,63 @@ class Heard(NoResults):
         self._waiting = [(each, then) for each, then in self._waiting if each != game]
         for then in due:
             then()
+
+
+@dataclass
+class Mirror:
+    """What a subscriber knows of all that is on, by the facts that it has heard."""
+
+    players: dict[int, Came] = field(default_factory=dict)
+    waiting: dict[int, Waits] = field(default_factory=dict)
+    why: dict[int, Obstacle] = field(default_factory=dict)
+    games: dict[GameId, GameStarted] = field(default_factory=dict)
+    moves: dict[GameId, tuple[int, ...]] = field(default_factory=dict)
+
+    def hear(self, fact: RemoteFact) -> None:
+        match fact:
+            case Came(player):
+                self.players[player] = fact
+            case Waits(player):
+                self.waiting[player] = fact
+                self.why.pop(player, None)
+            case Hindered(player, _, None):
+                del self.why[player]
+            case Hindered(player, _, obstacle):
+                self.why[player] = obstacle
+            case Left(player):
+                self._forget(player)
+            case GameStarted(game, players):
+                self.games[game], self.moves[game] = fact, ()
+                for player in players:
+                    self._wait_no_more(player)
+            case MoveMade(game, side, column) if game in self.games:
+                assert side == len(self.moves[game]) % 2
+                self.moves[game] += (column,)
+            case Finished(game=game, board=board) if game in self.games:
+                assert self.moves.pop(game) == board.moves
+                del self.games[game]
+            case Vanished(first, last):
+                for player in [each for each in self.players if first <= each <= last]:
+                    self._forget(player)
+                for game in [game for game, each in self.games.items() if first <= each.players[0] <= last]:
+                    del self.games[game], self.moves[game]
+            case Missed():
+                raise AssertionError("a gap")
+            case (started, standing):
+                self.games[started.game], self.moves[started.game] = started, standing.moves
+
+    def _wait_no_more(self, player: int) -> None:
+        self.waiting.pop(player, None)
+        self.why.pop(player, None)
+
+    def _forget(self, player: int) -> None:
+        self.players.pop(player, None)
+        self._wait_no_more(player)
+
+
+def facts_of(snapshot: Snapshot) -> Iterator[Shown]:
+    """Yield all that a snapshot has."""
+    yield from (*snapshot.players, *snapshot.waiting, *snapshot.hindered, *snapshot.games)
 
 
 class House:

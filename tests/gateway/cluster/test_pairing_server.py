@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from worlds.cluster import ASKING, STANDING_BY, Client, House, Net, Recording
+from worlds.cluster import ASKING, STANDING_BY, Client, Net, Recording
 
 from gateway.cluster.messages import (
     Announced,
@@ -177,18 +177,6 @@ def test_new_name_holds_for_the_series_to_come_on_every_node() -> None:
     assert two.opponent == "bob"
 
 
-def test_house_player_whose_remote_player_cannot_be_reached_is_sent_again() -> None:
-    net = Net("a", "b", house=House("random"))
-    net.pair_at("a")
-    one = net["b"].come("b1", InLobby(Wish("random")))
-    one.is_absent = True
-    net.run()
-    assert one.opponent is None
-    one.is_absent = False
-    net.wait(2)
-    assert one.opponent == "random"
-
-
 def test_answer_is_due_at_once_when_a_message_has_come() -> None:
     net = Net("a", "b")
     net.pair_at("a")
@@ -199,19 +187,6 @@ def test_answer_is_due_at_once_when_a_message_has_come() -> None:
     back = net.links["a", "b"].popleft()
     net["b"].matchmaker.receive("a", back, 7.0)  # type: ignore[arg-type]
     assert net["b"].matchmaker.next_due() == 7.0
-
-
-def test_two_whose_proposal_came_to_nothing_may_meet_later() -> None:
-    """A proposal keeps two names apart only until a node says that nothing comes of it."""
-    net = Net("a")
-    net.pair_at("a")
-    one = net["a"].come("a1", InLobby(Wish("a2")))
-    one.is_absent = True
-    two = net["a"].come("a2")
-    assert (one.opponent, two.opponent) == (None, None)
-    one.is_absent = False
-    net.wait(2)
-    assert (one.opponent, two.opponent) == ("a2", "a1")
 
 
 # What a node makes of orders.

@@ -4,12 +4,23 @@ import random
 from collections.abc import Iterator, Sequence
 
 import pytest
-from worlds.hub import DRAWN, FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, TABLE, Client, World
+from worlds.hub import (
+    DRAWN,
+    FIRST_WINS,
+    HANGING_UP,
+    LOBBY,
+    STANDING_BY,
+    TABLE,
+    Client,
+    Mirror,
+    World,
+    facts_of,
+)
 
 from gateway.game.board import FIRST
 from gateway.game.commands import AtTable, Command, Enter, Introduce, Leave, Place, Play
 from gateway.game.events import Reason
-from gateway.game.facts import Came, Fact, GameStarted, Hindered, Left, Missed, MoveMade, Snapshot, Waits
+from gateway.game.facts import Came, Fact, GameStarted, Left, Missed, MoveMade, Snapshot, Waits
 from gateway.game.results import Finished, NoResults
 from gateway.hub.feed import ALL, Feed
 
@@ -40,51 +51,12 @@ class Subscriber:
         return [type(fact) for fact in self.heard]
 
 
-class Mirror:
-    """What a subscriber knows that has heard of everything: by a snapshot, and by the facts since."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.players = {fact.player: fact for fact in snapshot.players}
-        self.waiting = {fact.player: fact for fact in snapshot.waiting}
-        self.hindered = {fact.player: fact.obstacle for fact in snapshot.hindered}
-        self.games = {started.game: started for started, _ in snapshot.games}
-        self.moves = {started.game: standing.moves for started, standing in snapshot.games}
-
-    def hear(self, fact: Fact | Missed) -> None:
-        match fact:
-            case Came(player):
-                self.players[player] = fact
-            case Waits(player):
-                assert player in self.players
-                self.waiting[player] = fact
-                self.hindered.pop(player, None)
-            case Hindered(player, name, obstacle):
-                assert player in self.waiting
-                assert self.players[player].name == name
-                self.hindered[player] = obstacle
-                if obstacle is None:
-                    del self.hindered[player]
-            case Left(player):
-                del self.players[player]
-                self.waiting.pop(player, None)
-                self.hindered.pop(player, None)
-            case GameStarted(game, players, names):
-                self.games[game], self.moves[game] = fact, ()
-                for player, name in zip(players, names, strict=True):
-                    assert self.players[player].name == name
-                    self.waiting.pop(player, None)
-                    self.hindered.pop(player, None)
-            case MoveMade(game, side, column):
-                assert side == len(self.moves[game]) % 2
-                self.moves[game] += (column,)
-            case Finished(game=game, board=board):
-                assert self.moves.pop(game) == board.moves
-                del self.games[game]
-            case Missed():
-                raise AssertionError("a gap")
-
-    def agrees(self, snapshot: Snapshot) -> bool:
-        return vars(self) == vars(Mirror(snapshot))
+def state(world: World) -> Mirror:
+    """Return what there is to know."""
+    mirror = Mirror()
+    for fact in facts_of(world.hub.snapshot(world.now)):
+        mirror.hear(fact)
+    return mirror
 
 
 @pytest.fixture
@@ -188,7 +160,7 @@ def test_subscriber_that_stalls_is_resynchronised_and_goes_on_without_a_gap(seed
     world, rng = World(), random.Random(seed)
     prompt = Subscriber(world.hub.feed)
     subscriber = Subscriber(world.hub.feed, prompt=False, limit=20)
-    whole, mirror, missed = (*(Mirror(world.hub.snapshot(0.0)) for _ in range(2)), 0)
+    whole, mirror, missed = Mirror(), Mirror(), 0
     steps = story(world, rng)
     for pause in rng.choices([1, 2, 10, 100], k=20):
         for _ in range(pause):
@@ -196,14 +168,14 @@ def test_subscriber_that_stalls_is_resynchronised_and_goes_on_without_a_gap(seed
         taken = subscriber.take()
         if any(isinstance(fact, Missed) for fact in taken):
             assert len(taken) == 1
-            mirror, missed = Mirror(world.hub.snapshot(world.now)), missed + 1
+            mirror, missed = state(world), missed + 1
         else:
             for fact in taken:
                 mirror.hear(fact)
-        assert mirror.agrees(world.hub.snapshot(world.now))
+        assert mirror == state(world)
     for fact in prompt.heard:
         whole.hear(fact)
-    assert whole.agrees(world.hub.snapshot(world.now))
+    assert whole == state(world)
     assert [fact for fact in prompt.heard if isinstance(fact, Finished)] == world.results
     assert missed
 
