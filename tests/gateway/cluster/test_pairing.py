@@ -58,19 +58,6 @@ def test_players_of_any_two_nodes_meet(net: Net, one: str, two: str) -> None:
     assert (ann.opponent, bob.opponent) == ("bob", "ann")
 
 
-def test_among_equals_two_of_one_node_meet(net: Net) -> None:
-    one, two = come(net, "b1", "c1")
-    other = net["b"].come("b2")
-    net["c"].come("c2")
-    for each in (one, two):
-        if isinstance(each.plays, Hosting):
-            each.leave()
-    net.run()
-    waiting = come(net, "b3")
-    assert other.opponent is not None
-    assert waiting[0].node is other.node
-
-
 def test_wish_is_granted_by_a_player_of_another_node(net: Net) -> None:
     [one] = come(net, "b1", place=InLobby(Wish("C2", any_case=True)))
     come(net, "c1", place=InLobby(Wish("nobody")))
@@ -92,13 +79,6 @@ def test_node_of_a_player_hears_who_is_missing_on_all_of_them(net: Net) -> None:
     come(net, "c9", place=InLobby(Wish("b2")))
     net.wait(LATER)
     assert (one.obstacles[2:], other.opponent) == ([None], "c9")
-
-
-def test_two_names_are_apart_while_their_pair_is_proposed(net: Net) -> None:
-    """Before anybody knows that their game is on."""
-    clients = [net[name[0]].come(name, manners=ASKING) for name in ("b1", "c1", "b1", "c1")]
-    net.run()
-    assert sum(each.opponent is not None for each in clients) == 2
 
 
 def test_cap_holds_over_all_nodes() -> None:
@@ -248,15 +228,6 @@ def test_players_whose_nodes_do_not_reach_each_other_meet_others(net: Net) -> No
     assert [each.opponent for each in (one, two, third, fourth)] == ["b2", "c2", "b1", "c1"]
 
 
-def test_nodes_that_reach_each_other_again_have_their_players_meet(net: Net) -> None:
-    net.cut("b", "c")
-    one, two = come(net, "b1", "c1")
-    net.wait(HOLD)
-    net.join("b", "c")
-    net.wait(APART)
-    assert (one.opponent, two.opponent) == ("c1", "b1")
-
-
 def test_node_that_was_lost_is_kept_apart_from_none(net: Net) -> None:
     net.cut("b", "c")
     come(net, "b1", "c1")
@@ -283,20 +254,6 @@ def test_players_of_a_node_meet_though_it_hears_late_of_a_proposal() -> None:
     assert (one.opponent, two.opponent) == ("b2", "b1")
 
 
-def test_series_that_begins_when_the_remote_player_is_reserved_no_more_ends(net: Net) -> None:
-    clients = net["b"].come("b1"), net["c"].come("c1")
-    host, remote = until(net, "Hosted")
-    late = net.links[host, remote].popleft()
-    net.now += HOLD
-    net[remote].tick()
-    net.links[host, remote].appendleft(late)
-    net.run()
-    net.wait(1)
-    assert {each.opponent for each in clients} == {"b1", "c1"}
-    assert sum(len(each.games) for each in clients) == 2
-    assert sum(len(node.series) for node in net.nodes.values()) == 1
-
-
 @pytest.mark.parametrize("moment", ["Hosting", "Hosted"])
 @pytest.mark.parametrize("leaver", [0, 1], ids=["sender", "receiver"])
 def test_who_leaves_before_a_series_begins_keeps_the_other_from_nothing(
@@ -309,23 +266,6 @@ def test_who_leaves_before_a_series_begins_keeps_the_other_from_nothing(
     net.run()
     [three] = come(net, "a1")
     assert three.opponent == {"b": "c1", "c": "b1"}[node]
-
-
-@pytest.mark.parametrize("node", "bc")
-def test_seat_waits_on_when_the_node_of_its_opponent_is_lost_to_the_one_that_pairs(
-    net: Net, node: str
-) -> None:
-    one, two = net["b"].come("b1"), net["c"].come("c1")
-    until(net, "Hosting")
-    net.cut("a", node)
-    net.run()
-    net.wait(HOLD)
-    net.join("a", node)
-    net.pair_at("a")
-    net.wait(HOLD + PATIENCE)
-    assert {one.opponent, two.opponent} in ({"b1", "c1"}, {None})
-    [three] = come(net, "a1")
-    assert (three.opponent is None) == (one.opponent is not None)
 
 
 # Who pairs.
@@ -412,15 +352,6 @@ def test_old_one_that_still_believes_that_it_pairs_keeps_nobody_from_playing(net
     assert (one.opponent, four.opponent) == ("c2", "a1")
 
 
-def test_node_that_reports_to_another_is_no_more_counted_on(net: Net) -> None:
-    come(net, "b1")
-    net["b"].matchmaker.attach("b", 2, net["b"].now)
-    net["b"].settle()
-    net.run()
-    one, two = come(net, "a1", "a2")
-    assert (one.opponent, two.opponent) == ("a2", "a1")
-
-
 def test_bearers_of_one_name_who_came_while_nodes_were_apart_both_stay() -> None:
     net = Net("a", "b")
     for node in net.nodes.values():
@@ -480,17 +411,6 @@ def test_order_of_opening_at_a_table_outlives_it(net: Net, games: int) -> None:
     net.run()
     after = game(*(two, one) if isinstance(one.plays, Hosted) else (one, two))
     assert after == before[::-1]
-
-
-def test_newcomer_takes_the_position_of_one_who_died_with_it(net: Net) -> None:
-    one, two = come(net, "c1", "a1", place=TABLE)
-    finish(one, two)
-    net.run()
-    opened = game(*(two, one) if isinstance(one.plays, Hosted) else (one, two))[0]
-    change(net)
-    [three] = come(net, "b1", place=TABLE)
-    latest = game(*(three, one) if isinstance(one.plays, Hosted) else (one, three))
-    assert latest[0] == ("c1" if opened == "c1" else "b1")
 
 
 def test_met_least_outlives_it() -> None:

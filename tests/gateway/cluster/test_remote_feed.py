@@ -8,7 +8,6 @@ from worlds.cluster import LIMIT, WatchedCluster, WatchedNode, everything, strea
 from worlds.hub import FIRST_WINS, Client, wishing
 
 from gateway.game.commands import LOBBY, AtTable, Leave
-from gateway.game.fact_encoding import SEATS
 from gateway.game.facts import Cause, Obstacle
 
 NODES = ("b", "c")
@@ -110,35 +109,12 @@ def test_subscriber_that_falls_behind_asks_anew_and_another_misses_nothing() -> 
     assert everything(one.shown) == everything(other.shown) == cluster.true()
 
 
-def test_subscription_that_is_closed_costs_another_nothing() -> None:
-    cluster = WatchedCluster(*NODES, followers=2)
-    one, other = cluster.followers
-    for each in cluster.followers:
-        each.watch()
-    cluster.settle()
-    one.stop()
-    cluster.nodes["b"].arena("ann")
-    cluster.settle()
-    assert everything(other.shown) == cluster.true()
-    assert one.shown.players == {}
-
-
 def test_node_that_opens_too_many_streams_is_not_understood() -> None:
     node = WatchedNode(0)
     for number in range(1, 33):
         node.publisher.receive("a", number, b"w")
     with pytest.raises(ValueError, match="too many"):
         node.publisher.receive("a", 33, b"w")
-
-
-def test_two_nodes_whose_seats_have_the_same_numbers_are_told_apart() -> None:
-    cluster = WatchedCluster(*NODES)
-    for node in cluster.nodes.values():
-        node.arena("ann")
-    cluster.watch()
-    cluster.settle()
-    assert [fact.name for fact in cluster.shown.players.values()] == ["ann", "ann"]
-    assert min(cluster.shown.players) >= SEATS  # no seat of the node where somebody watches
 
 
 def test_why_a_player_waits_is_told_by_its_node() -> None:
@@ -200,15 +176,6 @@ def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(flood: 
     assert not cluster.nodes["b"].hub.feed.moves
 
 
-def test_what_was_taken_is_not_counted_against_a_node() -> None:
-    cluster = WatchedCluster("b", most_bytes=1000)
-    cluster.watch()
-    for number in range(50):
-        cluster.nodes["b"].arena(f"p{number}")
-        cluster.settle()
-    assert not cluster.refused
-
-
 def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:
     cluster = WatchedCluster("b")
     node = cluster.nodes["b"]
@@ -222,18 +189,6 @@ def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:
     cluster.settle()
     assert cluster.shown.games == {}
     assert everything(cluster.shown) == cluster.true()
-
-
-def test_watcher_that_is_told_to_ask_anew_costs_nothing_until_it_does() -> None:
-    cluster = WatchedCluster("b")
-    node = cluster.nodes["b"]
-    cluster.watch()
-    cluster.settle()
-    for number in range(LIMIT):
-        node.arena(f"p{number}", AtTable(str(number)))
-    node.publish()
-    assert [*node.down] == [b"1 x"]
-    assert not node.hub.feed.moves
 
 
 @pytest.mark.parametrize(

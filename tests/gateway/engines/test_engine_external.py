@@ -201,31 +201,6 @@ def test_second_answer_is_none_to_the_next_question(make: Make) -> None:
         engine(play("30"), 10.0)
 
 
-SAYS_MORE = """
-import sys
-sys.stdin.readline()
-print(4, flush=True)
-open(sys.argv[1] + "/taken").close()
-print(5, flush=True)
-open(sys.argv[1] + "/said", "w").close()
-sys.stdin.read()
-"""
-
-
-def test_what_a_program_says_after_its_answer_is_none_to_the_next_question(
-    make: Make, tmp_path: Path
-) -> None:
-    taken, said = tmp_path / "taken", tmp_path / "said"
-    os.mkfifo(taken)
-    os.mkfifo(said)
-    engine = make(SAYS_MORE)
-    assert engine(Board(), 10.0) == 3
-    taken.open("w").close()
-    said.open().close()
-    with pytest.raises(EngineError, match=" said '5' before it was asked for a move"):
-        engine(play("30"), 10.0)
-
-
 BLOCKED = """
 import sys
 for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""Nobody is paired whose player cannot be reached, and nobody loses its place by that."""
+"""Nobody is paired who cannot be reached, or while pairing is paused, and nobody loses its place by that."""
 
 import pytest
 from worlds.hub import (
@@ -14,7 +14,7 @@ from worlds.hub import (
     wishing,
 )
 
-from gateway.game.commands import Introduce, Place
+from gateway.game.commands import Place
 from gateway.game.events import Ended, Reason
 from gateway.game.manners import Manners
 
@@ -72,19 +72,6 @@ def test_one_who_was_not_there_keeps_its_place(world: World) -> None:
     assert dan.opponent == "ann"
 
 
-def test_place_among_those_of_one_name_is_kept(world: World) -> None:
-    bob = world.client(STEPPING_OUT)
-    bob.is_reachable = False
-    first, second = world.droidcon("ann"), world.droidcon("ann")
-    first.is_reachable = False
-    bob.enter(LOBBY, "bob")
-    first.is_reachable = True
-    world.wait(1.5)
-    bob.is_reachable = True
-    world.wait(1.5)
-    assert (first.games, second.games, bob.games) == (1, 0, 1)
-
-
 @pytest.mark.parametrize("place", [LOBBY, wishing("random")], ids=["lonely", "wish"])
 def test_house_player_comes_to_nobody_who_cannot_be_reached(world: World, place: Place) -> None:
     house, ann = House(world, lobby="random"), world.client(STEPPING_OUT)
@@ -107,13 +94,6 @@ def test_player_who_lost_on_time_and_cannot_be_reached_is_not_paired_again() -> 
     assert (ann.games, bob.games) == (1, 1)
 
 
-def test_round_of_a_series_waits_for_nobody(world: World) -> None:
-    ann, bob = world.pair(HANGING_UP, HANGING_UP)
-    ann.is_reachable = False
-    world.play(FIRST_WINS, (ann, bob))
-    assert ann.games == 2
-
-
 def test_one_who_leaves_while_it_is_looked_for_leaves_nothing_behind(world: World) -> None:
     ann = world.nac4("ann")
     ann.is_reachable = False
@@ -124,16 +104,6 @@ def test_one_who_leaves_while_it_is_looked_for_leaves_nothing_behind(world: Worl
     assert world.nac4("ann").games == 1
 
 
-def test_name_can_be_taken_while_it_is_looked_for(world: World) -> None:
-    ann = world.droidcon("ann")
-    ann.is_reachable = False
-    bob = world.arena("bob")
-    ann.say(Introduce("cid"))
-    ann.is_reachable = True
-    world.wait(2)
-    assert bob.opponent == "cid"
-
-
 def test_namesake_of_one_who_cannot_be_reached_plays_once_nobody_else_plays_under_its_name(
     world: World,
 ) -> None:
@@ -142,3 +112,54 @@ def test_namesake_of_one_who_cannot_be_reached_plays_once_nobody_else_plays_unde
     absent.is_reachable = False
     player.leave()
     assert (bob.games, absent.games, present.games) == (1, 0, 1)
+
+
+# While the operator has paused pairing.
+
+
+def test_players_come_and_wait_and_are_paired_after_a_pause(world: World) -> None:
+    world.hub.pause(is_paused=True)
+    pairs = [
+        (world.nac4("ann"), world.nac4("bob")),
+        (world.arena("cid", TABLE), world.arena("dan", TABLE)),
+        (world.arena("eve", wishing("fay")), world.arena("fay", wishing("eve"))),
+    ]
+    gone = world.arena("gus")
+    gone.leave()
+    world.wait(3)
+    assert not any(client.games for pair in pairs for client in pair)
+    assert len(world.hub.snapshot(world.now).waiting) == 6
+    assert not any(world.hub.can_reach(client.seat.number) for pair in pairs for client in pair)
+    world.hub.pause(is_paused=False)
+    world.wait(2.0)
+    assert [one.opponent == two.seat.name for one, two in pairs] == [True] * 3
+    assert world.hub.can_reach(pairs[0][0].seat.number)
+    assert gone.games == 0
+
+
+def test_series_that_is_on_has_all_its_games_and_its_players_wait_afterwards(world: World) -> None:
+    one_game, series = world.pair(STANDING_BY, STANDING_BY, TABLE), [world.droidcon(name) for name in "cd"]
+    world.hub.pause(is_paused=True)
+    world.play(FIRST_WINS, one_game)
+    for _ in range(HANGING_UP.rounds or 0):
+        world.play(FIRST_WINS, series)
+    world.wait(3)
+    assert [(each.games, each.gone) for each in (*one_game, *series)] == [(1, False)] * 2 + [(4, True)] * 2
+    world.hub.pause(is_paused=False)
+    world.wait(2.0)
+    assert [each.games for each in one_game] == [2, 2]
+
+
+def test_many_players_whom_a_pause_holds_back_are_not_looked_at_in_one_step(world: World) -> None:
+    world.hub.pause(is_paused=True)
+    clients = [world.nac4(f"p{number}") for number in range(200)]
+    world.now += 1.0
+    world.hub.pause(is_paused=False)
+    steps = []
+    while world.now < 2.0:
+        before = sum(client.games for client in clients)
+        world.now += 0.005
+        world.hub.tick(world.now)
+        steps.append(sum(client.games for client in clients) - before)
+    assert sum(steps) == 200
+    assert max(steps) <= 8

@@ -8,7 +8,6 @@ from worlds.hub import (
     HANGING_UP,
     LOBBY,
     MANNERS,
-    STANDING_BY,
     STEPPING_OUT,
     Client,
     House,
@@ -152,10 +151,3 @@ def test_lobby_player_goes_again_where_the_two_have_had_their_games(world: World
             play_out(world, nora, house)
     assert nora.games == 2
     assert len(world.hub) == 1
-
-
-def test_without_a_lobby_player_nobody_comes(world: World) -> None:
-    house = House(world)
-    world.player(STANDING_BY, "ann")
-    world.wait(20.0)
-    assert not house.players

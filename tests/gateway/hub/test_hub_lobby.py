@@ -1,12 +1,9 @@
 """What the hub makes of the lobby's pairs: who waits again by itself, who asks, and what counts."""
 
 import pytest
-from worlds.hub import FIRST_WINS, LOBBY, MANNERS, STANDING_BY, STEPPING_OUT, Client, World, wishing
+from worlds.hub import FIRST_WINS, LOBBY, STANDING_BY, STEPPING_OUT, Client, World, wishing
 
-from gateway.game.events import Entered, Reason, Started, ToMove
-from gateway.game.manners import Manners
-
-manners = pytest.mark.parametrize("one", MANNERS.values(), ids=MANNERS)
+from gateway.game.events import Entered, Reason
 
 
 @pytest.fixture
@@ -16,16 +13,6 @@ def world() -> World:
 
 def play_out(world: World, *players: Client) -> None:
     world.play(FIRST_WINS, players)
-
-
-@manners
-@pytest.mark.parametrize("two", MANNERS.values(), ids=MANNERS)
-def test_two_of_any_manners_are_paired_at_once_and_one_is_asked_to_move(
-    world: World, one: Manners, two: Manners
-) -> None:
-    ann, bob = world.pair(one, two, LOBBY)
-    assert ann.last(Started).names == bob.last(Started).names
-    assert [len(client.all(ToMove)) for client in (ann, bob)] == [ann.moves_first, bob.moves_first]
 
 
 @pytest.mark.parametrize("cap", [1, 3])
@@ -85,35 +72,3 @@ def test_aborted_game_is_remembered_as_a_meeting(world: World) -> None:
         world.arena(name, wishing("ann"))
     world.wait(0.6)
     assert ann.opponent == "cid"
-
-
-def test_two_names_play_one_game_at_a_time(world: World) -> None:
-    pair = world.pair(STEPPING_OUT, STEPPING_OUT, LOBBY)
-    namesakes = world.pair(STEPPING_OUT, STEPPING_OUT, LOBBY)
-    assert [client.plays for client in (*pair, *namesakes)] == [True, True, False, False]
-    pair[1].leave()
-    assert [client.plays for client in namesakes] == [True, True]
-
-
-def test_who_is_held_back_plays_after_a_second_or_whoever_comes(world: World) -> None:
-    for comes in (True, False):
-        world = World()
-        ann, bob, cid, dan = (world.nac4(name) for name in ("ann", "bob", "cid", "dan"))
-        assert cid.opponent == "dan"
-        world.wait(1.5)
-        play_out(world, ann, bob)
-        world.wait(0.9)
-        assert (ann.plays, dan.plays) == (False, True)
-        if comes:
-            assert world.nac4("eve").opponent in ("ann", "bob")
-        else:
-            world.wait(0.2)
-            assert (ann.opponent, ann.games) == ("bob", 2)
-
-
-@pytest.mark.parametrize("names", [("TEST", "TEST"), ("TEST", "test"), ("ann", "test")])
-def test_testers_meet_anybody_and_their_games_do_not_count(world: World, names: tuple[str, str]) -> None:
-    one, two = (world.droidcon(name) for name in names)
-    assert (one.opponent, two.opponent) == names[::-1]
-    play_out(world, one, two)
-    assert [result.counted for result in world.results] == [False]

@@ -138,17 +138,6 @@ def test_pair_of_an_earlier_wait_is_not_played(world: Late) -> None:
     assert world.arena("cid").opponent == "ann"
 
 
-def test_pair_with_one_who_cannot_be_reached_is_played_by_neither_until_it_can(world: Late) -> None:
-    ann, bob = world.waiting("ann", "bob")
-    bob.is_reachable = False
-    world.answer()
-    world.wait(5)
-    assert (ann.games, bob.games) == (0, 0)
-    bob.is_reachable = True
-    world.wait(1.1)
-    assert (ann.opponent, bob.opponent) == ("bob", "ann")
-
-
 def test_seat_is_kept_as_long_as_it_is_not_decided_whether_its_player_may_enter_anew(world: Late) -> None:
     ann, bob = world.arena("ann"), world.droidcon("bob")
     world.play(FIRST_WINS, (ann, bob))

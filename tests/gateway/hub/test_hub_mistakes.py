@@ -21,7 +21,7 @@ from worlds.hub import (
     wishing,
 )
 
-from gateway.game.commands import Ask, AtTable, Introduce, Play
+from gateway.game.commands import Ask, AtTable, Introduce
 from gateway.game.events import Dismissed, Ended, Entered, Event, Moved, Reason, Started, ToMove, Why
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Finished
@@ -94,15 +94,6 @@ class Faulty(LobbyAndTables):
         super().leave(seat)
         if seat == self.fails_for:
             raise Mistake("leave")
-
-
-class Poison(int):
-    """A column that cannot be compared."""
-
-    def __ge__(self, other: object) -> bool:
-        raise Mistake("column")
-
-    __gt__ = __le__ = __lt__ = __ge__
 
 
 class Field(World):
@@ -237,18 +228,6 @@ def test_mistake_in_a_session_costs_its_game(
         )
 
 
-def test_mistake_in_a_move_costs_its_game_which_has_no_winner(field: Field) -> None:
-    field.sit()
-    field.play_all("01")
-    field.hit[0].say(Play(Poison(3)))
-    field.play_all(FIRST_WINS[2:])
-    field.assert_only_one_game_was_hit()
-    [result] = [each for each in field.results if each.reason is not Reason.FOUR]
-    assert (result.winner, result.reason, result.counted) == (None, Reason.STOPPED, False)
-    assert ([player.name for player in result.players], result.board.moves) == (NAMES, (0, 1))
-    field.assert_all_can_go()
-
-
 def test_mistake_at_the_beginning_of_a_round_costs_its_series(field: Field) -> None:
     field.sit(MANNERS["hangs up"])
     field.break_session("begin")
@@ -285,15 +264,6 @@ def test_mailbox_that_fails_costs_its_game(field: Field, kind: type[Event], whic
     field.assert_all_can_go()
 
 
-def test_mailbox_that_never_takes_anything_keeps_nobody_waiting(field: Field) -> None:
-    field.sit()
-    field.hit[0].fails_at = (Moved, ToMove, Ended, Dismissed)
-    field.play_all(FIRST_WINS)
-    field.assert_only_one_game_was_hit(told=False)
-    assert field.hit[1].heard[-1] == CUT_OFF
-    field.assert_all_can_go()
-
-
 @pytest.mark.parametrize("which", [0, 1])
 def test_mailbox_that_cannot_pass_anything_on_costs_its_game(field: Field, which: int) -> None:
     field.sit()
@@ -304,37 +274,7 @@ def test_mailbox_that_cannot_pass_anything_on_costs_its_game(field: Field, which
     field.assert_all_can_go()
 
 
-def test_who_waits_is_hung_up_on_alone(field: Field) -> None:
-    ann, bob = field.client(STEPPING_OUT), field.arena("bob")
-    ann.fails_at = (Entered,)
-    ann.enter(LOBBY, "ann")
-    assert ann.heard == [CUT_OFF]
-    assert not bob.gone
-    assert field.arena("cid").opponent == "bob"
-
-
-def test_whoever_comes_next_takes_the_seat_at_a_table_that_was_hit(field: Field) -> None:
-    field.sit()
-    field.break_session("play")
-    field.play_all("3")
-    cid, _ = (field.arena(name, AtTable(str(HIT))) for name in ("cid", "dan"))
-    assert cid.opponent == "dan"
-
-
 # What is due.
-
-
-def test_mistake_in_what_is_due_loses_nothing_else_that_is(field: Field) -> None:
-    field.sit()
-    for first, second in field.games:
-        first.hand()
-        first.play(3)
-        second.hand()
-    field.break_session("deadline")
-    field.now = 10.5
-    due = field.hub.tick(field.now)
-    assert len(due) == GAMES - 1
-    field.assert_only_one_game_was_hit()
 
 
 def test_mistake_in_one_good_bye_keeps_nobody_from_theirs(field: Field) -> None:
@@ -395,16 +335,6 @@ class Lot(random.Random):
         if self._drawn in self._fails:
             raise Mistake("lot")
         return super().random()
-
-
-def test_lot_that_fails_costs_one_its_place_and_the_other_plays_the_next() -> None:
-    field = Field(Lot(2))
-    clients = [field.arena(f"c{number}") for number in range(6)]
-    assert [client.gone for client in clients] == [False, False, False, True, False, False]
-    assert clients[3].heard == [Entered("c3"), CUT_OFF]
-    field.assert_nothing_is_left_of(clients[3])
-    assert sum(client.plays for client in clients) == 4
-    assert field.faults == [["c3"]]
 
 
 def test_pairing_that_always_fails_ends_all_the_same() -> None:

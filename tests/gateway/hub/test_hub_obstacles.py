@@ -133,14 +133,6 @@ def test_who_comes_and_goes_is_told_of_while_the_other_waits(world: Watched) -> 
     assert world.obstacles(bob) == told
 
 
-def test_namesake_who_goes_is_an_obstacle_no_more(world: Watched) -> None:
-    one, two = world.arena("ada"), world.arena("ada")
-    world.wait(LATER)
-    two.leave()
-    world.wait(SOON)
-    assert world.obstacles(one) == [NAMESAKE, None]
-
-
 def test_who_is_away_for_a_moment_is_not_missed(world: Watched) -> None:
     """As a c4-arena player is between a game and its next `start`."""
     ada, bob = world.arena("Ada", wishing("dan")), world.arena("bob", wishing("Ada"))

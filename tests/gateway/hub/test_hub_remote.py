@@ -22,12 +22,9 @@ from worlds.hub import (
 
 from gateway.game.commands import Ask, AtTable, Enter, Place, Unfit, Unreadable
 from gateway.game.events import (
-    NOTHING,
     Dismissed,
     Ended,
     Event,
-    Moved,
-    Objection,
     Overlooked,
     Reason,
     Started,
@@ -37,7 +34,6 @@ from gateway.game.events import (
 from gateway.game.facts import Came, Waits
 from gateway.game.manners import Manners
 from gateway.hub.seats import PlayingElsewhere, Waiting
-from gateway.matchmaking.matchmaker import Decision
 
 hosts = pytest.mark.parametrize("host", MANNERS.values(), ids=MANNERS)
 remotes = pytest.mark.parametrize("remote", MANNERS.values(), ids=MANNERS)
@@ -118,7 +114,7 @@ OTHERS = {
 }
 ACTIONS = st.one_of(
     st.tuples(st.just("play"), st.integers(-1, 7)),
-    st.tuples(st.sampled_from(["hand", *OTHERS, "leave", "wait"]), st.just(0)),
+    st.tuples(st.sampled_from(["hand", *OTHERS, "wait"]), st.just(0)),
 )
 
 
@@ -182,16 +178,6 @@ def test_remote_player_s_flag_falls_by_the_time_of_its_own_node(manners: Manners
     ] * 2
 
 
-def test_move_that_is_late_at_the_host_alone_is_in_time() -> None:
-    story = Story(columns="3")
-    story.remote.hand()
-    story.way.remote.wait(41.0)
-    story.remote.play(3)
-    story.way.host.wait(50.0)
-    story.way.carry()
-    assert story.host.last(Moved).column == 3
-
-
 # Games that are cut in two.
 
 
@@ -229,15 +215,6 @@ def test_move_that_may_not_have_arrived_when_a_game_is_cut_in_two_counts(
     story.remote.play(column)
     story.way.cut()
     assert story.remote.last(Ended).board.moves == moves
-
-
-def test_what_the_matchmakers_answer_when_a_game_was_cut_in_two_is_carried_out_at_once() -> None:
-    story = Story()
-    nodes = story.way.host, story.way.remote
-    for node in nodes:
-        node.silent.late.append(Decision(7, NOTHING))  # nobody is there: it has to leave
-    story.way.cut()
-    assert all(7 in node.silent.left for node in nodes)
 
 
 def test_remote_player_whose_move_was_under_way_when_its_game_was_cut_waits_once_that_has_come() -> None:
@@ -340,39 +317,3 @@ def test_those_who_pair_and_those_who_follow_the_node_hear_that_a_player_is_back
     assert story.way.remote.silent.over == [away.match]
     assert story.way.host.silent.over == [story.match]
     assert [type(fact) for fact in facts.take()] == [Came, Waits]
-
-
-def test_matchmaker_that_lets_in_who_has_gone_hears_that_it_has_left() -> None:
-    node = TwoNodes().host
-    node.silent.late += Decision(7, NOTHING), Decision(8, Objection.NAME_TAKEN)
-    node.hub.tick(node.now)
-    assert node.silent.left == [7]
-
-
-class Posting(Client):
-    """Passes on what it heard when the hub is done."""
-
-    def __init__(self, world: World) -> None:
-        self.posts: list[list[type[Event]]] = []
-        self.unsent: list[type[Event]] = []
-        super().__init__(world, STANDING_BY)
-
-    def deliver(self, event: Event) -> None:
-        super().deliver(event)
-        self.world.hub.expect(self)
-        self.unsent.append(type(event))
-
-    def flush(self) -> None:
-        self.posts += [self.unsent] if self.unsent else []
-        self.unsent = []
-
-
-def test_what_arrives_together_leaves_for_the_remote_player_together() -> None:
-    way = TwoNodes()
-    host, remote = way.host.nac4("ann"), Posting(way.remote)
-    remote.enter(LOBBY, "bob")
-    way.meet(host, remote)
-    remote.posts.clear()
-    host.play(3)
-    way.carry()
-    assert remote.posts == [[Moved, ToMove]]

@@ -47,15 +47,6 @@ def test_two_who_stand_by_play_on_so_often_and_swap_the_first_move(cap: int, gam
     assert not any(client.gone for client in players)
 
 
-def test_game_that_one_asked_for_at_a_table_goes_beyond_the_limit() -> None:
-    world = World(games_per_pair=1)
-    ann, bob = world.pair(STANDING_BY, STEPPING_OUT)
-    for number in range(1, 5):
-        assert ann.games == number
-        play_out(world, ann, bob)
-        bob.enter(TABLE, "bob")
-
-
 def test_two_who_step_out_play_again_once_both_have_asked(world: World) -> None:
     ann, bob = world.pair(STEPPING_OUT, STEPPING_OUT)
     play_out(world, ann, bob)
@@ -82,15 +73,6 @@ def test_seat_is_kept_for_a_while_for_one_who_steps_out(world: World, in_time: b
         assert ann.enter(TABLE, "ann") == [FULL]
 
 
-def test_seat_is_kept_when_the_other_left(world: World) -> None:
-    ann, bob = world.pair(STEPPING_OUT, STEPPING_OUT)
-    bob.leave()
-    world.arena("cid", TABLE)
-    assert world.arena("dan", TABLE).last(Refused) == FULL
-    ann.enter(TABLE, "ann")
-    assert (ann.opponent, ann.moves_first) == ("cid", True)
-
-
 def test_who_asks_under_another_name_sits_down_again(world: World) -> None:
     ann, bob = world.pair(STEPPING_OUT, STEPPING_OUT)
     play_out(world, ann, bob)
@@ -106,22 +88,6 @@ def test_who_asks_for_the_lobby_gives_up_its_seat(world: World) -> None:
     bob.enter(TABLE, "bob")
     world.arena("cid", TABLE)
     assert (bob.opponent, ann.games) == ("cid", 1)
-
-
-@pytest.mark.parametrize("rounds_over", [0, 1])
-@pytest.mark.parametrize("leaver", [0, 1])
-def test_newcomer_moves_first_where_the_leaver_did_in_the_present_round(
-    world: World, rounds_over: int, leaver: int
-) -> None:
-    players = world.pair(HANGING_UP, HANGING_UP)
-    for _ in range(rounds_over):
-        play_out(world, *players)
-    gone, stays = players[leaver], players[1 - leaver]
-    moved_first = gone.moves_first
-    gone.leave()
-    cid = world.droidcon("cid", TABLE)
-    world.wait(0.6)
-    assert (cid.moves_first, stays.moves_first, stays.opponent) == (moved_first, not moved_first, "cid")
 
 
 @pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])

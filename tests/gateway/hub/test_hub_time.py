@@ -77,22 +77,6 @@ def test_flag_is_named_at_its_own_deadline_however_many_were_before_it(manners: 
     assert due(world, deadline) == [players[1]]
 
 
-def test_flags_are_named_earliest_first_though_looked_at_in_another_order() -> None:
-    world = World(idle=10.0)
-    early, late = (
-        world.pair(STEPPING_OUT, STEPPING_OUT),
-        [world.arena(name) for name in ("cid", "dan")],
-    )
-    early[0].hand()
-    late.sort(key=lambda client: not client.moves_first)
-    world.now = 1.0
-    late[0].hand()
-    world.now = 5.0
-    early[0].play(0)
-    early[1].hand()  # until 15, where the queue still says 10 for this table and 11 for the others
-    assert due(world, 20.0) == [late[0], early[1]]
-
-
 def test_every_round_of_a_series_has_its_flags() -> None:
     world = World(idle=10.0)
     ann, bob = world.pair(HANGING_UP, HANGING_UP)
@@ -103,30 +87,6 @@ def test_every_round_of_a_series_has_its_flags() -> None:
     ann.hand()
     assert due(world, world.now + 9.9) == []
     assert due(world, world.now + 0.2) == [ann]
-
-
-def test_illegal_move_costs_its_time_and_a_penalty(world: World) -> None:
-    ann, bob = world.pair(STANDING_BY, STANDING_BY)
-    ann.hand()
-    world.now = 2
-    refused, asked = ann.play(9)
-    assert refused == Refused(Objection.OUTSIDE, 0, ann.last(Started).game)
-    assert isinstance(asked, ToMove)
-    assert asked.rest == 7.0
-    ann.hand()
-    bob.play(0)  # out of turn
-    assert due(world, 8.9) == []
-    assert due(world, 9) == [ann]
-
-
-def test_penalty_that_uses_up_the_rest_loses_on_time_and_no_move_is_pending(world: World) -> None:
-    ann, bob = world.pair(STANDING_BY, STANDING_BY)
-    ann.hand()
-    world.now = 9.5
-    ann.play(9)
-    for client in (ann, bob):
-        assert (client.all(Ended)[0].reason, client.all(Ended)[0].winner) == (Reason.TIME, 1)
-    assert ann.games == 2
 
 
 def test_move_read_between_tick_and_flag_counts(world: World) -> None:
@@ -141,17 +101,6 @@ def test_move_read_between_tick_and_flag_counts(world: World) -> None:
     assert ann.last(ToMove).rest == 0.1
     ann.hand()
     assert due(world, 10.4) == [ann]
-
-
-def test_illegal_move_between_tick_and_flag_saves_nobody(world: World) -> None:
-    ann, _ = world.pair(STEPPING_OUT, STANDING_BY)
-    ann.hand()
-    world.now = 5
-    ann.play(9)
-    assert due(world, 10) == [ann]
-    ann.play(9)
-    flag(world, ann)
-    assert ann.last(Ended).reason is Reason.TIME
 
 
 @pytest.mark.parametrize("leaves", [True, False])
@@ -312,21 +261,3 @@ def test_sleeper_gets_its_next_round_with_its_move_or_half_a_second_later(world:
     else:
         world.wait(0.6)
     assert (ann.games, bob.games, bob.request is None) == (2, 2, False)
-
-
-def test_who_owed_a_move_waits_for_it_when_the_other_forfeits_out_of_turn(world: World) -> None:
-    ann, bob = world.pair(STANDING_BY, HANGING_UP)
-    bob.play(0)
-    assert bob.gone
-    world.droidcon("cid", TABLE)
-    assert ann.games == 1
-    world.wait(0.6)
-    assert ann.games == 2
-
-
-def test_who_leaves_while_it_owes_a_move_gets_no_game(world: World) -> None:
-    ann = crossed(world, STANDING_BY)
-    ann.leave()
-    cid = world.arena("cid", TABLE)
-    world.wait(1)
-    assert not cid.plays

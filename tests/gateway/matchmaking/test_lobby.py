@@ -106,16 +106,6 @@ def test_those_who_play_each_other_elsewhere_do_not_meet(room: Room) -> None:
         assert still or room.names() == ANN_BOB
 
 
-@pytest.mark.parametrize("is_looked_at", [True, False])
-def test_who_is_removed_meets_nobody(room: Room, is_looked_at: bool) -> None:
-    ann = room.come("ann")
-    if is_looked_at:
-        room.pairs()
-    room.lobby.remove(ann)
-    room.come("bob")
-    assert room.names() == []
-
-
 def test_seeker_who_plays_a_house_player_waits_no_longer_and_moves_first_in_turn(room: Room) -> None:
     ann = room.come("ann")
     room.met("ann", "random")
@@ -148,35 +138,12 @@ def test_which_of_two_is_met(room: Room, met: dict[Names, int], about: list[dict
     assert room.names(2) == [{"cid", chosen}]
 
 
-def test_of_several_of_one_name_the_longest_waiting_comes_first(room: Room) -> None:
-    first, second = room.come("ann", 0), room.come("ann", 1)
-    room.come("bob", 2)
-    room.pairs(2)
-    assert (first.waiting, second.waiting) == (False, True)
-
-
-def test_of_several_pairs_the_one_that_met_least_is_paired(room: Room) -> None:
-    room.met("ann", "cid", 5)
-    room.met("ann", "bob", 9)
-    for now, name in enumerate(("ann", "bob", "cid")):
-        room.come(name, now)
-        room.pairs(now)
-    room.over("ann", "bob", 3)
-    assert room.names(3) == [{"bob", "cid"}]
-
-
 def test_new_name_is_looked_at_at_once_and_keeps_the_time_of_waiting(room: Room) -> None:
     first, _ = room.come("ann", 0), room.come("ann", 1)
     assert room.names(2) == []
     room.lobby.rename(first, "bob", counted=True)
     assert room.names(2) == ANN_BOB
     assert first.since == 0
-
-
-def test_seeker_with_a_wish_may_take_a_new_name(room: Room) -> None:
-    room.lobby.rename(room.come("ann", wish=Wish("bob")), "cid", counted=True)
-    room.come("bob", wish=Wish("cid"))
-    assert room.names() == [{"bob", "cid"}]
 
 
 def test_who_takes_a_new_name_while_it_plays_waits_for_nobody(room: Room) -> None:
@@ -245,14 +212,6 @@ def test_nobody_is_held_back_for_much_longer_than_its_games_take(room: Room) -> 
     assert 1.0 <= held_until(room, 0.5) <= 1.25
 
 
-def test_hold_counts_from_when_there_was_somebody_to_meet(room: Room) -> None:
-    meet(room)
-    room.lobby.remove(room.paired["bob"])
-    assert room.names(5) == []
-    room.come("bob", 5.75)
-    assert held_until(room, 5.75) == 5.75 + LONGEST_HOLD
-
-
 @pytest.mark.parametrize("stranger_to", ["ann", "bob"])
 def test_two_are_held_back_while_either_has_met_somebody_much_less(room: Room, stranger_to: str) -> None:
     for name in {"ann", "bob"} - {stranger_to}:
@@ -260,32 +219,6 @@ def test_two_are_held_back_while_either_has_met_somebody_much_less(room: Room, s
         room.met(name, "dan")
     meet(room)
     assert held_until(room, 5) == 6
-
-
-@pytest.mark.parametrize(("often", "seldom", "is_held"), [(4, 3, False), (3, 2, True), (2, 1, True)])
-def test_two_are_held_back_only_for_those_met_much_less(
-    room: Room, often: int, seldom: int, is_held: bool
-) -> None:
-    room.met("ann", "bob", often - 1)
-    for name in ("ann", "bob"):
-        for other in ("cid", "dan"):
-            room.met(name, other, seldom)
-    room.lobby.playing("ann", "dan")
-    meet(room)
-    assert room.names(5) == ([] if is_held else ANN_BOB)
-
-
-def test_nobody_is_held_back_for_one_who_would_not_meet_it(room: Room) -> None:
-    room.come("ann")
-    room.come("bob")
-    room.pairs()
-    room.come("dan", 1)
-    room.come("cid", 1, wish=Wish("dan"))
-    room.met("ann", "dan")
-    room.met("dan", "bob")
-    assert room.names(1) == [{"cid", "dan"}]
-    room.over("ann", "bob", 5)
-    assert room.names(5) == ANN_BOB
 
 
 @pytest.mark.parametrize(("usual", "is_held"), [(6.5, False), (7.5, True), (9.5, True), (10.5, False)])
@@ -352,28 +285,6 @@ def test_two_who_stand_by_open_so_many_games_each_in_turn(cap: int, games: int) 
             room.over("ann", "bob", now + 1)
     assert len(openers) == games
     assert all({*openers[number : number + 2]} == {"ann", "bob"} for number in range(0, games, 2))
-
-
-@pytest.mark.parametrize("asked", [(True, False), (False, True), (True, True)])
-def test_game_that_one_asked_for_is_not_capped(asked: tuple[bool, bool]) -> None:
-    room = Room(cap=1)
-    room.met("ann", "bob", 5)
-    room.met("bob", "ann", 5)
-    room.come("ann", asked=False)  # is found first, and may not
-    for name, each in zip(("ann", "bob"), asked, strict=True):
-        room.come(name, asked=each)
-    assert room.names(10) == ANN_BOB
-
-
-def test_capped_player_meets_others() -> None:
-    room = Room(cap=1)
-    room.met("ann", "bob")
-    room.met("bob", "ann")
-    for name in ("ann", "bob"):
-        room.come(name, asked=False)
-    assert room.names(10) == []
-    room.come("cid", 10, asked=False)
-    assert room.names(10) == [{"ann", "cid"}]
 
 
 def test_first_move_of_two_alike_goes_by_lot() -> None:

@@ -1,9 +1,14 @@
-"""Mailboxes are flushed when the hub is done, once each, and not before all have got what is theirs."""
+"""Mailboxes are flushed when the hub is done, once each; a seat lets go of whoever is gone."""
+
+import ast
+from dataclasses import fields
 
 import pytest
-from worlds.hub import STEPPING_OUT, Client, World
+from worlds.hub import STANDING_BY, STEPPING_OUT, Client, World
+from worlds.server import ROOT
 
-from gateway.game.events import Dismissed, Ended, Event, Moved, ToMove
+from gateway.game.events import Dismissed, Ended, Entered, Event, Moved, ToMove, Why
+from gateway.hub.seats import Seat
 
 
 class Box(Client):
@@ -58,3 +63,32 @@ def test_good_byes_are_flushed(boxes: tuple[Box, Box]) -> None:
     boxes[0].world.hub.close(1.0)
     boxes[0].leave()
     assert [box.passed for box in boxes] == [[[Dismissed]], [[Dismissed]]]
+
+
+def test_seat_lets_go_of_whoever_leaves_or_comes_too_late() -> None:
+    world = World()
+    ann, bob = world.client(STEPPING_OUT), world.client(STANDING_BY)
+    ann.leave()
+    world.hub.close(world.now)
+    for client in (ann, bob, world.client(STEPPING_OUT)):
+        heard = [*client.heard]
+        assert isinstance(heard[-1], Dismissed)
+        assert client.seat.mailbox is not client
+        client.seat.deliver(Entered("ann"))
+        assert client.heard == heard
+
+
+def test_who_is_gone_has_nothing_left_to_settle() -> None:
+    seat = World().client(STEPPING_OUT).seat
+    seat.dismiss(Dismissed(Why.LEFT))
+    assert next(seat.mailbox.settle().__await__(), "settled") == "settled"
+
+
+def test_nothing_but_a_seat_assigns_to_the_fields_of_a_seat() -> None:
+    names = {field.name for field in fields(Seat)}
+    for path in (*(ROOT / "gateway").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")):
+        text = path.read_text()
+        if "gateway.hub" in text or path.parent.name == "hub":
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                    assert node.attr not in names or ast.unparse(node.value) == "self", path
