@@ -1,13 +1,11 @@
 """Players of several nodes are paired as those of one, whoever pairs."""
 
-from collections import deque
-
 import pytest
 from worlds.cluster import ASKING, STANDING_BY, Client, House, Net, Recording
 
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.messages import Asked, Joined, Order, Report, Unmatched
-from gateway.game.commands import LOBBY, AtTable, InLobby, Wish
+from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
 from gateway.game.facts import Cause, Obstacle
 from gateway.game.results import Player
@@ -114,20 +112,6 @@ def test_name_of_a_client_that_has_vanished_is_given_over_on_every_node(
     assert bob.opponent == "ann"
 
 
-def test_player_who_waits_for_a_name_is_decided_about_by_the_next_node_that_pairs(net: Net) -> None:
-    ann = net["b"].come("ann")
-    net.run()
-    ann.is_mute = True
-    again = net["c"].come("ann")
-    net.run()
-    assert again.asks
-    ann.is_mute = False
-    net.pair_at("c", 2)
-    net.wait(2)
-    assert not again.asks
-    assert again.against == Objection.NAME_TAKEN
-
-
 def test_name_is_free_when_the_node_of_its_bearer_is_lost(net: Net) -> None:
     ann = net["b"].come("ann")
     net.run()
@@ -140,14 +124,10 @@ def test_name_is_free_when_the_node_of_its_bearer_is_lost(net: Net) -> None:
     assert again.turn is not None
 
 
-def test_who_lost_its_place_while_it_asks_for_another_is_let_in(net: Net) -> None:
-    client, _ = come(net, "b1", "b2", place=TABLE, manners=ASKING)
-    client.finish()
-    client.place = LOBBY
-    client.enter()
-    net["b"].matchmaker.leave(client.seat)
-    net.run()
-    assert client.turn is not None
+def test_name_that_is_too_long_for_other_nodes_is_refused_by_its_own(net: Net) -> None:
+    client = net["b"].come("n" * (LONGEST_NAME + 1))
+    assert (client.asks, client.against) == (False, Objection.TOO_LONG)
+    assert not any(net.links.values())
 
 
 # Tables.
@@ -228,32 +208,6 @@ def test_players_whose_nodes_do_not_reach_each_other_meet_others(net: Net) -> No
     assert [each.opponent for each in (one, two, third, fourth)] == ["b2", "c2", "b1", "c1"]
 
 
-def test_node_that_was_lost_is_kept_apart_from_none(net: Net) -> None:
-    net.cut("b", "c")
-    come(net, "b1", "c1")
-    net.wait(HOLD)
-    net.cut("a", "c")
-    for other in "ab":
-        net.join("c", other)
-    net.pair_at("a", 2)
-    assert net["b"].clients[1].opponent == "c1"
-
-
-def test_players_of_a_node_meet_though_it_hears_late_of_a_proposal() -> None:
-    net = Net("a", "b")
-    net.pair_at("a")
-    one, two = net["b"].come("b1"), net["b"].come("b2")
-    late = until(net, "Pair")
-    messages, net.links[late] = net.links[late], deque()
-    two.is_absent = True
-    net.wait(HOLD)
-    net.links[late] = messages
-    net.run()
-    two.is_absent = False
-    net.wait(APART / 2)
-    assert (one.opponent, two.opponent) == ("b2", "b1")
-
-
 @pytest.mark.parametrize("moment", ["Hosting", "Hosted"])
 @pytest.mark.parametrize("leaver", [0, 1], ids=["sender", "receiver"])
 def test_who_leaves_before_a_series_begins_keeps_the_other_from_nothing(
@@ -290,25 +244,6 @@ def test_another_takes_over_when_the_one_that_pairs_dies(net: Net) -> None:
     [four] = come(net, "b2")
     assert three.opponent == "b2"
     assert four.opponent == "c2"
-
-
-def test_what_keeps_a_player_waiting_is_told_by_the_next_one_that_pairs(net: Net) -> None:
-    [one, other] = come(net, "b1", "b2", place=InLobby(Wish("a9")))
-    [away] = come(net, "a9", place=TABLE)
-    net.wait(LATER)
-    assert one.obstacles == []
-    for each in "bc":
-        net.cut("a", each)
-    net.pair_at("c", 2)
-    net.wait(PATIENCE + LATER)
-    why = Obstacle(Cause.ABSENT, "a9")
-    assert one.obstacles == other.obstacles == [why]
-    for each in "bc":
-        net.join("a", each)
-    net.pair_at("a", 3)
-    net.wait(PATIENCE + LATER)
-    assert not away.gone
-    assert one.obstacles == [why, None]
 
 
 def test_order_of_another_epoch_or_node_is_void() -> None:

@@ -11,9 +11,11 @@ from gateway.cluster.messages import (
     Instruction,
     Joined,
     Met,
+    Over,
     Playing,
     Present,
     Sits,
+    Waits,
 )
 from gateway.cluster.server import PairingServer
 from gateway.game.commands import LOBBY, AtTable, InLobby, Place, Wish
@@ -84,6 +86,14 @@ def test_meetings_of_names_that_are_too_long_are_not_kept(
     server: PairingServer, matchmaker: Recording
 ) -> None:
     server.receive("a", Met("n" * 200, "bob", 3), 0.0)
+    assert not matchmaker.games
+
+
+def test_series_of_a_seat_that_is_not_known_is_ignored(server: PairingServer, matchmaker: Recording) -> None:
+    server.receive("a", Playing(1, Turn(5, 1), ("ann", "bob"), False, 1, True), 0.0)
+    server.receive("a", Over(1), 0.0)
+    server.receive("a", Waits(5, 1, True), 0.0)
+    assert list(server.answers(0.0)) == []
     assert not matchmaker.games
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from worlds.cluster import LIMIT, WatchedCluster, WatchedNode, everything, stream_of
+from worlds.cluster import LIMIT, WatchedCluster, WatchedNode, everything
 from worlds.hub import FIRST_WINS, Client, wishing
 
 from gateway.game.commands import LOBBY, AtTable, Leave
@@ -174,21 +174,6 @@ def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(flood: 
     assert cluster.refused == [("b", "more facts than were asked for")]
     assert len(cluster.shown.players) == 1
     assert not cluster.nodes["b"].hub.feed.moves
-
-
-def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:
-    cluster = WatchedCluster("b")
-    node = cluster.nodes["b"]
-    players = node.arena("ann"), node.arena("bob")
-    cluster.watch()
-    node.publisher.receive("a", *stream_of(node.up.popleft()))
-    node.publish()
-    assert any(b"GameStarted" in frame for frame in node.down)
-    cluster.watch()
-    node.play(FIRST_WINS, players)
-    cluster.settle()
-    assert cluster.shown.games == {}
-    assert everything(cluster.shown) == cluster.true()
 
 
 @pytest.mark.parametrize(

@@ -104,16 +104,6 @@ def test_one_who_leaves_while_it_is_looked_for_leaves_nothing_behind(world: Worl
     assert world.nac4("ann").games == 1
 
 
-def test_namesake_of_one_who_cannot_be_reached_plays_once_nobody_else_plays_under_its_name(
-    world: World,
-) -> None:
-    player, _ = world.arena("ann"), world.arena("bob")
-    bob, absent, present = world.droidcon("bob"), world.droidcon("ann"), world.droidcon("ann")
-    absent.is_reachable = False
-    player.leave()
-    assert (bob.games, absent.games, present.games) == (1, 0, 1)
-
-
 # While the operator has paused pairing.
 
 

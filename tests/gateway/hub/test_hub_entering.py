@@ -158,13 +158,6 @@ def test_name_of_one_bearer_is_free_for_others_and_in_another_spelling(world: Wo
     assert not world.nac4("Ann").gone
 
 
-def test_who_takes_a_name_while_it_waits_is_met_under_it(world: World) -> None:
-    ann, other = world.droidcon("ann"), world.arena("ann")
-    assert not ann.plays
-    assert ann.say(Introduce("bob"))[0] == Introduced("bob")
-    assert other.opponent == "bob"
-
-
 @pytest.mark.parametrize("place", [LOBBY, TABLE])
 def test_who_takes_a_name_while_it_plays_bears_it_after_its_series(world: World, place: AtTable) -> None:
     ann, bob = world.pair(HANGING_UP, HANGING_UP, place)

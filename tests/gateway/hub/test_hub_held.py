@@ -3,7 +3,7 @@
 import pytest
 from worlds.hub import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
-from gateway.game.commands import AtTable, Enter, Introduce, Place
+from gateway.game.commands import AtTable, Enter, Place
 from gateway.game.events import Dismissed, Ended, Entered, Event, Objection, Reason, Refused, Why
 from gateway.game.manners import Manners
 
@@ -84,24 +84,6 @@ def test_first_who_asked_gets_the_name_and_the_next_one_waits_for_that_one(world
     assert second.heard == TAKEN
 
 
-def test_player_who_has_gone_while_it_waited_gets_no_name(world: World) -> None:
-    ann, again = come(world), come(world)
-    again.leave()
-    ann.leave()
-    assert again.heard == [Dismissed(Why.LEFT)]
-    assert come(world, origin=THERE).heard == [Entered("ann")]
-
-
-def test_player_is_not_kept_from_entering_by_the_limit_for_that_while_it_waits(world: World) -> None:
-    ann, again = come(world), world.client(STANDING_BY, HERE)
-    world.wait(59.0)
-    again.enter(LOBBY, "ann")
-    world.wait(3.0)
-    assert again.heard == []
-    ann.leave()
-    assert again.heard == [Entered("ann")]
-
-
 def test_nobody_is_probed_where_more_stands_against_the_entry(world: World) -> None:
     for name in ("bob", "cid"):
         come(world, name, THERE, TABLE)
@@ -129,13 +111,6 @@ def test_full_table_is_full_for_another_name_or_address(world: World) -> None:
     for name, origin in (("cid", HERE), ("ann", THERE)):
         assert come(world, name, origin, TABLE, STEPPING_OUT).heard == FULL
     assert ann.probes == 0
-
-
-def test_seat_is_that_of_the_name_which_its_player_has_now(world: World) -> None:
-    ann, _ = (come(world, name, place=TABLE, manners=HANGING_UP) for name in ("ann", "bob"))
-    ann.say(Introduce("cid"))
-    assert come(world, place=TABLE, manners=HANGING_UP).heard == FULL
-    assert come(world, "cid", place=TABLE, manners=HANGING_UP).heard == []
 
 
 def test_name_and_seat_of_the_same_player_are_given_over_together(world: World) -> None:

@@ -16,7 +16,7 @@ from worlds.hub import (
 )
 
 from gateway.game.commands import Introduce
-from gateway.game.events import Dismissed, Ended, Entered, Objection, Refused, Why
+from gateway.game.events import Dismissed, Entered, Objection, Refused, Why
 from gateway.game.manners import Manners
 from gateway.matchmaking.matchmaker import Opponent
 
@@ -61,13 +61,6 @@ def test_who_stands_by_for_a_house_player_gets_one_game_after_the_other(world: W
     assert [player.gone for player in house.players] == [True] * 4 + [False]
 
 
-def test_house_player_leaves_when_its_opponent_does(world: World) -> None:
-    house = House(world)
-    world.arena("ann", wishing("random")).leave()
-    (opponent,) = house.players
-    assert (opponent.gone, len(opponent.all(Ended)), len(world.hub)) == (True, 1, 0)
-
-
 @pytest.mark.parametrize("is_busy", [True, False])
 def test_wish_that_cannot_be_granted_is_refused_and_the_next_one_taken(world: World, is_busy: bool) -> None:
     house, ann = House(world), world.client(STEPPING_OUT)
@@ -87,16 +80,6 @@ def test_house_is_told_whom_it_is_to_play(world: World, manners: Manners) -> Non
     world.wait(6.0)
     assert {*house.opponents[:2]} == {Opponent("192.0.2.7", "ann", manners.clocked)}
     assert {*house.opponents[2:]} == {Opponent("192.0.2.8", "bob", manners.clocked)}
-
-
-@pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
-def test_house_player_comes_to_whom_of_one_name_has_asked_for_it(world: World, manners: Manners) -> None:
-    House(world)
-    patient = world.player(manners, "ann")
-    world.wait(1.0)
-    asking = world.player(manners, "ann", wishing("random"))
-    assert asking.opponent == "random"
-    assert not patient.plays
 
 
 # Names.

@@ -106,9 +106,14 @@ def test_any_number_of_decisions_may_come_at_once(world: Late) -> None:
 
 
 @pytest.mark.parametrize("closes", [True, False])
-def test_who_has_gone_before_it_was_decided_on_is_forgotten(world: Late, closes: bool) -> None:
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_who_has_gone_before_it_was_decided_on_is_forgotten(
+    world: Late, closes: bool, is_taken: bool
+) -> None:
+    before = world.arena("ann")
     world.think()
-    ann = world.arena("ann")
+    ann = world.arena("ann" if is_taken else "bob")
+    before.leave()
     if closes:
         world.hub.close(world.now)
     else:

@@ -116,23 +116,6 @@ def test_whoever_plays_none_is_hung_up_on_once_and_whoever_plays_is_not(world: W
     assert [client.news() for client in playing] == [[], []]
 
 
-def test_flag_falls_while_games_are_finished(world: World) -> None:
-    ann, _ = world.pair(STANDING_BY, STANDING_BY)
-    world.hub.drain()
-    ann.hand()
-    world.wait(11)
-    assert [result.reason for result in world.results] == [Reason.TIME]
-
-
-def test_series_between_two_rounds_is_over_for_both(world: World) -> None:
-    players = world.droidcon("ann", TABLE), world.arena("bob", TABLE)
-    world.play(FIRST_WINS, players)
-    world.hub.drain()
-    assert let_go(world) == 2
-    assert [client.last(Dismissed) for client in players] == [STOPPED] * 2
-    assert len(world.results) == 1
-
-
 def test_who_asks_to_enter_is_answered_and_gets_no_game(world: World) -> None:
     playing, _ = world.arena("ann"), world.arena("bob")
     waiting = world.arena("cid")

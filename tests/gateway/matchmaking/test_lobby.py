@@ -212,15 +212,6 @@ def test_nobody_is_held_back_for_much_longer_than_its_games_take(room: Room) -> 
     assert 1.0 <= held_until(room, 0.5) <= 1.25
 
 
-@pytest.mark.parametrize("stranger_to", ["ann", "bob"])
-def test_two_are_held_back_while_either_has_met_somebody_much_less(room: Room, stranger_to: str) -> None:
-    for name in {"ann", "bob"} - {stranger_to}:
-        room.met(name, "cid")
-        room.met(name, "dan")
-    meet(room)
-    assert held_until(room, 5) == 6
-
-
 @pytest.mark.parametrize(("usual", "is_held"), [(6.5, False), (7.5, True), (9.5, True), (10.5, False)])
 def test_who_is_soon_free_shows_in_how_long_it_has_taken_before(
     room: Room, usual: float, is_held: bool
@@ -252,15 +243,6 @@ def test_who_left_after_its_series_is_waited_for_while_it_may_be_back(room: Room
         assert room.names(6) == ANN_BOB
         room.over("ann", "bob", 6.5)
         assert room.names(6.5) == ANN_BOB
-
-
-def test_who_comes_back_under_another_name_is_no_longer_taken_to_play(room: Room) -> None:
-    meet(room)
-    room.lobby.remove(room.paired["cid"])
-    seeker = Seeker("eve")
-    room.lobby.rename(seeker, "cid", counted=True)
-    room.lobby.admit(seeker, 5)
-    assert [("cid" in names, len(names)) for names in room.names(5)] == [(True, 2)]
 
 
 def test_newcomers_are_not_held_back(room: Room) -> None:
