@@ -183,6 +183,3 @@ def test_answer_is_due_at_once_when_a_message_has_come() -> None:
     back = net.links["a", "b"].popleft()
     net["b"].matchmaker.receive("a", back, 7.0)  # type: ignore[arg-type]
     assert net["b"].matchmaker.next_due() == 7.0
-
-
-# What a node makes of orders.
