@@ -287,6 +287,15 @@ def test_old_one_that_still_believes_that_it_pairs_keeps_nobody_from_playing(net
     assert (one.opponent, four.opponent) == ("c2", "a1")
 
 
+def test_node_that_reports_to_another_is_no_more_counted_on(net: Net) -> None:
+    come(net, "b1")
+    net["b"].matchmaker.attach("b", 2, net["b"].now)
+    net["b"].settle()
+    net.run()
+    one, two = come(net, "a1", "a2")
+    assert (one.opponent, two.opponent) == ("a2", "a1")
+
+
 def test_bearers_of_one_name_who_came_while_nodes_were_apart_both_stay() -> None:
     net = Net("a", "b")
     for node in net.nodes.values():
