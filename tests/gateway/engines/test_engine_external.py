@@ -268,8 +268,8 @@ def test_program_that_is_being_started_while_a_signal_comes_is_ended_too(tmp_pat
     try:
         with pytest.raises(Stopped):
             engine(Board(), 60.0)
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / "pid").read_text()), 0)
     finally:
         engine.close()
         signal.signal(signal.SIGTERM, before)
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
