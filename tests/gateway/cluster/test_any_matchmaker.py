@@ -39,6 +39,17 @@ def test_players_of_two_nodes_are_paired_by_its_rule(net: Net, nodes: str) -> No
     assert [*one.games, *two.games][0] == ("ann", "bob")
 
 
+def test_player_waits_anew_when_the_other_left_before_their_series_began(net: Net) -> None:
+    one, two = net["b"].come("ann"), net["c"].come("bob")
+    while one.turn is None or two.turn is None:
+        net.pass_on(*next(link for link, messages in net.links.items() if messages))
+    two.leave()
+    net.run()
+    third = net["c"].come("cid")
+    net.run()
+    assert (one.opponent, third.opponent) == ("cid", "ann")
+
+
 class Stale(Matchmaker):
     """Lets everybody in, and answers besides what a test says."""
 

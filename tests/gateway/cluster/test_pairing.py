@@ -208,6 +208,20 @@ def test_players_whose_nodes_do_not_reach_each_other_meet_others(net: Net) -> No
     assert [each.opponent for each in (one, two, third, fourth)] == ["b2", "c2", "b1", "c1"]
 
 
+def test_series_that_begins_when_the_remote_player_is_reserved_no_more_ends(net: Net) -> None:
+    clients = net["b"].come("b1"), net["c"].come("c1")
+    host, remote = until(net, "Hosted")
+    late = net.links[host, remote].popleft()
+    net.now += HOLD
+    net[remote].tick()
+    net.links[host, remote].appendleft(late)
+    net.run()
+    net.wait(1)
+    assert {each.opponent for each in clients} == {"b1", "c1"}
+    assert sum(len(each.games) for each in clients) == 2
+    assert sum(len(node.series) for node in net.nodes.values()) == 1
+
+
 @pytest.mark.parametrize("moment", ["Hosting", "Hosted"])
 @pytest.mark.parametrize("leaver", [0, 1], ids=["sender", "receiver"])
 def test_who_leaves_before_a_series_begins_keeps_the_other_from_nothing(
