@@ -20,21 +20,9 @@ from gateway.cluster.remote_feed import FeedPublisher, RemoteFeed
 from gateway.game.commands import LOBBY, LONGEST_NAME, Place
 from gateway.game.events import NOTHING, Objection
 from gateway.game.fact_encoding import SEATS, decode_remote_fact, encode_fact
-from gateway.game.facts import (
-    Came,
-    GameStarted,
-    Left,
-    Missed,
-    MoveMade,
-    Obstacle,
-    Snapshot,
-    Vanished,
-    Waits,
-)
-from gateway.game.facts import Hindered as HinderedFact
+from gateway.game.facts import Missed, Obstacle
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.results import Finished
-from gateway.hub.feed import RemoteFact, RemoteSubscription
+from gateway.hub.feed import RemoteSubscription
 from gateway.hub.seats import Hosted, Hosting
 from gateway.matchmaking.matchmaker import (
     Decision,
@@ -49,7 +37,7 @@ from gateway.matchmaking.matchmaker import (
 )
 from gateway.matchmaking.standard import LobbyAndTables
 from worlds.hub import Client as HubClient
-from worlds.hub import World
+from worlds.hub import Mirror, World, facts_of
 
 STANDING_BY = Manners(Illegal.PENALTY, Afterwards.STAND_BY, unique_name=True)
 ASKING = Manners(Illegal.RETRY, Afterwards.STEP_OUT)
@@ -480,66 +468,17 @@ LIMIT = 12
 """Facts that may wait for a subscriber."""
 
 
-@dataclass
-class Shown:
-    """What is on, by what was heard."""
-
-    players: dict[int, tuple[str, str]] = field(default_factory=dict)
-    waiting: dict[int, str | None] = field(default_factory=dict)
-    why: dict[int, Obstacle | None] = field(default_factory=dict)
-    """Why each of these waits."""
-    games: dict[str, tuple[GameStarted, str]] = field(default_factory=dict)
-
-    def hear(self, fact: RemoteFact) -> None:
-        match fact:
-            case Came(player, name, kind):
-                self.players[player] = name, kind
-            case Waits(player, table):
-                self.waiting[player], self.why[player] = table, None
-            case HinderedFact(player, _, obstacle):
-                self.why[player] = obstacle
-            case Left(player):
-                self.players.pop(player, None)
-                self.waiting.pop(player, None)
-            case GameStarted(game, (one, other)):
-                self.games[game] = fact, ""
-                self.waiting.pop(one, None)
-                self.waiting.pop(other, None)
-            case MoveMade(game, _, column):
-                started, moves = self.games.get(game, (None, ""))
-                if started is not None:
-                    self.games[game] = started, f"{moves}{column}"
-            case Finished(game):
-                self.games.pop(game, None)
-            case Vanished(first, last):
-                lost = range(first, last + 1)
-                self.players = {each: told for each, told in self.players.items() if each not in lost}
-                self.waiting = {each: told for each, told in self.waiting.items() if each not in lost}
-                self.games = {
-                    game: each for game, each in self.games.items() if each[0].players[0] not in lost
-                }
-            case (started, standing):
-                self.games[started.game] = started, "".join(map(str, standing.moves))
-
-    def everything(self) -> object:
-        """Return it without the numbers, which differ from node to node."""
-        return (
-            Counter(self.players.values()),
-            Counter((self.players[each], table, self.why[each]) for each, table in self.waiting.items()),
-            {
-                game: (started.names, [self.players.get(each) for each in started.players], moves)
-                for game, (started, moves) in self.games.items()
-            },
-        )
-
-
-def shown(*snapshots: Snapshot) -> object:
-    """Return what whoever knows all of it has been told."""
-    found = Shown()
-    for number, each in enumerate(snapshots):
-        for told in (*each.players, *each.waiting, *each.hindered, *each.games):
-            found.hear(decode_remote_fact(encode_fact(told), number * SEATS))
-    return found.everything()
+def everything(mirror: Mirror) -> object:
+    """Return what a mirror knows without the numbers, which differ from node to node."""
+    named = {number: (fact.name, fact.kind) for number, fact in mirror.players.items()}
+    return (
+        Counter(named.values()),
+        Counter((named[each], fact.table, mirror.why.get(each)) for each, fact in mirror.waiting.items()),
+        {
+            game: (started.names, [named.get(each) for each in started.players], mirror.moves[game])
+            for game, started in mirror.games.items()
+        },
+    )
 
 
 class WatchedNode(World):
@@ -571,7 +510,7 @@ class Follower:
     def __init__(self, feed: RemoteFeed) -> None:
         self._feed = feed
         self._is_woken = False
-        self.shown = Shown()
+        self.shown = Mirror()
         self.missed = 0
         self.facts: RemoteSubscription | None = None
 
@@ -581,7 +520,7 @@ class Follower:
     def watch(self) -> None:
         """Subscribe, anew if it has a subscription already."""
         self.stop()
-        self.shown = Shown()
+        self.shown = Mirror()
         self.facts = self._feed.subscribe(self._wake)
 
     def stop(self) -> None:
@@ -632,7 +571,7 @@ class WatchedCluster:
             self.nodes[node].up.append(frame)
 
     @property
-    def shown(self) -> Shown:
+    def shown(self) -> Mirror:
         """What the first subscriber knows."""
         return self.followers[0].shown
 
@@ -675,5 +614,8 @@ class WatchedCluster:
 
     def true(self) -> object:
         """Return what there is to know."""
-        linked = [node for node in self.nodes.values() if node.is_linked]
-        return shown(*(node.hub.snapshot(node.now) for node in linked))
+        mirror = Mirror()
+        for number, node in enumerate(node for node in self.nodes.values() if node.is_linked):
+            for fact in facts_of(node.hub.snapshot(node.now)):
+                mirror.hear(decode_remote_fact(encode_fact(fact), number * SEATS))
+        return everything(mirror)

@@ -7,17 +7,33 @@ stands still unless a test lets it pass.
 import gc
 import random
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import TypeVar
 
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
 from gateway.game.events import Dismissed, Ended, Event, Moved, Objection, Started, ToMove
-from gateway.game.ids import game_ids
+from gateway.game.facts import (
+    Came,
+    GameStarted,
+    Hindered,
+    Left,
+    Missed,
+    MoveMade,
+    Obstacle,
+    Shown,
+    Snapshot,
+    Vanished,
+    Waits,
+)
+from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
+from gateway.hub.feed import RemoteFact
 from gateway.hub.hub import Hub, OnFault, reraise
-from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Pair, Turn
+from gateway.hub.seats import Seat
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Matchmaker, Opponent, Pair, Turn
 from gateway.matchmaking.standard import LobbyAndTables
 
 E = TypeVar("E")
@@ -35,6 +51,8 @@ STEPPING_OUT = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 """As arena's: illegal moves cost nothing, and each game is asked for."""
 HANGING_UP = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, rounds=4)
 """As Droidcon's: illegal moves lose, and the connection ends with a series of four rounds."""
+MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
+HOUSE = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
 
 LOBBY = InLobby()
 TABLE = AtTable("round")
@@ -90,7 +108,7 @@ class Client:
         self.probes = 0
         self.held = False
         """Whether it has to wait with its commands."""
-        self._world = world
+        self.world = world
         self._read = 0
         self._you = 0
         self._rest: float | None = None
@@ -127,7 +145,7 @@ class Client:
     def say(self, command: Command) -> list[Event]:
         """Submit a command; return what the player hears at once."""
         before = len(self.heard)
-        self.held = self._world.hub.submit(self.seat, command, self._world.now)
+        self.held = self.world.hub.submit(self.seat, command, self.world.now)
         return self.heard[before:]
 
     def enter(self, place: Place = LOBBY, name: str | None = None) -> list[Event]:
@@ -142,7 +160,7 @@ class Client:
     def hand(self) -> None:
         """Let the request to move leave for the client now."""
         assert self.request is not None
-        self._world.hub.handed(self.seat, self.request, self._world.now)
+        self.world.hub.handed(self.seat, self.request, self.world.now)
 
     def news(self) -> list[Event]:
         """Return what the player has heard since the last look."""
@@ -180,10 +198,114 @@ class Heard(NoResults):
     """Keeps no results, and tells a test of each game that is over."""
 
     def __init__(self, heard: Callable[[Finished], object]) -> None:
+        self.is_slow = False
+        """Whether games are stored only when a test says so."""
         self._heard = heard
+        self._stored = set[GameId]()
+        self._waiting: list[tuple[GameId, Callable[[], object]]] = []
 
     def keep(self, finished: Finished) -> None:
         self._heard(finished)
+
+    def is_open(self, game: GameId) -> bool:
+        return self.is_slow and game not in self._stored
+
+    def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
+        self._waiting.append((game, then))
+        if not self.is_open(game):
+            self.store(game)
+
+    def store(self, game: GameId) -> None:
+        """Store a game, and tell those who wait for that."""
+        self._stored.add(game)
+        due = [then for each, then in self._waiting if each == game]
+        self._waiting = [(each, then) for each, then in self._waiting if each != game]
+        for then in due:
+            then()
+
+
+@dataclass
+class Mirror:
+    """What a subscriber knows of all that is on, by the facts that it has heard."""
+
+    players: dict[int, Came] = field(default_factory=dict)
+    waiting: dict[int, Waits] = field(default_factory=dict)
+    why: dict[int, Obstacle] = field(default_factory=dict)
+    games: dict[GameId, GameStarted] = field(default_factory=dict)
+    moves: dict[GameId, tuple[int, ...]] = field(default_factory=dict)
+
+    def hear(self, fact: RemoteFact) -> None:
+        match fact:
+            case Came(player):
+                self.players[player] = fact
+            case Waits(player):
+                self.waiting[player] = fact
+                self.why.pop(player, None)
+            case Hindered(player, _, None):
+                del self.why[player]
+            case Hindered(player, _, obstacle):
+                self.why[player] = obstacle
+            case Left(player):
+                self._forget(player)
+            case GameStarted(game, players):
+                self.games[game], self.moves[game] = fact, ()
+                for player in players:
+                    self._wait_no_more(player)
+            case MoveMade(game, side, column) if game in self.games:
+                assert side == len(self.moves[game]) % 2
+                self.moves[game] += (column,)
+            case Finished(game=game, board=board) if game in self.games:
+                assert self.moves.pop(game) == board.moves
+                del self.games[game]
+            case Vanished(first, last):
+                for player in [each for each in self.players if first <= each <= last]:
+                    self._forget(player)
+                for game in [game for game, each in self.games.items() if first <= each.players[0] <= last]:
+                    del self.games[game], self.moves[game]
+            case Missed():
+                raise AssertionError("a gap")
+            case (started, standing):
+                self.games[started.game], self.moves[started.game] = started, standing.moves
+
+    def _wait_no_more(self, player: int) -> None:
+        self.waiting.pop(player, None)
+        self.why.pop(player, None)
+
+    def _forget(self, player: int) -> None:
+        self.players.pop(player, None)
+        self._wait_no_more(player)
+
+
+def facts_of(snapshot: Snapshot) -> Iterator[Shown]:
+    """Yield all that a snapshot has."""
+    yield from (*snapshot.players, *snapshot.waiting, *snapshot.hindered, *snapshot.games)
+
+
+class House:
+    """House players, who do nothing by themselves."""
+
+    def __init__(self, world: "World", lobby: str | None = None) -> None:
+        self.players: list[Client] = []
+        self.is_busy = False
+        """Whether nobody more would find the time to think."""
+        self.opponents: list[Opponent] = []
+        """To whom a player came, or was to come."""
+        self.world = world
+        self._lobby = lobby
+        world.hub.engage(self)
+
+    def has(self, name: str, opponent: Opponent) -> bool:
+        self.opponents.append(opponent)
+        return name != "perfect" and not self.is_busy
+
+    def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
+        self.opponents.append(opponent)
+        self.players.append(self.world.client(HOUSE))
+        return self.players[-1].seat
+
+    def lobby_player(self, opponent: Opponent) -> str | None:
+        self.opponents.append(opponent)
+        return None if self.is_busy else self._lobby
 
 
 class ByName(Matchmaker):
@@ -234,10 +356,11 @@ class World:
     ) -> None:
         self.now = 0.0
         self.results: list[Finished] = []
+        self.kept = Heard(self.keep)
         self.hub = Hub(
             Terms(**terms),
             matchmaker or LobbyAndTables(random.Random(seed), games_per_pair),
-            Heard(self.keep),
+            self.kept,
             on_fault,
             game_ids(run),
         )
@@ -250,24 +373,31 @@ class World:
         """Return a player who has not entered yet."""
         return Client(self, manners, origin)
 
+    def player(self, manners: Manners, name: str, place: Place = LOBBY, origin: str = "") -> Client:
+        """Return a player who has entered; one that hangs up has introduced itself before."""
+        client = self.client(manners, origin)
+        if manners.afterwards is Afterwards.HANG_UP:
+            client.say(Introduce(name, name.upper() != "TEST"))
+            client.enter(place)
+        else:
+            client.enter(place, name)
+        return client
+
     def nac4(self, name: str, place: Place = LOBBY) -> Client:
         """Return a player who stands by and has entered."""
-        client = self.client(STANDING_BY)
-        client.enter(place, name)
-        return client
+        return self.player(STANDING_BY, name, place)
 
     def arena(self, name: str, place: Place = LOBBY) -> Client:
         """Return a player who steps out and has entered."""
-        client = self.client(STEPPING_OUT)
-        client.enter(place, name)
-        return client
+        return self.player(STEPPING_OUT, name, place)
 
     def droidcon(self, name: str, place: Place = LOBBY) -> Client:
         """Return a player who hangs up and has entered."""
-        client = self.client(HANGING_UP)
-        client.say(Introduce(name, name.upper() != "TEST"))
-        client.enter(place)
-        return client
+        return self.player(HANGING_UP, name, place)
+
+    def pair(self, one: Manners, two: Manners, place: Place = TABLE) -> tuple[Client, Client]:
+        """Return ann and bob, who play each other; at a table ann moves first."""
+        return self.player(one, "ann", place), self.player(two, "bob", place)
 
     def play(self, columns: str, players: Iterable[Client]) -> None:
         """Let whoever is asked to move play the columns, one after the other."""

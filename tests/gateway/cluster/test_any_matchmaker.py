@@ -50,18 +50,6 @@ def test_player_waits_anew_when_the_other_left_before_their_series_began(net: Ne
     assert (one.opponent, third.opponent) == ("cid", "ann")
 
 
-def test_players_who_wait_are_paired_by_the_next_one(net: Net) -> None:
-    one = net["b"].come("ann", manners=ASKING)
-    net.run()
-    for node in "bc":
-        net.cut("a", node)
-    del net.nodes["a"]
-    net.pair_at("c", 2)
-    two = net["c"].come("bob", manners=ASKING)
-    net.run()
-    assert (one.opponent, two.opponent) == ("bob", "ann")
-
-
 class Stale(Matchmaker):
     """Lets everybody in, and answers besides what a test says."""
 

@@ -1,7 +1,5 @@
 """Players of several nodes are paired as those of one, whoever pairs."""
 
-from collections import deque
-
 import pytest
 from worlds.cluster import ASKING, STANDING_BY, Client, House, Net, Recording
 
@@ -58,24 +56,6 @@ def test_players_of_any_two_nodes_meet(net: Net, one: str, two: str) -> None:
     assert (ann.opponent, bob.opponent) == ("bob", "ann")
 
 
-def test_first_of_a_pair_holds_the_game(net: Net) -> None:
-    one, two = come(net, "b1", "c1")
-    assert {type(one.plays), type(two.plays)} == {Hosting, Hosted}
-
-
-def test_among_equals_two_of_one_node_meet(net: Net) -> None:
-    one, two = come(net, "b1", "c1")
-    other = net["b"].come("b2")
-    net["c"].come("c2")
-    for each in (one, two):
-        if isinstance(each.plays, Hosting):
-            each.leave()
-    net.run()
-    waiting = come(net, "b3")
-    assert other.opponent is not None
-    assert waiting[0].node is other.node
-
-
 def test_wish_is_granted_by_a_player_of_another_node(net: Net) -> None:
     [one] = come(net, "b1", place=InLobby(Wish("C2", any_case=True)))
     come(net, "c1", place=InLobby(Wish("nobody")))
@@ -99,41 +79,6 @@ def test_node_of_a_player_hears_who_is_missing_on_all_of_them(net: Net) -> None:
     assert (one.obstacles[2:], other.opponent) == ([None], "c9")
 
 
-def test_those_who_met_least_meet_whatever_their_nodes(net: Net) -> None:
-    one, _, three = come(net, "b1", "b2", "c1")
-    one.finish()
-    net.run()
-    assert three.opponent in ("b1", "b2")
-
-
-def test_players_are_held_back_for_who_is_soon_free_on_any_node(net: Net) -> None:
-    early = come(net, "b1", "c1")
-    net.wait(0.25)
-    late = come(net, "b2", "c2")
-    net.wait(0.5)
-    finish(*early)
-    net.run()
-    assert [each.plays for each in early] == [None, None]
-    net.wait(0.25)
-    finish(*late)
-    net.run()
-    assert {each.opponent for each in early} == {"b2", "c2"}
-
-
-def test_two_names_play_one_game_at_a_time(net: Net) -> None:
-    come(net, "b1", "c1", manners=ASKING)
-    again = [net["b"].come("b1", manners=ASKING), net["c"].come("c1", manners=ASKING)]
-    net.run()
-    assert [each.opponent for each in again] == [None, None]
-
-
-def test_two_names_are_apart_while_their_pair_is_proposed(net: Net) -> None:
-    """Before anybody knows that their game is on."""
-    clients = [net[name[0]].come(name, manners=ASKING) for name in ("b1", "c1", "b1", "c1")]
-    net.run()
-    assert sum(each.opponent is not None for each in clients) == 2
-
-
 def test_cap_holds_over_all_nodes() -> None:
     net = Net("a", "b", "c", cap=1)
     net.pair_at("a")
@@ -147,20 +92,6 @@ def test_cap_holds_over_all_nodes() -> None:
 
 
 # Who may enter.
-
-
-def test_name_that_only_one_may_bear_is_refused_on_every_node(net: Net) -> None:
-    one = net["b"].come("ann")
-    net.run()
-    two = net["c"].come("ann")
-    net.run()
-    assert (one.against, two.against) == (NOTHING, Objection.NAME_TAKEN)
-    one.leave()
-    net.run()
-    two.enter()
-    net.run()
-    assert two.against == NOTHING
-    assert two.turn is not None
 
 
 @pytest.mark.parametrize("home", "abc")
@@ -181,20 +112,6 @@ def test_name_of_a_client_that_has_vanished_is_given_over_on_every_node(
     assert bob.opponent == "ann"
 
 
-def test_player_who_waits_for_a_name_is_decided_about_by_the_next_node_that_pairs(net: Net) -> None:
-    ann = net["b"].come("ann")
-    net.run()
-    ann.is_mute = True
-    again = net["c"].come("ann")
-    net.run()
-    assert again.asks
-    ann.is_mute = False
-    net.pair_at("c", 2)
-    net.wait(2)
-    assert not again.asks
-    assert again.against == Objection.NAME_TAKEN
-
-
 def test_name_is_free_when_the_node_of_its_bearer_is_lost(net: Net) -> None:
     ann = net["b"].come("ann")
     net.run()
@@ -209,29 +126,8 @@ def test_name_is_free_when_the_node_of_its_bearer_is_lost(net: Net) -> None:
 
 def test_name_that_is_too_long_for_other_nodes_is_refused_by_its_own(net: Net) -> None:
     client = net["b"].come("n" * (LONGEST_NAME + 1))
-    assert not client.asks
-    assert client.against == Objection.TOO_LONG
-
-
-def test_who_is_gone_before_it_was_let_in_leaves_nothing(net: Net) -> None:
-    net["b"].come("ann").leave()
-    net.run()
-    [again] = come(net, "c1")
-    again.name = "ann"
-    again.leave()
-    [again] = [net["c"].come("ann")]
-    net.run()
-    assert again.against == NOTHING
-
-
-def test_who_lost_its_place_while_it_asks_for_another_is_let_in(net: Net) -> None:
-    client, _ = come(net, "b1", "b2", place=TABLE, manners=ASKING)
-    client.finish()
-    client.place = LOBBY
-    client.enter()
-    net["b"].matchmaker.leave(client.seat)
-    net.run()
-    assert client.turn is not None
+    assert (client.asks, client.against) == (False, Objection.TOO_LONG)
+    assert not any(net.links.values())
 
 
 # Tables.
@@ -246,36 +142,22 @@ def test_table_has_two_seats_on_whatever_nodes(net: Net) -> None:
     assert three.against == Objection.TABLE_FULL
 
 
-def test_who_sat_down_first_opens_and_the_opening_swaps(net: Net) -> None:
-    one, two = come(net, "c1", "b1", place=TABLE)
-    openings = []
-    for _ in range(3):
-        openings.append(game(one, two) if isinstance(one.plays, Hosting) else game(two, one))
-        (one if isinstance(one.plays, Hosting) else two).finish()
-        net.run()
-    assert openings == [("c1", "b1"), ("b1", "c1"), ("c1", "b1")]
-
-
 # House players.
 
 
-def test_house_player_comes_to_who_wishes_for_it_on_its_own_node() -> None:
+def test_house_player_comes_to_who_wishes_for_it_or_is_alone_for_long_and_can_be_reached() -> None:
     net = Net("a", "b", house=House("random"))
     net.pair_at("a")
-    [one] = come(net, "b1", place=InLobby(Wish("Random", any_case=True)))
-    assert one.opponent == "random"
-    [two] = come(net, "b2", place=InLobby(Wish("perfect")))
-    assert two.against == Objection.NOT_AVAILABLE
-
-
-def test_house_player_comes_to_who_is_alone_for_long() -> None:
-    net = Net("a", "b", house=House("aima"))
-    net.pair_at("a")
-    [one] = come(net, "b1")
+    [wishes] = come(net, "b1", place=InLobby(Wish("Random", any_case=True)))
+    [refused] = come(net, "b2", place=InLobby(Wish("perfect")))
+    lonely, absent = net["b"].come("b3"), net["b"].come("b4", InLobby(Wish("random")))
+    absent.is_absent = True
     net.wait(4)
-    assert one.opponent is None
+    assert (wishes.opponent, refused.against) == ("random", Objection.NOT_AVAILABLE)
+    assert (lonely.opponent, absent.opponent) == (None, None)
+    absent.is_absent = False
     net.wait(2)
-    assert one.opponent == "aima"
+    assert (lonely.opponent, absent.opponent) == ("random", "random")
 
 
 # Where not all goes well.
@@ -326,41 +208,6 @@ def test_players_whose_nodes_do_not_reach_each_other_meet_others(net: Net) -> No
     assert [each.opponent for each in (one, two, third, fourth)] == ["b2", "c2", "b1", "c1"]
 
 
-def test_nodes_that_reach_each_other_again_have_their_players_meet(net: Net) -> None:
-    net.cut("b", "c")
-    one, two = come(net, "b1", "c1")
-    net.wait(HOLD)
-    net.join("b", "c")
-    net.wait(APART)
-    assert (one.opponent, two.opponent) == ("c1", "b1")
-
-
-def test_node_that_was_lost_is_kept_apart_from_none(net: Net) -> None:
-    net.cut("b", "c")
-    come(net, "b1", "c1")
-    net.wait(HOLD)
-    net.cut("a", "c")
-    for other in "ab":
-        net.join("c", other)
-    net.pair_at("a", 2)
-    assert net["b"].clients[1].opponent == "c1"
-
-
-def test_players_of_a_node_meet_though_it_hears_late_of_a_proposal() -> None:
-    net = Net("a", "b")
-    net.pair_at("a")
-    one, two = net["b"].come("b1"), net["b"].come("b2")
-    late = until(net, "Pair")
-    messages, net.links[late] = net.links[late], deque()
-    two.is_absent = True
-    net.wait(HOLD)
-    net.links[late] = messages
-    net.run()
-    two.is_absent = False
-    net.wait(APART / 2)
-    assert (one.opponent, two.opponent) == ("b2", "b1")
-
-
 def test_series_that_begins_when_the_remote_player_is_reserved_no_more_ends(net: Net) -> None:
     clients = net["b"].come("b1"), net["c"].come("c1")
     host, remote = until(net, "Hosted")
@@ -376,61 +223,17 @@ def test_series_that_begins_when_the_remote_player_is_reserved_no_more_ends(net:
 
 
 @pytest.mark.parametrize("moment", ["Hosting", "Hosted"])
-def test_remote_player_that_leaves_while_reserved_keeps_the_host_from_nothing(net: Net, moment: str) -> None:
-    net["b"].come("b1"), net["c"].come("c1")
-    link = until(net, moment)
-    remote = net[link[0] if moment == "Hosting" else link[1]]
-    [client] = remote.clients.values()
-    client.leave()
-    net.run()
-    [three] = come(net, "a1")
-    assert three.opponent in ("b1", "c1")
-    assert three.opponent != client.name
-
-
-def test_host_that_leaves_before_it_is_invited_keeps_the_remote_player_from_nothing(net: Net) -> None:
-    net["b"].come("b1"), net["c"].come("c1")
-    _, host = until(net, "Hosting")
-    [client] = net[host].clients.values()
-    client.leave()
-    net.run()
-    [three] = come(net, "a1")
-    assert three.opponent in ("b1", "c1")
-
-
-def test_turn_is_used_for_one_proposal_only(net: Net) -> None:
-    net["b"].come("b1"), net["c"].come("c1")
-    link = until(net, "Order")
-    while net.links[link]:
-        net.pass_on(*link, twice=True)
-    net.run()
-    assert sum(len(node.series) for node in net.nodes.values()) == 1
-
-
-def test_host_waits_on_when_the_remote_player_s_node_is_lost_before_it_heard_of_the_pair(net: Net) -> None:
-    net["b"].come("b1"), net["c"].come("c1")
-    _, remote = until(net, "Proposed")
-    net.cut("a", remote)
-    net.run()
-    [three] = come(net, "a1")
-    assert three.opponent == {"b": "c1", "c": "b1"}[remote]
-
-
-@pytest.mark.parametrize("node", "bc")
-def test_seat_waits_on_when_the_node_of_its_opponent_is_lost_to_the_one_that_pairs(
-    net: Net, node: str
+@pytest.mark.parametrize("leaver", [0, 1], ids=["sender", "receiver"])
+def test_who_leaves_before_a_series_begins_keeps_the_other_from_nothing(
+    net: Net, moment: str, leaver: int
 ) -> None:
-    one, two = net["b"].come("b1"), net["c"].come("c1")
-    until(net, "Hosting")
-    net.cut("a", node)
+    net["b"].come("b1"), net["c"].come("c1")
+    node = until(net, moment)[leaver]
+    [client] = net[node].clients.values()
+    client.leave()
     net.run()
-    net.wait(HOLD)
-    net.join("a", node)
-    net.pair_at("a")
-    net.wait(HOLD + PATIENCE)
-    assert {one.opponent, two.opponent} in ({"b1", "c1"}, {None})
     [three] = come(net, "a1")
-    assert (three.opponent is None) == (one.opponent is not None)
+    assert three.opponent == {"b": "c1", "c": "b1"}[node]
 
 
 # Who pairs.
@@ -445,15 +248,6 @@ def test_where_nobody_pairs_players_wait_to_be_let_in() -> None:
     assert one.opponent == "b1"
 
 
-def test_node_that_is_alone_pairs_its_own_players() -> None:
-    net = Net("a", "b")
-    for node in net.nodes.values():
-        node.matchmaker.attach(None, 0, node.now)
-    one, two, three = come(net, "a1", "a2", "b1")
-    net.wait(1)
-    assert (one.opponent, two.opponent, three.opponent) == ("a2", "a1", None)
-
-
 def test_another_takes_over_when_the_one_that_pairs_dies(net: Net) -> None:
     one, two, three = come(net, "b1", "c1", "c2")
     for node in "bc":
@@ -464,25 +258,6 @@ def test_another_takes_over_when_the_one_that_pairs_dies(net: Net) -> None:
     [four] = come(net, "b2")
     assert three.opponent == "b2"
     assert four.opponent == "c2"
-
-
-def test_what_keeps_a_player_waiting_is_told_by_the_next_one_that_pairs(net: Net) -> None:
-    [one, other] = come(net, "b1", "b2", place=InLobby(Wish("a9")))
-    [away] = come(net, "a9", place=TABLE)
-    net.wait(LATER)
-    assert one.obstacles == []
-    for each in "bc":
-        net.cut("a", each)
-    net.pair_at("c", 2)
-    net.wait(PATIENCE + LATER)
-    why = Obstacle(Cause.ABSENT, "a9")
-    assert one.obstacles == other.obstacles == [why]
-    for each in "bc":
-        net.join("a", each)
-    net.pair_at("a", 3)
-    net.wait(PATIENCE + LATER)
-    assert not away.gone
-    assert one.obstacles == [why, None]
 
 
 def test_order_of_another_epoch_or_node_is_void() -> None:
@@ -596,17 +371,6 @@ def test_order_of_opening_at_a_table_outlives_it(net: Net, games: int) -> None:
     assert after == before[::-1]
 
 
-def test_newcomer_takes_the_position_of_one_who_died_with_it(net: Net) -> None:
-    one, two = come(net, "c1", "a1", place=TABLE)
-    finish(one, two)
-    net.run()
-    opened = game(*(two, one) if isinstance(one.plays, Hosted) else (one, two))[0]
-    change(net)
-    [three] = come(net, "b1", place=TABLE)
-    latest = game(*(three, one) if isinstance(one.plays, Hosted) else (one, three))
-    assert latest[0] == ("c1" if opened == "c1" else "b1")
-
-
 def test_met_least_outlives_it() -> None:
     made = list[Recording]()
 
@@ -665,12 +429,6 @@ def test_what_is_announced_goes_out_in_pieces(net: Net) -> None:
         sizes.append(len(told) - sum(sizes))
     assert max(sizes) < 60
     assert sum(sizes) == 202
-
-
-def test_crowd_of_three_nodes_is_paired(net: Net) -> None:
-    crowd = [net["abc"[number % 3]].come(f"n{number}") for number in range(300)]
-    net.run()
-    assert all(each.opponent is not None for each in crowd)
 
 
 class Deserted:

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from worlds.cluster import ASKING, STANDING_BY, Client, House, Net, Recording
+from worlds.cluster import ASKING, STANDING_BY, Net, Recording
 
 from gateway.cluster.messages import (
     Announced,
@@ -11,19 +11,15 @@ from gateway.cluster.messages import (
     Instruction,
     Joined,
     Met,
-    Order,
     Over,
     Playing,
     Present,
-    Proposed,
     Sits,
     Waits,
 )
 from gateway.cluster.server import PairingServer
 from gateway.game.commands import LOBBY, AtTable, InLobby, Place, Wish
 from gateway.game.events import NOTHING
-from gateway.game.results import Player
-from gateway.hub.seats import Hosted, Hosting
 from gateway.matchmaking.matchmaker import Decision, Entry, Pair, Turn
 from gateway.matchmaking.standard import LobbyAndTables
 
@@ -177,18 +173,6 @@ def test_new_name_holds_for_the_series_to_come_on_every_node() -> None:
     assert two.opponent == "bob"
 
 
-def test_house_player_whose_remote_player_cannot_be_reached_is_sent_again() -> None:
-    net = Net("a", "b", house=House("random"))
-    net.pair_at("a")
-    one = net["b"].come("b1", InLobby(Wish("random")))
-    one.is_absent = True
-    net.run()
-    assert one.opponent is None
-    one.is_absent = False
-    net.wait(2)
-    assert one.opponent == "random"
-
-
 def test_answer_is_due_at_once_when_a_message_has_come() -> None:
     net = Net("a", "b")
     net.pair_at("a")
@@ -199,62 +183,3 @@ def test_answer_is_due_at_once_when_a_message_has_come() -> None:
     back = net.links["a", "b"].popleft()
     net["b"].matchmaker.receive("a", back, 7.0)  # type: ignore[arg-type]
     assert net["b"].matchmaker.next_due() == 7.0
-
-
-def test_two_whose_proposal_came_to_nothing_may_meet_later() -> None:
-    """A proposal keeps two names apart only until a node says that nothing comes of it."""
-    net = Net("a")
-    net.pair_at("a")
-    one = net["a"].come("a1", InLobby(Wish("a2")))
-    one.is_absent = True
-    two = net["a"].come("a2")
-    assert (one.opponent, two.opponent) == (None, None)
-    one.is_absent = False
-    net.wait(2)
-    assert (one.opponent, two.opponent) == ("a2", "a1")
-
-
-# What a node makes of orders.
-
-
-def ordered(net: Net, *names: str) -> list[Client]:
-    """Return clients of node a that wait, whom node b is to pair."""
-    net["a"].matchmaker.attach("b", 1, net["a"].now)
-    clients = [net["a"].come(name) for name in names]
-    for client in clients:
-        net["a"].hear("b", Order(1, Decision(client.seat, NOTHING)))
-    net.links["a", "c"].clear()
-    return clients
-
-
-def turn_of(client: Client) -> Turn:
-    assert client.turn is not None
-    return client.turn
-
-
-def test_turn_is_reserved_for_one_host_only() -> None:
-    net = Net("a", "b", "c")
-    [one] = ordered(net, "ann")
-    for host in (1, 2):
-        net["a"].hear("b", Order(1, Proposed(turn_of(one), "c", Turn(host, 1), None, None)))
-    assert [type(message) for message in net.links["a", "c"]] == [Hosting]
-
-
-def test_one_of_a_pair_of_this_node_waits_anew_when_the_other_waits_no_more() -> None:
-    net = Net("a", "b", "c")
-    one, two = ordered(net, "ann", "bob")
-    first, second = turn_of(one), turn_of(two)
-    two.leave()
-    net["a"].hear("b", Order(1, Pair(first, second)))
-    assert one.plays is None
-    assert turn_of(one) != first
-
-
-def test_what_was_not_carried_out_when_a_session_ended_is_void() -> None:
-    net = Net("a", "b", "c")
-    [one] = ordered(net, "ann")
-    turn = turn_of(one)
-    net["a"].hear("b", Order(1, Proposed(turn, "c", Turn(1, 1), None, None)))
-    net["a"].matchmaker.receive("c", Hosted(turn, "c", Player("bob", STANDING_BY)), net["a"].now)
-    net["a"].lost("c")
-    assert one.plays is None

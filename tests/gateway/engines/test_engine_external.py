@@ -1,4 +1,4 @@
-"""Engines that are programs of their own: what they are told, and what becomes of those that fail."""
+"""Engines that are programs of their own: what they hear, and what becomes of those that fail."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ import pytest
 from engine_positions import play
 
 from gateway.engines import EngineError, EngineLate, UnknownEngine, external
-from gateway.engines.external import FLAT, IN_ROWS, Platform, Program, program
+from gateway.engines.external import FLAT, IN_ROWS, SPEECHES, Platform, Program, program
 from gateway.game.board import Board
 
 ECHO = "import sys\nfor line in sys.stdin:\n    print({answer}, flush=True)\n"
@@ -37,21 +37,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
         each.close()
 
 
-def test_plain_engine_gets_a_position_string_and_answers_a_column_counted_from_1(make: Make) -> None:
-    engine = make(ECHO.format(answer="len(line)"))
-    assert [engine(play(columns), 10.0) for columns in ("", "33", "33012")] == [0, 2, 5]
-
-
-RECORDING = """
-import sys
-with open(sys.argv[1] + "/heard", "a") as heard:
-    for line in sys.stdin:
-        heard.write(line)
-        if line.startswith("action"):
-            heard.flush()
-            print("place_disc 3", flush=True)
-"""
-
+# What they hear.
 
 OF_RIDDLES = """\
 settings player_names player0,player1
@@ -61,7 +47,7 @@ settings time_per_move 1500
 settings your_botid 1
 settings field_width 7
 settings field_height 6
-update game round 1
+update game round 2
 """
 OF_THEAIGAMES = """\
 settings timebank 1500
@@ -71,19 +57,19 @@ settings your_bot player2
 settings your_botid 2
 settings field_columns 7
 settings field_rows 6
-update game round 2
+update game round 4
 """
 
 
 @pytest.mark.parametrize(
     ("speech", "settings", "cells"),
     [
-        (FLAT, OF_RIDDLES, ".," * 37 + "0,.,.,.,."),
-        (IN_ROWS, OF_THEAIGAMES, "0,0,0,0,0,0,0;" * 5 + "0,0,1,0,0,0,0"),
+        (FLAT, OF_RIDDLES, ".," * 28 + "1,.,.,.,.,.,.,0,.,.,.,.,.,0"),
+        (IN_ROWS, OF_THEAIGAMES, "0,0,0,0,0,0,0;" * 4 + "2,0,0,0,0,0,0;1,0,0,0,0,0,1"),
     ],
 )
 def test_platforms_tell_settings_then_field_and_request(speech: Platform, settings: str, cells: str) -> None:
-    board = play("2")
+    board = play("006")
     lines = [*speech.greeting(board, 1.5), *speech.question(board, 1.5)]
     assert "\n".join(lines) == f"{settings}update game field {cells}\naction move 1500"
 
@@ -94,35 +80,40 @@ def test_round_is_two_moves_or_one(speech: Platform, rounds: list[int]) -> None:
     assert asked == [f"update game round {number}" for number in rounds]
 
 
-def test_settings_are_told_once_in_a_game(make: Make, tmp_path: Path) -> None:
-    engine, one, two = make(RECORDING, "rows"), play("2"), play("236")
-    assert [engine(board, 1.5) for board in (one, two)] == [3, 3]
-    told = [*IN_ROWS.greeting(one, 1.5), *IN_ROWS.question(one, 1.5), *IN_ROWS.question(two, 1.5)]
-    assert (tmp_path / "heard").read_text().splitlines() == told
-
-
-def test_field_is_told_from_the_top_left() -> None:
-    assert FLAT.field(play("006")) == ".," * 28 + "1,.,.,.,.,.,.,0,.,.,.,.,.,0"
-    assert IN_ROWS.field(play("006")) == "0,0,0,0,0,0,0;" * 4 + "2,0,0,0,0,0,0;1,0,0,0,0,0,1"
-
-
-COUNTING = """
+RECORDING = """
 import sys
-open(sys.argv[1] + "/starts", "a").write("x")
+heard = open(sys.argv[1] + "/heard", "a")
+print("start", file=heard)
 for line in sys.stdin:
+    heard.write(line)
     if not line.startswith(("settings", "update")):
+        heard.flush()
         print({answer!r}, flush=True)
 """
 
 
-@pytest.mark.parametrize(("field", "answer", "starts"), [("flat", "place_disc 3", 2), ("position", "4", 1)])
-def test_platform_s_bot_has_a_process_for_each_game(
-    field: str, answer: str, starts: int, make: Make, tmp_path: Path
+@pytest.mark.parametrize(
+    ("field", "answer", "starts"),
+    [("flat", "place_disc 3", ("", "6")), ("rows", "place_disc 3", ("", "6")), ("position", "4", ("",))],
+)
+def test_platform_s_bot_has_a_process_for_each_game_and_hears_the_settings_once(
+    field: str, answer: str, starts: tuple[str, ...], make: Make, tmp_path: Path
 ) -> None:
-    engine = make(COUNTING.format(answer=answer), field)
+    engine, speech, told = make(RECORDING.format(answer=answer), field), SPEECHES[field], list[str]()
     for columns in ("", "30", "3035", "6", "630"):
-        assert engine(play(columns), 10.0) == 3
-    assert (tmp_path / "starts").read_text() == "x" * starts
+        board = play(columns)
+        assert engine(board, 10.0) == 3
+        told += ["start", *speech.greeting(board, 10.0)] if columns in starts else []
+        told += speech.question(board, 10.0)
+    assert (tmp_path / "heard").read_text().splitlines() == told
+
+
+# What they answer.
+
+
+def test_plain_engine_answers_a_column_counted_from_1(make: Make) -> None:
+    engine = make(ECHO.format(answer="len(line)"))
+    assert [engine(play(columns), 10.0) for columns in ("", "33", "33012")] == [0, 2, 5]
 
 
 def test_program_that_ends_is_started_again_and_asked_again(make: Make, tmp_path: Path) -> None:
@@ -145,23 +136,15 @@ def test_program_that_ends_twice_without_an_answer_has_failed(text: str, how: st
         make(text)(Board(), 10.0)
 
 
+PLACE = "not place_disc and a column from 0 to 6 (field=position is for a column alone)"
+
+
 @pytest.mark.parametrize(
     ("field", "answer", "expected"),
     [
-        ("position", "0", "not a column from 1 to 7"),
         ("position", "8", "not a column from 1 to 7"),
-        ("position", "column 4", "not a column from 1 to 7"),
-        (
-            "flat",
-            "place_disc 7",
-            "not place_disc and a column from 0 to 6 (field=position is for a column alone)",
-        ),
-        ("rows", "3", "not place_disc and a column from 0 to 6 (field=position is for a column alone)"),
-        (
-            "rows",
-            "x" * 5000,
-            "not place_disc and a column from 0 to 6 (field=position is for a column alone)",
-        ),
+        ("flat", "place_disc 7", PLACE),
+        ("rows", "x" * 5000, PLACE),
     ],
 )
 def test_answer_that_names_no_column_is_told(field: str, answer: str, expected: str, make: Make) -> None:
@@ -169,6 +152,7 @@ def test_answer_that_names_no_column_is_told(field: str, answer: str, expected: 
     with pytest.raises(EngineError) as raised:
         engine(Board(), 10.0)
     assert str(raised.value).endswith(f" answered {answer[:60]!r}, {expected}")
+    assert [SPEECHES["position"].column(each) for each in ("0", "column 4", "7")] == [None, None, 6]
 
 
 @pytest.fixture
@@ -189,11 +173,11 @@ def nobody_holds(tmp_path: Path) -> Iterator[Callable[[], None]]:
 HELD = "import os, sys\nos.write(os.open(sys.argv[1] + '/alive', os.O_WRONLY), b'x')\n"
 
 
-def test_program_that_does_not_answer_is_killed_with_all_that_it_started(
+def test_program_that_does_not_answer_but_with_empty_lines_is_killed_with_all_that_it_started(
     make: Make, nobody_holds: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(external, "LATE", 0.3)
-    engine = make(f"{HELD}os.fork()\nsys.stdin.read()\n")
+    engine = make(f"{HELD}if not os.fork():\n    sys.stdin.read()\nwhile True: os.write(1, b'\\n' * 5000)")
     with pytest.raises(EngineLate, match=r"did not answer in 0.1 s, and was killed 0.3 s later"):
         engine(Board(), 0.1)
     nobody_holds()
@@ -210,44 +194,10 @@ def test_what_a_program_that_ended_has_started_is_killed(
     nobody_holds()
 
 
-def test_empty_lines_are_no_answer_and_take_no_more_time(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(external, "LATE", 0.1)
-    engine = make("import os\nwhile True: os.write(1, b'\\n' * 5000)")
-    with pytest.raises(EngineError, match=r"did not answer in 0.1 s"):
-        engine(Board(), 0.1)
-
-
-@pytest.mark.parametrize("field", ["position", "flat"])
-def test_answer_that_nobody_asked_for_is_none_to_the_next_question(field: str, make: Make) -> None:
-    answer = "4" if field == "position" else "place_disc 3"
-    engine = make(COUNTING.format(answer=f"{answer}\n{answer}"), field)
+def test_second_answer_is_none_to_the_next_question(make: Make) -> None:
+    engine = make(ECHO.format(answer="'4\\n4'"))
     assert engine(Board(), 10.0) == 3
-    with pytest.raises(EngineError, match=f" said '{answer}' before it was asked for a move"):
-        engine(play("30"), 10.0)
-
-
-SAYS_MORE = """
-import sys
-sys.stdin.readline()
-print(4, flush=True)
-open(sys.argv[1] + "/taken").close()
-print(5, flush=True)
-open(sys.argv[1] + "/said", "w").close()
-sys.stdin.read()
-"""
-
-
-def test_what_a_program_says_after_its_answer_is_none_to_the_next_question(
-    make: Make, tmp_path: Path
-) -> None:
-    taken, said = tmp_path / "taken", tmp_path / "said"
-    os.mkfifo(taken)
-    os.mkfifo(said)
-    engine = make(SAYS_MORE)
-    assert engine(Board(), 10.0) == 3
-    taken.open("w").close()
-    said.open().close()
-    with pytest.raises(EngineError, match=" said '5' before it was asked for a move"):
+    with pytest.raises(EngineError, match=" said '4' before it was asked for a move"):
         engine(play("30"), 10.0)
 
 
@@ -318,8 +268,8 @@ def test_program_that_is_being_started_while_a_signal_comes_is_ended_too(tmp_pat
     try:
         with pytest.raises(Stopped):
             engine(Board(), 60.0)
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / "pid").read_text()), 0)
     finally:
         engine.close()
         signal.signal(signal.SIGTERM, before)
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)

@@ -41,21 +41,18 @@ def test_library_that_an_agent_lacks_is_named_with_the_environment_in_which_agen
     )
 
 
-def test_last_callable_of_the_file_is_the_agent(make: Make) -> None:
-    assert make("def one(o, c): return 1\ndef two(o, c): return 2\nCONSTANT = 3\n")(Board(), 1.0) == 2
-
-
 @pytest.mark.parametrize(
     "text",
     [
         "def agent(observation): return observation.step",
         "def agent(observation, configuration): return configuration.columns - 4",
         "agent = lambda observation: observation['step']",
+        "def one(o, c): return 1\ndef two(o, c): return 3\nCONSTANT = 5\n",
         "class Agent:\n    def __call__(self, observation, configuration): return observation.step\n"
         "agent = Agent()",
     ],
 )
-def test_agent_takes_one_argument_or_two(text: str, make: Make) -> None:
+def test_agent_is_the_last_callable_and_takes_one_argument_or_two(text: str, make: Make) -> None:
     assert make(text)(play("012"), 1.0) == 3
 
 

@@ -1,11 +1,10 @@
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import sqrt
 from statistics import fmean
 from time import monotonic
 from typing import Protocol
 
-import numpy as np
 import pytest
 from engine_positions import boards, can_win, dealt, playable, pressing
 from hypothesis import given, settings
@@ -34,19 +33,15 @@ def _same_lot() -> None:
 
 @both
 @settings(max_examples=FEW)
-@given(board=boards(), games=st.integers(1, 30))
-def test_the_column_is_playable_with_any_number_of_games(engine: Counted, board: Board, games: int) -> None:
-    assert board.has_room(engine(board, LONG, games=games))
+@given(board=boards(), budget=st.sampled_from([1e-9, LONG]), games=st.integers(1, 30))
+def test_column_is_playable_with_any_number_of_games_and_no_time(
+    engine: Counted, board: Board, budget: float, games: int
+) -> None:
+    assert board.has_room(engine(board, budget, games=games))
 
 
 @both
 @settings(max_examples=FEW)
-@given(board=boards())
-def test_the_column_is_playable_with_no_time(engine: Counted, board: Board) -> None:
-    assert board.has_room(engine(board, 1e-9))
-
-
-@both
 @given(board=boards(least=6))
 def test_no_win_and_no_block_is_missed_with_one_game(engine: Counted, board: Board) -> None:
     column = engine(board, LONG, games=1)
@@ -55,7 +50,7 @@ def test_no_win_and_no_block_is_missed_with_one_game(engine: Counted, board: Boa
 
 @both
 def test_no_win_is_given_to_the_opponent(engine: Counted) -> None:
-    for seed in range(20):
+    for seed in range(10):
         board = dealt(seed, 24)
         options = {column: can_win(board.drop(column)) for column in playable(board)}
         assert not options[engine(board, LONG, games=500)] or all(options.values())
@@ -63,7 +58,7 @@ def test_no_win_is_given_to_the_opponent(engine: Counted) -> None:
 
 @both
 def test_the_middle_is_the_best_opening(engine: Counted) -> None:
-    assert engine(Board(), LONG, games=8000) == 3
+    assert engine(Board(), LONG, games=5000) == 3
 
 
 @both
@@ -75,27 +70,10 @@ def test_games_and_budget_both_end_the_thinking(engine: Counted, budget: float, 
 
 
 @both
-@pytest.mark.parametrize("games", [7, 70, 700, 10_003])
-def test_so_many_games_are_played_and_no_more(
-    engine: Counted, games: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    played = []
-
-    def tie(_self: Playouts, mine: Sequence[int], _theirs: Sequence[int], times: int) -> list[int]:
-        played.append(len(mine) * times)
-        return [0] * len(mine)
-
-    monkeypatch.setattr(Playouts, "points", tie)
-    engine(Board(), LONG, games=games)
-    assert sum(played) == (games // 7 * 7 if engine is flat else games)
-
-
-@both
-@pytest.mark.parametrize("games", [300, 5000])
-def test_same_seed_repeats_the_thought(engine: Counted, games: int) -> None:
+def test_same_seed_repeats_the_thought(engine: Counted) -> None:
     def columns() -> list[int]:
         random.seed(7)
-        return [engine(dealt(seed, 15), LONG, games=games) for seed in range(4)]
+        return [engine(dealt(seed, 15), LONG, games=games) for seed, games in enumerate((300, 5000))]
 
     assert columns() == columns()
 
@@ -103,15 +81,6 @@ def test_same_seed_repeats_the_thought(engine: Counted, games: int) -> None:
 def test_a_full_tree_plays_on_without_growing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(montecarlo, "_ROOM", 8)
     assert uct(Board(), LONG, games=300) in range(7)
-
-
-def test_a_move_into_the_opponent_s_win_is_hardly_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the tree the opponent wins at once where it can, which no random game has to find out."""
-    monkeypatch.setattr(Playouts, "points", lambda _self, mine, _theirs, _times: [0] * len(mine))
-    for seed in range(5):
-        board = dealt(seed, 24)
-        column = uct(board, LONG, games=300)
-        assert not can_win(board.drop(column)) or all(can_win(board.drop(each)) for each in playable(board))
 
 
 # Random games: one by one they are right, and together they come out as plain ones do.
@@ -136,18 +105,10 @@ def endings(board: Board) -> Iterator[int]:
             yield from (-end for end in endings(board.drop(column)))
 
 
-def test_positions_of_one_batch_may_be_of_different_games() -> None:
-    early, late = Board(), dealt(3, 40)
-    mine, theirs = zip(sides(early), sides(late), strict=True)
-    together = Playouts().points(mine, theirs, 200)
-    assert -200 < together[0] < 200
-    assert together[1] / 200 in set(endings(late)) or len(set(endings(late))) > 1
-
-
-@pytest.mark.parametrize("discs", [0, 9, 18, 27, 34])
+@pytest.mark.parametrize("discs", [0, 18, 34])
 def test_each_column_wins_as_often_as_in_plain_random_games(discs: int) -> None:
     """The difference of two means of values from -1 to 1 stays within five times its standard deviation."""
-    many, few = 20_000, 700
+    many, few = 10_000, 300
     board = dealt(discs, discs)
     after = [board.drop(column) for column in playable(board)]
     mine, theirs = zip(*map(sides, after), strict=True)
@@ -164,10 +125,3 @@ def played(board: Board) -> int:
     while not board.over:
         board = board.drop(random.choice(playable(board)))
     return 0 if board.winner is None else 1 if board.winner == side else -1
-
-
-def test_each_playable_column_is_equally_likely() -> None:
-    chosen = Playouts()._discs(np.zeros(70_000, np.uint64))
-    counts = [int(np.count_nonzero(chosen == np.uint64(1 << 7 * column))) for column in range(7)]
-    assert sum(counts) == 70_000
-    assert max(abs(count - 10_000) for count in counts) < 5 * sqrt(70_000 * 6 / 49)

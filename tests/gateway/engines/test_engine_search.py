@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 from engine_positions import boards, can_win, dealt, play, playable, pressing
-from hypothesis import assume, given
+from hypothesis import given
 
 from gateway.engines import search
 from gateway.engines.bits import sides
@@ -14,7 +14,6 @@ from gateway.engines.search import WIN, Search, alpha_beta
 from gateway.game.board import Board
 
 LONG = 60.0
-WAYS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 
 def solve(board: Board) -> int:
@@ -35,9 +34,9 @@ def verdict(value: int) -> int:
     return (value >= WIN) - (value <= -WIN)
 
 
-@pytest.mark.parametrize("discs", [30, 31, 32, 33, 34, 35, 36, 38, 41])
+@pytest.mark.parametrize("discs", [30, 31, 33, 34, 36, 38, 41])
 def test_late_positions_are_played_and_judged_as_minimax_does(discs: int) -> None:
-    for seed in range(6):
+    for seed in range(4):
         board = dealt(seed, discs)
         thought = Search(*sides(board))
         column = thought.run(monotonic() + LONG)
@@ -48,7 +47,7 @@ def test_late_positions_are_played_and_judged_as_minimax_does(discs: int) -> Non
 
 def test_a_small_table_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_ROOM", 3)
-    for seed in range(6):
+    for seed in range(4):
         board = dealt(seed, 31)
         thought = Search(*sides(board))
         thought.run(monotonic() + LONG)
@@ -56,21 +55,13 @@ def test_a_small_table_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @given(boards())
-def test_the_column_is_playable_however_little_time_there_is(board: Board) -> None:
-    assert board.has_room(alpha_beta(board, 0.001, limit=0.5))
-
-
-@given(boards(least=6))
-def test_no_win_and_no_block_is_missed_in_no_time(board: Board) -> None:
+def test_no_win_is_missed_or_given_to_the_opponent_in_no_time(board: Board) -> None:
     column = alpha_beta(board, 1e-9, limit=0.5)
-    assert not pressing(board) or column in pressing(board)
-
-
-@given(boards(least=6))
-def test_no_win_is_given_to_the_opponent_in_no_time(board: Board) -> None:
-    assume(not can_win(board))
-    after = board.drop(alpha_beta(board, 1e-9, limit=0.5))
-    assert not can_win(after) or all(can_win(board.drop(column)) for column in playable(board))
+    assert board.has_room(column)
+    if pressing(board):
+        assert column in pressing(board)
+    else:
+        assert not can_win(board.drop(column)) or all(can_win(board.drop(each)) for each in playable(board))
 
 
 @pytest.fixture
@@ -79,33 +70,17 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "monotonic", count().__next__)
 
 
-def test_moves_worth_the_same_are_played_by_lot(looks: None) -> None:
+def test_moves_worth_the_same_are_played_by_lot_which_a_seed_repeats(looks: None) -> None:
     """Of two mirrored moves each is as good as the other."""
-    random.seed(1)
-    played = {alpha_beta(play("33333"), LONG, limit=4) for _ in range(20)}
-    assert len(played) > 1
-    assert {6 - column for column in played} == played
 
-
-def test_same_seed_repeats_the_lot(looks: None) -> None:
     def columns() -> list[int]:
-        random.seed(4)
-        return [alpha_beta(play("33333"), LONG, limit=4) for _ in range(8)]
+        random.seed(1)
+        return [alpha_beta(play("33333"), LONG, limit=4) for _ in range(12)]
 
-    assert columns() == columns()
-
-
-def test_cells_are_worth_the_lines_that_run_through_them() -> None:
-    def lines(column: int, row: int) -> int:
-        starts = (
-            (column - back * right, row - back * up, right, up) for right, up in WAYS for back in range(4)
-        )
-        return sum(
-            c in range(7) and c + 3 * right < 7 and r in range(6) and r + 3 * up in range(6)
-            for c, r, right, up in starts
-        )
-
-    assert tuple(tuple(lines(column, row) for row in range(6)) for column in range(7)) == search._LINES
+    played = columns()
+    assert len({*played}) > 1
+    assert {6 - column for column in played} == {*played}
+    assert columns() == played
 
 
 def test_two_in_the_open_are_stopped_before_they_are_three(looks: None) -> None:
@@ -116,13 +91,6 @@ def test_a_loss_is_put_off(looks: None) -> None:
     board = play("33224")  # 2-3-4 on the bottom row: either end of it will win
     after = board.drop(alpha_beta(board, LONG, limit=20))
     assert [column for column in playable(after) if after.drop(column).winner is not None] in ([1], [5])
-
-
-def test_a_search_ends_when_all_is_known() -> None:
-    board = dealt(1, 36)
-    began = monotonic()
-    alpha_beta(board, LONG, limit=LONG)
-    assert monotonic() - began < LONG / 2
 
 
 @pytest.mark.parametrize(("budget", "limit"), [(0.02, LONG), (LONG, 0.02)])

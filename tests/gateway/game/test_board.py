@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.game.board import CELLS, COLUMNS, FIRST, ROWS, SECOND, Board, other
+from gateway.game.board import CELLS, COLUMNS, FIRST, ROWS, SECOND, Board, board_at, other, position_string
 
 DRAWN = "436014551160150155104632660465204242223333"
 
@@ -30,53 +30,32 @@ def naive_winner(moves: tuple[int, ...]) -> int | None:
     return None
 
 
-def test_fourth_in_a_column_wins() -> None:
-    assert play("010101").winner is None
-    assert play("0101010").winner == FIRST
+@pytest.mark.parametrize(
+    ("columns", "winner"),
+    [
+        ("0101010", FIRST),
+        ("0616263", FIRST),
+        ("01122323363", FIRST),
+        ("65544343303", FIRST),
+        ("0011332", FIRST),  # the gap in a line is filled last
+        ("40101010", SECOND),
+        ("00011100016", None),  # no line wraps into the next column
+    ],
+)
+def test_fourth_in_a_line_wins(columns: str, winner: int | None) -> None:
+    assert play(columns[:-1]).winner is None
+    board = play(columns)
+    assert (board.winner, board.over) == (winner, winner is not None)
 
 
-def test_fourth_in_a_row_wins() -> None:
-    assert play("061626").winner is None
-    assert play("0616263").winner == FIRST
+def test_line_does_not_wrap_into_the_next_column() -> None:
+    assert Board((), (0b111 << 3 | 1 << 7, 0)).drop(6).winner is None
 
 
-def test_fourth_in_a_rising_diagonal_wins() -> None:
-    assert play("0112232336").winner is None
-    assert play("01122323363").winner == FIRST
-
-
-def test_fourth_in_a_falling_diagonal_wins() -> None:
-    assert play("6554434330").winner is None
-    assert play("65544343303").winner == FIRST
-
-
-def test_the_gap_in_a_line_filled_last_wins() -> None:
-    assert play("0011336").winner is None
-    assert play("00113362").winner is None
-    assert play("0011332").winner == FIRST
-
-
-def test_the_second_mover_wins_as_well() -> None:
-    board = play("40101010")
-    assert board.winner == SECOND
-    assert board.over
-
-
-def test_a_line_does_not_wrap_into_the_next_column() -> None:
-    board = Board((), (0b111 << 3 | 1 << 7, 0))
-    assert board.drop(6).winner is None
-    assert play("000111" + "0001").winner is None
-
-
-def test_a_full_board_without_four_is_a_tie() -> None:
+def test_full_board_without_four_is_a_tie() -> None:
     board = play(DRAWN)
-    assert (board.over, board.winner) == (True, None)
-    assert naive_winner(board.moves) is None
-
-
-def test_a_board_with_room_and_without_four_goes_on() -> None:
-    board = play(DRAWN[:-1])
-    assert not board.over
+    assert (board.over, board.winner, naive_winner(board.moves)) == (True, None, None)
+    assert not play(DRAWN[:-1]).over
 
 
 def test_turns_alternate() -> None:
@@ -84,33 +63,21 @@ def test_turns_alternate() -> None:
     assert (other(FIRST), other(SECOND)) == (SECOND, FIRST)
 
 
-@pytest.mark.parametrize("column", [-8, -7, -1, 7, 99, 10**30])
-def test_a_column_outside_the_board_is_refused(column: int) -> None:
-    with pytest.raises(ValueError):
-        Board().drop(column)
-
-
-def test_a_full_column_is_refused() -> None:
-    board = play("333333")
-    assert not board.has_room(3)
-    assert board.has_room(2)
-    with pytest.raises(ValueError):
-        board.drop(3)
-
-
-@pytest.mark.parametrize("columns", ["0101010", DRAWN])
-def test_nothing_is_dropped_once_the_game_is_over(columns: str) -> None:
+@pytest.mark.parametrize(
+    ("columns", "refused"),
+    [
+        ("", [-8, -7, -1, 7, 99, 10**30]),
+        ("333333", [3]),
+        ("0101010", range(COLUMNS)),
+        (DRAWN, range(COLUMNS)),
+    ],
+)
+def test_column_outside_or_full_or_after_the_end_is_refused(columns: str, refused: list[int]) -> None:
     board = play(columns)
-    for column in range(COLUMNS):
+    for column in refused:
         with pytest.raises(ValueError):
             board.drop(column)
-
-
-def test_a_drop_leaves_the_board_it_was_made_on_alone() -> None:
-    before = play("34")
-    after = before.drop(3)
-    assert before == play("34")
-    assert after.moves == (3, 4, 3)
+    assert board == play(columns)
 
 
 def test_discs_stack_from_the_bottom() -> None:
@@ -137,33 +104,49 @@ def test_any_game_agrees_with_a_naive_scan(columns: list[int]) -> None:
     assert (first | second).bit_count() == len(board.moves) == len(list(board.placed()))
 
 
-def test_number_of_distinct_positions_after_each_ply_is_the_known_one() -> None:
-    boards = {Board().discs: Board()}
-    counts = []
-    for _ in range(7):
-        counts.append(len(boards))
-        successors = (
-            board.drop(column)
-            for board in boards.values()
-            if not board.over
-            for column in range(COLUMNS)
-            if board.has_room(column)
-        )
-        boards = {board.discs: board for board in successors}
-    assert counts == [1, 7, 49, 238, 1120, 4263, 16422]
-    assert len(boards) == 54859
-
-
-def test_number_of_games_of_seven_plies_is_the_known_one() -> None:
+def test_number_of_distinct_positions_and_of_games_after_each_ply_is_the_known_one() -> None:
     ways: dict[tuple[int, int], tuple[Board, int]] = {Board().discs: (Board(), 1)}
-    for _ in range(7):
+    counts = []
+    for _ in range(6):
+        counts.append(len(ways))
         after: dict[tuple[int, int], tuple[Board, int]] = {}
         for board, count in ways.values():
-            if board.over:
-                continue
-            for column in filter(board.has_room, range(COLUMNS)):
+            for column in filter(board.has_room, range(COLUMNS)) if not board.over else ():
                 successor = board.drop(column)
                 after[successor.discs] = (successor, count + after.get(successor.discs, (None, 0))[1])
         ways = after
-    # The last disc into a full column is what 7**7 counts too much.
-    assert sum(count for _, count in ways.values()) == 7**7 - 7 == 823_536
+    assert [*counts, len(ways)] == [1, 7, 49, 238, 1120, 4263, 16422]
+    assert sum(count for _, count in ways.values()) == 7**6
+
+
+# Positions as text, with columns counted from 1.
+
+
+@given(st.lists(st.integers(0, 6), max_size=42))
+def test_position_string_is_read_back_or_names_the_first_move_that_cannot_be(columns: list[int]) -> None:
+    board = Board()
+    for column in columns:
+        if board.over or not board.has_room(column):
+            with pytest.raises(ValueError, match=f"move {len(board.moves) + 1}"):
+                board_at(position_string(columns))
+            return
+        board = board.drop(column)
+    assert board_at(position_string(columns)) == board
+
+
+@pytest.mark.parametrize(
+    ("position", "message"),
+    [
+        ("44x", "move 3, 'x', is not a column from 1 to 7"),
+        ("440", "move 3, '0', is not a column from 1 to 7"),
+        ("48", "move 2, '8', is not a column from 1 to 7"),
+        ("1\u0664", "move 2, '\u0664', is not a column from 1 to 7"),
+        ("4444444", "move 7: column 4 is full"),
+        ("11223344", "move 8 comes after the end: move 7 ended the game"),
+    ],
+)
+def test_position_that_there_cannot_be_says_why(position: str, message: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        board_at(position)
+    assert str(raised.value) == message
+    assert position_string((0, 3, 6)) == "147"

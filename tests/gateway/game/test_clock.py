@@ -10,90 +10,46 @@ from gateway.game.clock import GRACE, Clock, TimeControl
 SECONDS = st.floats(0, 20, allow_nan=False)
 
 
-def test_nobodys_time_runs_at_first() -> None:
-    clock = Clock(TimeControl(10))
-    assert clock.deadline is None
-    assert (clock.rest(FIRST), clock.rest(SECOND)) == (10, 10)
-
-
 def test_time_runs_from_start_to_stop_for_one_side_only() -> None:
     clock = Clock(TimeControl(10))
+    assert clock.deadline is None
     clock.start(SECOND, 100)
     assert clock.deadline == 110
     clock.stop(103)
+    clock.stop(109)  # which takes no more
     assert clock.deadline is None
     assert (clock.rest(FIRST), clock.rest(SECOND)) == (10, 7)
     assert (clock.spent(FIRST), clock.spent(SECOND)) == (0, 3)
 
 
-def test_a_budget_is_for_all_moves_of_a_game() -> None:
-    clock = Clock(TimeControl(10))
+@pytest.mark.parametrize("renewed", [True, False])
+def test_budget_is_for_all_moves_of_a_game_or_for_each(renewed: bool) -> None:
+    clock = Clock(TimeControl(10, renewed=renewed))
     clock.start(FIRST, 0)
     clock.stop(4)
     clock.start(FIRST, 50)
-    assert clock.deadline == 56
-    clock.stop(51)
-    assert clock.rest(FIRST) == 5
-    assert clock.spent(FIRST) == 5
-
-
-def test_a_renewed_budget_is_for_each_move() -> None:
-    clock = Clock(TimeControl(10, renewed=True))
-    clock.start(FIRST, 0)
-    clock.stop(4)
-    clock.start(FIRST, 50)
-    assert clock.deadline == 60
+    assert clock.deadline == (60 if renewed else 56)
     clock.stop(51)
     assert clock.spent(FIRST) == 5
+    assert renewed or clock.rest(FIRST) == 5
 
 
-def test_a_move_read_late_leaves_a_tenth_of_a_second() -> None:
+@pytest.mark.parametrize(("read", "left", "spent"), [(10.5, GRACE, 10.5), (9.95, 0.05, 9.95), (-0.1, 10, 0)])
+def test_move_read_late_leaves_a_moment_and_one_read_before_its_request_had_left_takes_no_time(
+    read: float, left: float, spent: float
+) -> None:
     clock = Clock(TimeControl(10))
     clock.start(FIRST, 0)
-    clock.stop(10.5)
-    assert clock.rest(FIRST) == GRACE == 0.1
-    assert clock.spent(FIRST) == 10.5
+    clock.stop(read)
+    assert clock.rest(FIRST) == pytest.approx(left)
+    assert clock.spent(FIRST) == spent
 
 
-def test_grace_gives_nobody_more_than_was_left() -> None:
+@pytest.mark.parametrize(("penalty", "rest"), [(1, 9), (10, 0), (10.5, 0)])
+def test_penalty_is_taken_from_the_rest_and_is_no_thinking(penalty: float, rest: float) -> None:
     clock = Clock(TimeControl(10))
-    clock.start(FIRST, 0)
-    clock.stop(9.95)
-    left = clock.rest(FIRST)
-    clock.start(FIRST, 20)
-    clock.stop(30)
-    assert 0 < left < GRACE
-    assert clock.rest(FIRST) == left
-
-
-def test_stopping_twice_takes_time_once() -> None:
-    clock = Clock(TimeControl(10))
-    clock.start(FIRST, 0)
-    clock.stop(1)
-    clock.stop(9)
-    assert clock.rest(FIRST) == 9
-
-
-def test_a_move_read_before_its_request_had_left_takes_no_time() -> None:
-    clock = Clock(TimeControl(10))
-    clock.start(FIRST, 5)
-    clock.stop(4.9)
-    assert clock.rest(FIRST) == 10
-    assert clock.spent(FIRST) == 0
-
-
-def test_a_penalty_is_taken_from_the_rest_and_is_no_thinking() -> None:
-    clock = Clock(TimeControl(10))
-    assert not clock.charge(FIRST, 1)
-    assert (clock.rest(FIRST), clock.rest(SECOND)) == (9, 10)
-    assert clock.spent(FIRST) == 0
-
-
-@pytest.mark.parametrize("penalty", [10, 10.5, 1000])
-def test_a_penalty_that_uses_up_the_rest_says_so(penalty: float) -> None:
-    clock = Clock(TimeControl(10))
-    assert clock.charge(SECOND, penalty)
-    assert clock.rest(SECOND) == 0
+    assert clock.charge(SECOND, penalty) == (not rest)
+    assert (clock.rest(FIRST), clock.rest(SECOND), clock.spent(SECOND)) == (10, rest, 0)
 
 
 @given(st.lists(st.tuples(st.sampled_from([FIRST, SECOND]), SECONDS, SECONDS, st.booleans())))

@@ -13,23 +13,24 @@ from gateway.game.commands import (
 )
 
 
-def test_a_wish_is_for_a_name_exactly_as_spelled() -> None:
-    assert Wish("Bob").grants("Bob")
-    assert not Wish("Bob").grants("bob")
-    assert not Wish("Bob").grants("Bobby")
-
-
-def test_a_wish_in_any_case_is_for_a_name_in_any_case() -> None:
-    assert Wish("BOB", any_case=True).grants("Bob")
-    assert not Wish("BOB", any_case=True).grants("Rob")
+@pytest.mark.parametrize(
+    ("wish", "granted", "others"),
+    [
+        (Wish("Bob"), ["Bob"], ["bob", "Bobby"]),
+        (Wish("BOB", any_case=True), ["Bob", "BOB"], ["Rob"]),
+        (Wish("RANDOM"), ["random", "Random"], ["randomx"]),  # which is the house's
+    ],
+)
+def test_wish_is_for_a_name_exactly_unless_case_makes_no_difference(
+    wish: Wish, granted: list[str], others: list[str]
+) -> None:
+    assert all(map(wish.grants, granted))
+    assert not any(map(wish.grants, others))
 
 
 @pytest.mark.parametrize("name", sorted(HOUSE_PLAYERS))
-def test_a_house_players_name_is_wished_for_in_any_case(name: str) -> None:
-    assert Wish(name).is_for_house
-    assert Wish(name.upper()).is_for_house
-    assert Wish(name.upper()).grants(name)
-    assert not Wish(name + "x").is_for_house
+def test_house_players_name_is_wished_for_in_any_case(name: str) -> None:
+    assert [Wish(each).is_for_house for each in (name, name.upper(), name + "x")] == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -92,20 +93,17 @@ def test_tables_match_without_case() -> None:
     assert AtTable("Club").key != AtTable("Club ").key
 
 
-def test_who_names_nothing_is_in_the_lobby() -> None:
-    assert place_for(None, None) == InLobby()
-
-
-def test_who_names_an_opponent_is_in_the_lobby_with_a_wish() -> None:
-    assert place_for(None, Wish("bob")) == InLobby(Wish("bob"))
-
-
-def test_a_table_outranks_a_wish() -> None:
-    assert place_for("club", None) == AtTable("club")
-    assert place_for("club", Wish("bob")) == AtTable("club")
-
-
-@pytest.mark.parametrize("name", ["lobby", "LOBBY", "Lobby"])
-def test_the_table_called_lobby_is_the_lobby(name: str) -> None:
-    assert place_for(name, None) == InLobby()
-    assert place_for(name, Wish("bob")) == InLobby()
+@pytest.mark.parametrize(
+    ("table", "wish", "place"),
+    [
+        (None, None, InLobby()),
+        (None, Wish("bob"), InLobby(Wish("bob"))),
+        ("club", None, AtTable("club")),
+        ("club", Wish("bob"), AtTable("club")),
+        ("LOBBY", Wish("bob"), InLobby()),
+    ],
+)
+def test_table_outranks_a_wish_and_the_table_called_lobby_is_the_lobby(
+    table: str | None, wish: Wish | None, place: Place
+) -> None:
+    assert place_for(table, wish) == place

@@ -1,3 +1,5 @@
+import pickle
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -8,85 +10,32 @@ KEYS = st.integers(0, 7)
 TIMES = st.integers(0, 50)
 
 
-def test_an_alarm_is_due_once_at_its_time() -> None:
+def test_alarms_that_are_set_or_cancelled_while_others_are_due_count_at_once() -> None:
     deadlines: Deadlines[str] = Deadlines()
-    deadlines.set("a", 5)
-    assert list(deadlines.due(4.9)) == []
-    assert list(deadlines.due(5)) == ["a"]
-    assert list(deadlines.due(6)) == []
-
-
-def test_a_later_setting_takes_the_place_of_an_earlier_one() -> None:
-    deadlines: Deadlines[str] = Deadlines()
-    deadlines.set("a", 5)
-    deadlines.set("a", 8)
-    assert list(deadlines.due(7)) == []
-    deadlines.set("a", 7.5)
-    assert list(deadlines.due(7.5)) == ["a"]
-    assert list(deadlines.due(100)) == []
-
-
-def test_a_cancelled_alarm_is_never_due() -> None:
-    deadlines: Deadlines[str] = Deadlines()
-    deadlines.set("a", 5)
-    deadlines.cancel("a")
-    deadlines.cancel("b")
-    assert list(deadlines.due(100)) == []
-
-
-def test_alarms_are_due_earliest_first() -> None:
-    deadlines: Deadlines[str] = Deadlines()
-    deadlines.set("moved", 1)
-    deadlines.set("fixed", 5)
-    deadlines.set("moved", 9)
-    assert list(deadlines.due(10)) == ["fixed", "moved"]
-
-
-def test_an_alarm_set_while_others_are_due_is_due_with_them() -> None:
-    deadlines: Deadlines[str] = Deadlines()
-    deadlines.set("a", 1)
+    for key, when in (("moved", 1), ("fixed", 5), ("moved", 9), ("gone", 7)):
+        deadlines.set(key, when)
     heard = []
     for key in deadlines.due(10):
         heard.append(key)
-        if key == "a":
-            deadlines.set("b", 3)
-    assert heard == ["a", "b"]
-
-
-def test_an_alarm_cancelled_while_others_are_due_is_not_due() -> None:
-    deadlines: Deadlines[str] = Deadlines()
-    deadlines.set("a", 1)
-    deadlines.set("b", 2)
-    due = deadlines.due(10)
-    assert next(due) == "a"
-    deadlines.cancel("b")
-    assert list(due) == []
-
-
-def test_cancelled_alarms_do_not_pile_up() -> None:
-    deadlines: Deadlines[int] = Deadlines()
-    for key in range(10_000):
-        deadlines.set(key, 300)
-        deadlines.cancel(key)
-    assert len(deadlines._queue) < 100
-    assert len(deadlines._queued) < 100
-
-
-def test_an_alarm_that_is_moved_and_cancelled_in_turn_does_not_pile_up() -> None:
-    deadlines: Deadlines[int] = Deadlines()
-    for when in range(10_000, 0, -1):
-        deadlines.set(1, when)
-        deadlines.cancel(1)
-    assert len(deadlines._queue) < 100
-
-
-def test_the_last_alarm_to_go_leaves_nothing_due() -> None:
-    deadlines: Deadlines[str] = Deadlines()
+        if key == "fixed":
+            deadlines.set("new", 8)
+            deadlines.cancel("gone")
+    assert heard == ["fixed", "new", "moved"]
     assert deadlines.next_due() is None
-    deadlines.set("a", 5)
-    assert deadlines.next_due() == 5
-    assert list(deadlines.due(5)) == ["a"]
-    assert deadlines.next_due() is None
+
+
+def size(deadlines: Deadlines[int]) -> int:
+    return len(pickle.dumps(deadlines))
+
+
+def test_cancelled_and_moved_alarms_do_not_pile_up() -> None:
+    many, moved = Deadlines[int](), Deadlines[int]()
+    for number in range(10_000):
+        many.set(number, 300)
+        many.cancel(number)
+        moved.set(1, 10_000 - number)
+        moved.cancel(1)
+    assert max(size(many), size(moved)) < 3_000
 
 
 class AlarmsAgreeWithADictionary(RuleBasedStateMachine):
@@ -129,10 +78,6 @@ class AlarmsAgreeWithADictionary(RuleBasedStateMachine):
         next_due = self.deadlines.next_due()
         assert next_due is not None
         assert next_due <= min(self.model.values())
-
-    @invariant()
-    def the_queue_stays_short(self) -> None:
-        assert len(self.deadlines._queued) <= 64 + 2 * len(self.model) + 100
 
 
 AlarmsAgreeWithADictionary.TestCase.settings = settings(stateful_step_count=30)

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.game.text import is_visible, json_text, only_visible, printable, quoted, visible
+from gateway.game.text import (
+    COMPARED,
+    did_you_mean,
+    is_visible,
+    json_text,
+    only_visible,
+    printable,
+    quoted,
+    visible,
+)
 
 UNSEEN = [
     *map(chr, range(0x20)),
@@ -65,3 +74,29 @@ def test_json_is_visible_ascii_and_says_what_it_was(text: str) -> None:
 @given(st.text(st.characters() | st.sampled_from("\u200b\u202e\u3164 a")))
 def test_only_what_is_visible_is_left(text: str) -> None:
     assert only_visible(text) == "".join(filter(is_visible, text))
+
+
+# Which name somebody may have meant.
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("Robot", "; did you mean 'robot'?"),
+        ("robto", "; did you mean 'robot'?"),
+        ("ROBOTX", "; did you mean 'robot'?"),
+        ("ANN", "; did you mean 'Ann' or 'ann'?"),
+        ("it's-me", "; did you mean 'it\\'s me'?"),
+        ("bb", r"; did you mean 'b\x1bb'?"),
+        ("zzz", ""),
+        ("", ""),
+    ],
+)
+def test_names_that_are_similar_are_proposed(typed: str, hint: str) -> None:
+    assert did_you_mean(typed, ["robot", "Ann", "ann", "it's me", "b\x1bb"]) == hint
+
+
+def test_among_very_many_names_case_is_looked_at_in_all_and_letters_in_the_first() -> None:
+    many = [f"{number:0>40}" for number in range(COMPARED)]
+    assert did_you_mean("ROBOT", [*many, "robot"]) == "; did you mean 'robot'?"
+    assert did_you_mean("robto", [*many, "robot"]) == ""

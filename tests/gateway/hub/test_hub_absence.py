@@ -1,80 +1,66 @@
-"""Nobody is paired whose player cannot be reached, and nobody loses its place by that."""
-
-from collections.abc import Callable
+"""Nobody is paired who cannot be reached, or while pairing is paused, and nobody loses its place by that."""
 
 import pytest
-from test_hub_house import FakeHouse
-from worlds.hub import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, World, wishing
+from worlds.hub import (
+    FIRST_WINS,
+    HANGING_UP,
+    LOBBY,
+    MANNERS,
+    STANDING_BY,
+    STEPPING_OUT,
+    TABLE,
+    House,
+    World,
+    wishing,
+)
 
-from gateway.game.commands import Introduce, Place
+from gateway.game.commands import Place
 from gateway.game.events import Ended, Reason
+from gateway.game.manners import Manners
 
-Coming = Callable[[World, str, Place], Client]
-
-comings = pytest.mark.parametrize("come", [World.nac4, World.arena, World.droidcon])
 places = pytest.mark.parametrize("place", [LOBBY, TABLE], ids=["lobby", "table"])
 
 
-@comings
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.mark.parametrize("manners", MANNERS.values(), ids=MANNERS)
 @places
-def test_player_who_cannot_be_reached_gets_no_game(come: Coming, place: Place) -> None:
-    world = World()
-    ann = come(world, "ann", place)
+def test_who_cannot_be_reached_gets_no_game_until_it_can(
+    world: World, manners: Manners, place: Place
+) -> None:
+    ann = world.player(manners, "ann", place)
     ann.is_reachable = False
-    bob = come(world, "bob", place)
+    bob = world.player(manners, "bob", place)
     world.wait(10)
     assert (ann.games, bob.games) == (0, 0)
-
-
-@comings
-@places
-def test_player_who_can_be_reached_again_plays_within_a_second(come: Coming, place: Place) -> None:
-    world = World()
-    ann = come(world, "ann", place)
-    ann.is_reachable = False
-    bob = come(world, "bob", place)
-    world.wait(3.5)
     ann.is_reachable = True
     world.wait(1.1)
     assert (ann.games, bob.games) == (1, 1)
 
 
 @places
-def test_two_who_cannot_be_reached_are_both_looked_for(place: Place) -> None:
-    world = World()
+def test_two_who_cannot_be_reached_are_both_looked_for(world: World, place: Place) -> None:
     ann, bob = world.arena("ann", wishing("bob") if place == LOBBY else place), world.client(STEPPING_OUT)
     ann.is_reachable = bob.is_reachable = False
     bob.enter(place, "bob")
-    world.wait(2.5)
-    ann.is_reachable = True
-    world.wait(2.5)
-    assert ann.games == 0
-    bob.is_reachable = True
-    world.wait(2.1)
-    assert ann.games == bob.games == 1
+    for client, games in ((ann, 0), (bob, 1)):
+        world.wait(2.5)
+        client.is_reachable = True
+        world.wait(2.5)
+        assert (ann.games, bob.games) == (games, games)
 
 
-def test_others_are_paired_past_one_who_cannot_be_reached() -> None:
-    world = World()
-    ann = world.nac4("ann")
+def test_opponent_of_one_who_cannot_be_reached_gets_the_next_best_at_once(world: World) -> None:
+    ann, _ = (world.arena(name, wishing("dan")) for name in ("ann", "bob"))
     ann.is_reachable = False
-    bob, cid = world.nac4("bob"), world.nac4("cid")
-    assert (bob.opponent, cid.opponent) == ("cid", "bob")
+    assert world.arena("dan").opponent == "bob"
     assert ann.games == 0
 
 
-def test_opponent_of_one_who_cannot_be_reached_gets_the_next_best_at_once() -> None:
-    world = World()
-    ann = world.arena("ann", wishing("dan"))
-    bob = world.arena("bob", wishing("dan"))
-    ann.is_reachable = False
-    dan = world.arena("dan")
-    assert dan.opponent == "bob"
-    assert (ann.games, bob.games) == (0, 1)
-
-
-def test_one_who_was_not_there_keeps_its_place() -> None:
-    world = World()
+def test_one_who_was_not_there_keeps_its_place(world: World) -> None:
     ann = world.arena("ann", wishing("dan"))
     world.wait(1)
     bob = world.arena("bob", wishing("dan"))
@@ -86,66 +72,29 @@ def test_one_who_was_not_there_keeps_its_place() -> None:
     assert dan.opponent == "ann"
 
 
-def test_place_among_those_of_one_name_is_kept() -> None:
-    world = World()
-    bob = world.client(STEPPING_OUT)
-    bob.is_reachable = False
-    first, second = world.droidcon("ann"), world.droidcon("ann")
-    first.is_reachable = False
-    bob.enter(LOBBY, "bob")
-    first.is_reachable = True
-    world.wait(1.5)
-    bob.is_reachable = True
-    world.wait(1.5)
-    assert (first.games, second.games, bob.games) == (1, 0, 1)
-
-
-def test_house_player_comes_to_nobody_who_cannot_be_reached() -> None:
-    world = World()
-    house = FakeHouse(world)
-    ann = world.client(STEPPING_OUT)
+@pytest.mark.parametrize("place", [LOBBY, wishing("random")], ids=["lonely", "wish"])
+def test_house_player_comes_to_nobody_who_cannot_be_reached(world: World, place: Place) -> None:
+    house, ann = House(world, lobby="random"), world.client(STEPPING_OUT)
     ann.is_reachable = False
-    ann.enter(wishing("random"), "ann")
-    world.wait(2.5)
-    assert house.players == []
-    ann.is_reachable = True
-    world.wait(1.1)
-    assert ann.opponent == "random"
-
-
-def test_house_player_comes_to_the_lonely_once_they_can_be_reached() -> None:
-    world = World()
-    house = FakeHouse(world, lobby="aima")
-    ann = world.nac4("ann")
-    ann.is_reachable = False
+    ann.enter(place, "ann")
     world.wait(20)
     assert house.players == []
     ann.is_reachable = True
     world.wait(6)
-    assert ann.opponent == "aima"
+    assert ann.opponent == "random"
 
 
 def test_player_who_lost_on_time_and_cannot_be_reached_is_not_paired_again() -> None:
     world = World(clock=2)
-    ann, bob = world.nac4("ann"), world.nac4("bob")
-    mover, other = (ann, bob) if ann.moves_first else (bob, ann)
-    mover.hand()
-    mover.is_reachable = False
-    world.wait(10)
-    assert other.last(Ended).reason is Reason.TIME
-    assert (mover.games, other.games) == (1, 1)
-
-
-def test_round_of_a_series_waits_for_nobody() -> None:
-    world = World()
-    ann, bob = world.droidcon("ann", TABLE), world.droidcon("bob", TABLE)
+    ann, bob = world.pair(STANDING_BY, STANDING_BY)
+    ann.hand()
     ann.is_reachable = False
-    world.play(FIRST_WINS, (ann, bob))
-    assert ann.games == 2
+    world.wait(10)
+    assert bob.last(Ended).reason is Reason.TIME
+    assert (ann.games, bob.games) == (1, 1)
 
 
-def test_one_who_leaves_while_it_is_looked_for_leaves_nothing_behind() -> None:
-    world = World()
+def test_one_who_leaves_while_it_is_looked_for_leaves_nothing_behind(world: World) -> None:
     ann = world.nac4("ann")
     ann.is_reachable = False
     world.nac4("bob")
@@ -155,22 +104,52 @@ def test_one_who_leaves_while_it_is_looked_for_leaves_nothing_behind() -> None:
     assert world.nac4("ann").games == 1
 
 
-def test_name_can_be_taken_while_it_is_looked_for() -> None:
-    world = World()
-    ann = world.droidcon("ann")
-    ann.is_reachable = False
-    bob = world.arena("bob")
-    ann.say(Introduce("cid"))
-    ann.is_reachable = True
-    world.wait(2)
-    assert bob.opponent == "cid"
+# While the operator has paused pairing.
 
 
-def test_namesake_of_one_who_cannot_be_reached_plays_as_soon_as_nobody_else_plays_under_its_name() -> None:
-    world = World()
-    player, _ = world.arena("ann"), world.arena("bob")
-    bob, absent, present = world.droidcon("bob"), world.droidcon("ann"), world.droidcon("ann")
-    assert (bob.games, absent.games, present.games) == (0, 0, 0)
-    absent.is_reachable = False
-    player.leave()
-    assert (bob.games, absent.games, present.games) == (1, 0, 1)
+def test_players_come_and_wait_and_are_paired_after_a_pause(world: World) -> None:
+    world.hub.pause(is_paused=True)
+    pairs = [
+        (world.nac4("ann"), world.nac4("bob")),
+        (world.arena("cid", TABLE), world.arena("dan", TABLE)),
+        (world.arena("eve", wishing("fay")), world.arena("fay", wishing("eve"))),
+    ]
+    gone = world.arena("gus")
+    gone.leave()
+    world.wait(3)
+    assert not any(client.games for pair in pairs for client in pair)
+    assert len(world.hub.snapshot(world.now).waiting) == 6
+    assert not any(world.hub.can_reach(client.seat.number) for pair in pairs for client in pair)
+    world.hub.pause(is_paused=False)
+    world.wait(2.0)
+    assert [one.opponent == two.seat.name for one, two in pairs] == [True] * 3
+    assert world.hub.can_reach(pairs[0][0].seat.number)
+    assert gone.games == 0
+
+
+def test_series_that_is_on_has_all_its_games_and_its_players_wait_afterwards(world: World) -> None:
+    one_game, series = world.pair(STANDING_BY, STANDING_BY, TABLE), [world.droidcon(name) for name in "cd"]
+    world.hub.pause(is_paused=True)
+    world.play(FIRST_WINS, one_game)
+    for _ in range(HANGING_UP.rounds or 0):
+        world.play(FIRST_WINS, series)
+    world.wait(3)
+    assert [(each.games, each.gone) for each in (*one_game, *series)] == [(1, False)] * 2 + [(4, True)] * 2
+    world.hub.pause(is_paused=False)
+    world.wait(2.0)
+    assert [each.games for each in one_game] == [2, 2]
+
+
+def test_many_players_whom_a_pause_holds_back_are_not_looked_at_in_one_step(world: World) -> None:
+    world.hub.pause(is_paused=True)
+    clients = [world.nac4(f"p{number}") for number in range(200)]
+    world.now += 1.0
+    world.hub.pause(is_paused=False)
+    steps = []
+    while world.now < 2.0:
+        before = sum(client.games for client in clients)
+        world.now += 0.005
+        world.hub.tick(world.now)
+        steps.append(sum(client.games for client in clients) - before)
+    assert sum(steps) == 200
+    assert max(steps) <= 8

@@ -1,3 +1,5 @@
+"""Who is let in, under which name, and what is refused to whom."""
+
 import dataclasses
 
 import pytest
@@ -10,12 +12,16 @@ from worlds.hub import (
     TABLE,
     Client,
     World,
-    wishing,
 )
 
-from gateway.game.commands import Ask, AtTable, Command, Enter, Introduce, Play, Unfit, Unreadable
-from gateway.game.events import Dismissed, Entered, Introduced, Objection, Refused, Shown, Started, Why
+from gateway.game.commands import Ask, AtTable, Command, Denied, Enter, Introduce, Play, Unfit, Unreadable
+from gateway.game.events import Dismissed, Ended, Entered, Introduced, Objection, Refused, Shown, Why
 from gateway.game.manners import Manners
+
+WRONG = Objection.TOKEN_WRONG
+OTHERS = [Play(3, 7), Play(None, 7), Ask(7), Unfit(7), Unreadable(7)]
+"""Commands that let nobody in."""
+OWN = {Unfit: Objection.UNFIT, Unreadable: Objection.UNREADABLE}
 
 
 @pytest.fixture
@@ -23,294 +29,195 @@ def world() -> World:
     return World()
 
 
-def test_who_enters_is_told_its_name(world: World) -> None:
-    client = world.client(STANDING_BY)
-    assert client.enter(LOBBY, "ann") == [Entered("ann")]
-
-
-def test_who_was_introduced_enters_under_that_name(world: World) -> None:
-    client = world.client(HANGING_UP)
-    assert client.say(Introduce("ann")) == [Introduced("ann")]
-    assert client.enter() == [Entered("ann")]
-
-
-def test_nobody_enters_without_a_name(world: World) -> None:
-    client = world.client(HANGING_UP)
-    message = 17
-    assert client.say(Enter(LOBBY, None, message)) == [Refused(Objection.NO_NAME, message)]
-    client.say(Introduce("ann"))
-    assert client.enter() == [Entered("ann")]
-
-
-def test_the_hub_counts_who_is_here(world: World) -> None:
-    clients = [world.client(STEPPING_OUT) for _ in range(3)]
-    assert len(world.hub) == 3
-    for client in clients:
-        client.leave()
-    assert len(world.hub) == 0
-
-
-# Before entering.
-
-
-@pytest.mark.parametrize("command", [Play(3, 7), Ask(7), Unfit(7)])
-def test_who_has_not_entered_is_told_so(world: World, command: Command) -> None:
-    (refused,) = world.client(STEPPING_OUT).say(command)
+def objections_to(client: Client, command: Command) -> Objection:
+    """Return what stands against a command, which is refused."""
+    refused = client.say(command)[0]
     assert isinstance(refused, Refused)
-    assert Objection.NOT_ENTERED in refused.objections
-    assert refused.to == 7
+    assert refused.to == getattr(command, "to", 0)
+    return refused.objections
 
 
-def test_a_move_before_entering_is_no_forfeit(world: World) -> None:
+def test_player_enters_under_the_name_that_it_gives_or_gave_before(world: World) -> None:
+    assert world.client(STANDING_BY).enter(LOBBY, "ann") == [Entered("ann")]
+    other = world.client(HANGING_UP)
+    assert other.say(Enter(TABLE, None, 17)) == [Refused(Objection.NO_NAME, 17)]
+    assert other.say(Introduce("bob")) == [Introduced("bob")]
+    assert other.enter(TABLE) == [Entered("bob")]
+    assert len(world.hub) == 2
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_who_has_not_entered_is_told_so(world: World, command: Command) -> None:
     client = world.client(HANGING_UP)
-    client.play(None)
-    client.play(9)
+    own = Objection.NOT_A_COLUMN if command == Play(None, 7) else OWN.get(type(command), Objection(0))
+    assert objections_to(client, command) == Objection.NOT_ENTERED | own
     assert not client.gone
 
 
-def test_an_unreadable_message_is_refused_in_any_state(world: World) -> None:
-    client = world.client(STEPPING_OUT)
-    for standing in (Objection.NOT_ENTERED, Objection.WAITING, Objection.PLAYING):
-        assert client.say(Unreadable(8)) == [Refused(standing | Objection.UNREADABLE, 8)]
-        assert client.say(Unfit(9)) == [Refused(standing | Objection.UNFIT, 9)]
-        if standing is Objection.NOT_ENTERED:
-            client.enter(LOBBY, "ann")
-        else:
-            world.arena("bob")
+@pytest.mark.parametrize("command", [Ask(7), Unfit(7), Unreadable(7)])
+def test_who_waits_or_plays_is_told_so(world: World, command: Command) -> None:
+    client = world.arena("ann")
+    own = OWN.get(type(command), Objection(0))
+    assert objections_to(client, command) == Objection.WAITING | own
+    bob = world.arena("bob")
+    if own:
+        assert objections_to(client, command) == Objection.PLAYING | own
+    else:
+        assert [type(event) for event in client.say(command)] == [Shown]
+    bob.leave()
+    assert objections_to(client, command) == Objection.NOT_ENTERED | own
 
 
-@pytest.mark.parametrize("command", [Play(3), Ask(), Unfit(), Unreadable()])
-def test_a_strict_door_closes_on_a_first_message_that_lets_nobody_in(world: World, command: Command) -> None:
-    client = world.client(STANDING_BY)
+@pytest.mark.parametrize("command", OTHERS)
+def test_strict_player_is_hung_up_on_for_a_first_message_that_does_not_enter(
+    world: World, command: Command
+) -> None:
+    client, inside = world.client(STANDING_BY), world.nac4("ann")
     refused, dismissed = client.say(command)
     assert isinstance(refused, Refused)
     assert dismissed == Dismissed(Why.REFUSED, refused.objections)
-    assert len(world.hub) == 0
-
-
-@pytest.mark.parametrize("command", [Play(3), Ask(), Unfit(), Unreadable()])
-def test_a_strict_door_is_behind_who_has_entered(world: World, command: Command) -> None:
-    client = world.nac4("ann")
-    client.say(command)
-    assert not client.gone
-
-
-def test_who_does_not_enter_in_time_is_hung_up_on(world: World) -> None:
-    client = world.client(STANDING_BY)
-    world.wait(59.9)
-    assert client.news() == []
-    world.wait(0.2)
-    assert client.news() == [Dismissed(Why.SILENT)]
-    assert len(world.hub) == 0
-
-
-@pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
-def test_who_is_introduced_or_refused_has_not_asked_for_an_opponent_in_time(manners: Manners) -> None:
-    world = World()
-    client = world.client(dataclasses.replace(manners, entry_limit=300.0))
-    client.say(Introduce("ann"))
-    client.say(Unfit())
-    world.wait(299)
-    assert not client.gone
-    world.wait(1.1)
-    assert client.last(Dismissed) == Dismissed(Why.SILENT)
-
-
-def test_who_waits_or_has_played_may_stay_as_long_as_it_likes() -> None:
-    world = World()
-    manners = dataclasses.replace(STEPPING_OUT, entry_limit=300.0)
-    ann = world.client(manners)
-    ann.enter(LOBBY, "ann")
-    world.wait(400)
-    assert not ann.gone
-    bob = world.client(manners)
-    bob.enter(LOBBY, "bob")
-    world.play(FIRST_WINS, (ann, bob))
-    world.wait(400)
-    assert not ann.gone
-    assert not bob.gone
-
-
-def test_who_has_entered_in_time_stays(world: World) -> None:
-    client = world.nac4("ann")
-    world.wait(61)
-    assert not client.gone
-
-
-@pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
-def test_who_has_no_limit_may_stay_outside(world: World, manners: Manners) -> None:
-    client = world.client(manners)
-    world.wait(200)
-    assert not client.gone
-
-
-# Names.
-
-
-def test_a_name_of_one_bearer_is_refused_to_a_second(world: World) -> None:
-    first = world.nac4("ann")
-    second = world.client(STANDING_BY)
-    refused, dismissed = second.enter(LOBBY, "ann")
-    assert refused == Refused(Objection.NAME_TAKEN, 0)
-    assert dismissed == Dismissed(Why.REFUSED, Objection.NAME_TAKEN)
-    assert not first.gone
-    world.nac4("bob")
-    assert first.plays
-
-
-def test_a_name_is_free_again_once_its_bearer_has_left(world: World) -> None:
-    world.nac4("ann").leave()
-    assert not world.nac4("ann").gone
-
-
-def test_a_refused_namesake_does_not_free_the_name(world: World) -> None:
-    world.nac4("ann")
-    assert world.nac4("ann").gone
-    assert world.nac4("ann").gone
-
-
-def test_names_differ_by_case(world: World) -> None:
-    world.nac4("ann")
-    assert not world.nac4("Ann").gone
-
-
-def test_others_may_bear_a_name_that_is_taken(world: World) -> None:
-    clients = [world.nac4("ann"), world.arena("ann"), world.arena("ann"), world.droidcon("ann")]
-    assert not any(client.gone or client.plays for client in clients)
-
-
-def test_a_name_that_others_bear_can_be_taken(world: World) -> None:
-    world.arena("ann")
-    world.droidcon("ann")
-    assert not world.nac4("ann").gone
-
-
-def test_who_takes_a_name_while_it_waits_is_met_under_it(world: World) -> None:
-    ann = world.droidcon("ann")
-    other = world.arena("ann")
-    assert not ann.plays
-    assert ann.say(Introduce("bob"))[0] == Introduced("bob")
-    assert other.plays
-    assert other.opponent == "bob"
-
-
-def test_a_series_keeps_the_name_that_it_began_with(world: World) -> None:
-    ann, bob = world.droidcon("ann", TABLE), world.droidcon("bob", TABLE)
-    ann.say(Introduce("zoe"))
-    world.play(FIRST_WINS, (ann, bob))
-    assert bob.games == 2
-    assert bob.opponent == "ann"
-    bob.leave()
-    cid = world.droidcon("cid", TABLE)
-    assert cid.opponent == "zoe"
-
-
-def test_who_took_a_name_while_it_played_waits_under_it(world: World) -> None:
-    ann, bob = world.droidcon("ann"), world.droidcon("bob")
-    ann.say(Introduce("zoe"))
-    bob.leave()
-    world.wait(1)
-    assert world.arena("ann").opponent == "zoe"
-
-
-# Entering twice.
+    inside.say(command)
+    assert not inside.gone
 
 
 @pytest.mark.parametrize("manners", [STANDING_BY, STEPPING_OUT])
 def test_who_waits_or_plays_cannot_enter_again(world: World, manners: Manners) -> None:
-    client = world.client(manners)
-    client.enter(LOBBY, "ann")
-    (refused,) = client.enter(LOBBY, "eve")
-    assert isinstance(refused, Refused)
-    assert Objection.WAITING in refused.objections
+    client = world.player(manners, "ann")
+    assert objections_to(client, Enter(LOBBY, "eve")) == Objection.WAITING
     world.arena("bob")
-    (refused,) = client.enter(TABLE, "eve")
-    assert isinstance(refused, Refused)
-    assert Objection.PLAYING in refused.objections
+    assert objections_to(client, Enter(TABLE, "eve")) == Objection.PLAYING
     assert client.plays
 
 
-def test_the_name_comes_before_the_table_and_the_table_before_the_channel(world: World) -> None:
-    client = world.client(HANGING_UP)
-    world.droidcon("ann", TABLE)
+def test_all_that_stands_against_an_entry_is_named(world: World) -> None:
+    ann, client = world.droidcon("ann", TABLE), world.client(HANGING_UP)
     world.droidcon("bob", TABLE)
-    (refused,) = client.enter(TABLE)
-    assert isinstance(refused, Refused)
-    assert refused.objections == Objection.NO_NAME | Objection.TABLE_FULL
+    assert objections_to(ann, Enter(TABLE)) == Objection.PLAYING | Objection.TABLE_FULL
+    assert objections_to(client, Enter(TABLE)) == Objection.NO_NAME | Objection.TABLE_FULL
     client.say(Introduce("cid"))
-    assert client.enter(TABLE) == [Refused(Objection.TABLE_FULL, 0)]
+    assert objections_to(client, Enter(TABLE)) == Objection.TABLE_FULL
     assert client.enter(AtTable("other")) == [Entered("cid")]
-    (refused,) = client.enter(TABLE)
-    assert isinstance(refused, Refused)
-    assert refused.objections == Objection.WAITING | Objection.TABLE_FULL
-
-
-def test_a_full_table_is_full_for_those_who_sit_there_too(world: World) -> None:
-    ann = world.droidcon("ann", TABLE)
-    world.droidcon("bob", TABLE)
-    (refused,) = ann.enter(TABLE)
-    assert isinstance(refused, Refused)
-    assert refused.objections == Objection.PLAYING | Objection.TABLE_FULL
-
-
-# Gone.
-
-
-def commands() -> list[Command]:
-    return [Play(0), Ask(), Enter(LOBBY, "x"), Introduce("x"), Unfit(), Unreadable()]
+    assert objections_to(client, Enter(TABLE)) == Objection.WAITING | Objection.TABLE_FULL
 
 
 def test_commands_of_one_who_has_left_are_void(world: World) -> None:
     client = world.nac4("ann")
     assert client.leave() == [Dismissed(Why.LEFT)]
-    for command in commands():
+    for command in (*OTHERS, Enter(LOBBY, "x"), Introduce("x")):
         assert client.say(command) == []
     assert client.leave() == []
+    assert len(world.hub) == 0
 
 
-def test_who_left_while_it_waited_meets_nobody(world: World) -> None:
-    world.arena("ann").leave()
+# The time for it.
+
+
+@pytest.mark.parametrize("manners", [STANDING_BY, STEPPING_OUT, HANGING_UP])
+def test_who_does_not_enter_in_time_is_hung_up_on(world: World, manners: Manners) -> None:
+    client = world.client(dataclasses.replace(manners, entry_limit=60.0))
+    if not manners.strict_entry:
+        client.say(Introduce("ann"))
+        client.say(Unfit())
+    world.wait(59.9)
+    assert not client.gone
+    world.wait(0.2)
+    assert client.last(Dismissed) == Dismissed(Why.SILENT)
+    assert len(world.hub) == 0
+
+
+def test_who_has_entered_or_has_no_limit_may_stay_as_long_as_it_likes(world: World) -> None:
+    ann, free = world.client(dataclasses.replace(STEPPING_OUT, entry_limit=6.0)), world.client(STEPPING_OUT)
+    ann.enter(LOBBY, "ann")
+    world.wait(10)
     bob = world.arena("bob")
-    assert not bob.plays
+    world.play(FIRST_WINS, (ann, bob))
+    world.wait(10)
+    assert (ann.gone, free.gone) == (False, False)
 
 
-# Asking.
+# Names.
 
 
-def test_who_asks_in_a_game_is_shown_it(world: World) -> None:
-    ann, bob = world.arena("ann", TABLE), world.arena("bob", TABLE)
-    ann.play(3)
-    for client in (ann, bob):
-        (shown,) = client.say(Ask())
-        assert isinstance(shown, Shown)
-        assert shown.board.moves == (3,)
+def test_name_of_one_bearer_is_refused_to_a_second_until_the_first_has_left(world: World) -> None:
+    first = world.nac4("ann")
+    for _ in range(2):
+        assert world.nac4("ann").heard == [
+            Refused(Objection.NAME_TAKEN, 0),
+            Dismissed(Why.REFUSED, Objection.NAME_TAKEN),
+        ]
+    first.leave()
+    assert not world.nac4("ann").gone
 
 
-def test_who_asks_while_it_waits_is_told_that_it_waits(world: World) -> None:
-    assert world.arena("ann").say(Ask(7)) == [Refused(Objection.WAITING, 7)]
+def test_name_of_one_bearer_is_free_for_others_and_in_another_spelling(world: World) -> None:
+    clients = [world.arena("ann"), world.nac4("ann"), world.arena("ann"), world.droidcon("ann")]
+    assert not any(client.gone or client.plays for client in clients)
+    assert not world.nac4("Ann").gone
 
 
-def test_who_asks_after_its_game_is_told_that_it_has_not_entered(world: World) -> None:
-    ann, bob = world.arena("ann"), world.arena("bob")
+@pytest.mark.parametrize("place", [LOBBY, TABLE])
+def test_who_takes_a_name_while_it_plays_bears_it_after_its_series(world: World, place: AtTable) -> None:
+    ann, bob = world.pair(HANGING_UP, HANGING_UP, place)
+    ann.say(Introduce("zoe"))
+    world.play(FIRST_WINS, (ann, bob))
+    assert (bob.games, bob.opponent) == (2, "ann")
     bob.leave()
-    assert ann.say(Ask(7)) == [Refused(Objection.NOT_ENTERED, 7)]
+    world.wait(1)
+    assert world.droidcon("cid", place).opponent == "zoe"
 
 
-# Wishes.
+# Names that a player may not bear, which are refused after a while.
 
 
-def test_a_wish_counts_across_manners(world: World) -> None:
-    ann = world.nac4("ann", wishing("Bob"))
-    cid = world.arena("cid")
-    assert not ann.plays
-    bob = world.droidcon("Bob", wishing("ANN", any_case=True))
-    assert ann.plays
-    assert bob.plays
-    assert not cid.plays
+@pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
+def test_denied_name_is_refused_when_its_pause_is_over_and_the_player_held_until_then(
+    world: World, manners: Manners
+) -> None:
+    client = world.client(manners)
+    client.say(Denied(WRONG, 2.0, 7))
+    world.wait(1.9)
+    assert (client.heard, client.held) == ([], True)
+    world.wait(0.1)
+    assert (client.heard, client.held) == ([Refused(WRONG, 7)], False)
+    assert client.enter(LOBBY, "bob") == [Entered("bob")]
 
 
-def test_a_wish_for_a_house_player_waits_for_one(world: World) -> None:
-    client: Client = world.arena("ann", wishing("random"))
-    world.droidcon("random", wishing("ann"))
-    assert not client.plays
-    assert client.all(Started) == []
+def test_strict_player_is_hung_up_on_and_not_for_its_silence_while_the_answer_waits(world: World) -> None:
+    client = world.client(STANDING_BY)
+    world.wait(59.0)
+    client.say(Denied(WRONG, 8.0, 1))
+    world.wait(7.9)
+    assert client.heard == []
+    world.wait(0.1)
+    assert client.heard == [Refused(WRONG, 1), Dismissed(Why.REFUSED, WRONG)]
+
+
+def test_more_that_is_said_before_the_answer_is_refused_and_the_answer_comes(world: World) -> None:
+    client = world.client(HANGING_UP)
+    client.say(Denied(WRONG, 1.0, 1))
+    for command in (Denied(WRONG, 9.0, 2), Introduce("ann", to=2), Enter(LOBBY, "ann", 2)):
+        assert client.say(command) == [Refused(Objection.WAITING, 2)]
+    world.wait(1.0)
+    assert client.news()[-1] == Refused(WRONG, 1)
+
+
+def test_player_who_leaves_before_the_answer_gets_none(world: World) -> None:
+    client = world.client(STEPPING_OUT)
+    client.say(Denied(WRONG, 1.0))
+    client.leave()
+    world.wait(2.0)
+    assert client.heard == [Dismissed(Why.LEFT)]
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_denied_name_changes_nothing_in_a_game(world: World, is_over: bool) -> None:
+    ann, bob = world.pair(STEPPING_OUT, STEPPING_OUT)
+    ann.say(Denied(WRONG, 0.25, 3))
+    world.play(FIRST_WINS if is_over else "34", (ann, bob))
+    assert (len(ann.all(Ended)), ann.all(Refused)) == (is_over, [])
+    world.wait(0.25)
+    assert ann.all(Refused) == [Refused(WRONG if is_over else Objection.PLAYING | WRONG, 3)]
+    assert (ann.seat.name, ann.gone) == ("ann", False)

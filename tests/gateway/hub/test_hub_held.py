@@ -3,7 +3,7 @@
 import pytest
 from worlds.hub import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
-from gateway.game.commands import AtTable, Enter, Introduce, Place
+from gateway.game.commands import AtTable, Enter, Place
 from gateway.game.events import Dismissed, Ended, Entered, Event, Objection, Reason, Refused, Why
 from gateway.game.manners import Manners
 
@@ -18,16 +18,16 @@ def world() -> World:
 
 
 def come(
-    world: World, name: str = "ann", origin: str = HERE, place: Place = LOBBY, manners: Manners = STANDING_BY
+    world: World,
+    name: str = "ann",
+    origin: str = HERE,
+    place: Place = LOBBY,
+    manners: Manners = STANDING_BY,
+    *,
+    proven: bool = False,
 ) -> Client:
     client = world.client(manners, origin)
-    client.enter(place, name)
-    return client
-
-
-def come_with_token(world: World, origin: str = HERE) -> Client:
-    client = world.client(STANDING_BY, origin)
-    client.say(Enter(LOBBY, "ann", proven=True))
+    client.say(Enter(place, name, proven=proven))
     return client
 
 
@@ -37,96 +37,54 @@ def answers(world: World, client: Client) -> list[Event]:
     return client.news()
 
 
-def test_player_of_the_same_address_waits_until_the_bearer_of_its_name_has_answered(world: World) -> None:
-    ann = come(world)
-    again = come(world)
+def test_player_waits_until_the_bearer_of_its_name_has_answered(world: World) -> None:
+    ann, again = come(world), come(world)
     assert (again.heard, again.held, ann.probes) == ([], True, 1)
     assert answers(world, ann) == [Entered("ann")]
-    assert again.heard == TAKEN
-    assert not again.held
+    assert (again.heard, again.held) == (TAKEN, False)
+    assert answers(world, ann) == []
 
 
-def test_player_is_let_in_when_the_bearer_of_its_name_is_gone(world: World) -> None:
-    ann = come(world)
-    again = come(world)
-    ann.leave()
-    assert again.heard == [Entered("ann")]
-    assert not again.held
-    assert world.nac4("bob").opponent == "ann"
-
-
-def test_game_of_who_is_gone_ends_as_when_anybody_leaves(world: World) -> None:
+def test_player_is_let_in_when_the_bearer_of_its_name_is_gone_whose_game_it_has_left(world: World) -> None:
     ann, bob = come(world), world.nac4("bob")
     world.play("01", (ann, bob))
     again = come(world)
     ann.leave()
+    assert (again.heard[0], again.held) == (Entered("ann"), False)
     assert bob.last(Ended).reason is Reason.LEFT
-    assert again.heard[0] == Entered("ann")
+    assert again.opponent == "bob"
 
 
-@pytest.mark.parametrize(("held_at", "asked_at"), [(HERE, THERE), ("", ""), ("", HERE)])
-def test_player_of_another_address_or_of_none_is_refused_at_once(
-    world: World, held_at: str, asked_at: str
+@pytest.mark.parametrize(
+    ("held_at", "asked_at", "held_by", "asked_with", "may_have_it"),
+    [
+        (HERE, HERE, False, False, True),
+        (HERE, THERE, False, False, False),
+        ("", "", False, False, False),
+        ("", HERE, False, False, False),
+        (HERE, HERE, True, False, False),  # its bearer brought a token
+        (HERE, HERE, True, True, True),
+        (HERE, THERE, True, True, True),
+        (HERE, "", True, True, True),
+    ],
+)
+def test_bearer_is_probed_for_who_has_its_address_or_its_token(
+    world: World, held_at: str, asked_at: str, held_by: bool, asked_with: bool, may_have_it: bool
 ) -> None:
-    ann = come(world, origin=held_at)
-    assert come(world, origin=asked_at).heard == TAKEN
-    assert ann.probes == 0
-
-
-def test_address_does_not_do_for_a_name_whose_bearer_brought_its_token(world: World) -> None:
-    ann = come_with_token(world)
-    assert come(world).heard == TAKEN
-    assert ann.probes == 0
-
-
-@pytest.mark.parametrize("origin", [HERE, THERE, ""])
-def test_who_has_the_token_may_come_from_anywhere(world: World, origin: str) -> None:
-    ann = come_with_token(world)
-    again = come_with_token(world, origin)
-    assert ann.probes == 1
-    ann.leave()
-    assert again.heard == [Entered("ann")]
+    ann = come(world, origin=held_at, proven=held_by)
+    again = come(world, origin=asked_at, proven=asked_with)
+    assert (ann.probes, again.heard) == ((1, []) if may_have_it else (0, TAKEN))
 
 
 def test_first_who_asked_gets_the_name_and_the_next_one_waits_for_that_one(world: World) -> None:
-    ann = come(world)
-    first, second = come(world), come(world)
+    ann, first, second = come(world), come(world), come(world)
     ann.leave()
-    assert (first.news(), second.heard) == ([Entered("ann")], [])
-    assert first.probes == 1
+    assert (first.news(), second.heard, first.probes) == ([Entered("ann")], [], 1)
     answers(world, first)
     assert second.heard == TAKEN
 
 
-def test_player_who_has_gone_while_it_waited_gets_no_name(world: World) -> None:
-    ann = come(world)
-    again = come(world)
-    again.leave()
-    ann.leave()
-    assert again.heard == [Dismissed(Why.LEFT)]
-    assert come(world, origin=THERE).heard == [Entered("ann")]
-
-
-def test_answer_that_nobody_waits_for_changes_nothing(world: World) -> None:
-    ann = come(world)
-    again = come(world)
-    answers(world, ann)
-    assert answers(world, ann) == []
-    assert again.heard == TAKEN
-
-
-def test_player_is_not_kept_from_entering_by_the_limit_for_that_while_it_waits(world: World) -> None:
-    ann = come(world)
-    again = world.client(STANDING_BY, HERE)
-    world.wait(59.0)
-    again.enter(LOBBY, "ann")
-    world.wait(3.0)
-    assert again.heard == []
-    ann.leave()
-    assert again.heard == [Entered("ann")]
-
-
-def test_name_of_one_who_also_objects_to_more_is_probed_for_nobody(world: World) -> None:
+def test_nobody_is_probed_where_more_stands_against_the_entry(world: World) -> None:
     for name in ("bob", "cid"):
         come(world, name, THERE, TABLE)
     ann = come(world)
@@ -139,9 +97,7 @@ def test_name_of_one_who_also_objects_to_more_is_probed_for_nobody(world: World)
 
 @pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
 def test_seat_at_a_full_table_is_its_player_s_who_comes_back(world: World, manners: Manners) -> None:
-    ann = come(world, place=TABLE, manners=manners)
-    bob = come(world, "bob", place=TABLE, manners=manners)
-    again = come(world, place=TABLE, manners=manners)
+    ann, bob, again = (come(world, name, place=TABLE, manners=manners) for name in ("ann", "bob", "ann"))
     assert (ann.probes, bob.probes, again.heard) == (1, 0, [])
     answers(world, ann)
     assert again.news() == FULL
@@ -151,19 +107,10 @@ def test_seat_at_a_full_table_is_its_player_s_who_comes_back(world: World, manne
 
 
 def test_full_table_is_full_for_another_name_or_address(world: World) -> None:
-    ann = come(world, place=TABLE, manners=STEPPING_OUT)
-    come(world, "bob", place=TABLE, manners=STEPPING_OUT)
-    assert come(world, "cid", place=TABLE, manners=STEPPING_OUT).heard == FULL
-    assert come(world, origin=THERE, place=TABLE, manners=STEPPING_OUT).heard == FULL
+    ann, _ = (come(world, name, place=TABLE, manners=STEPPING_OUT) for name in ("ann", "bob"))
+    for name, origin in (("cid", HERE), ("ann", THERE)):
+        assert come(world, name, origin, TABLE, STEPPING_OUT).heard == FULL
     assert ann.probes == 0
-
-
-def test_seat_is_that_of_the_name_which_its_player_has_now(world: World) -> None:
-    ann = come(world, place=TABLE, manners=HANGING_UP)
-    come(world, "bob", place=TABLE, manners=HANGING_UP)
-    ann.say(Introduce("cid"))
-    assert come(world, place=TABLE, manners=HANGING_UP).heard == FULL
-    assert come(world, "cid", place=TABLE, manners=HANGING_UP).heard == []
 
 
 def test_name_and_seat_of_the_same_player_are_given_over_together(world: World) -> None:
@@ -176,18 +123,13 @@ def test_name_and_seat_of_the_same_player_are_given_over_together(world: World) 
     assert again.opponent == "bob"
 
 
-# Thinking.
-
-
 def test_player_may_think_from_its_request_until_its_move_has_come_though_the_game_is_over(
     world: World,
 ) -> None:
-    ann, bob = come(world), world.nac4("bob")
-    mover, other = (ann, bob) if ann.request else (bob, ann)
-    assert (mover.seat.may_think, other.seat.may_think) == (True, False)
-    other.leave()
-    assert mover.seat.may_think
+    ann, bob = world.pair(STANDING_BY, STANDING_BY)
+    assert (ann.seat.may_think, bob.seat.may_think) == (True, False)
+    bob.leave()
     world.wait(5.0)
-    assert mover.seat.may_think
-    mover.play(3)
-    assert not mover.seat.may_think
+    assert ann.seat.may_think
+    ann.play(3)
+    assert not ann.seat.may_think

@@ -254,7 +254,9 @@ class AnythingGoes(RuleBasedStateMachine):
         hub.drain()
         for client in self.here[::2]:
             self.say(client, Enter(LOBBY, client.seat.name or "eve"))
+        until = self.world.now + 200.0
         while seats := hub.seats():
+            assert self.world.now < until, "a game does not end"
             for seat in seats:
                 hub.let_go(seat, self.world.now)
             for client in self.asked:

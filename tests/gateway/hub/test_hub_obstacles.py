@@ -1,14 +1,14 @@
-"""Who waits for somebody who cannot come is told of once, and no longer than it is so."""
+"""Who waits for somebody who cannot come hears of it once, and no longer than it is so."""
 
 import random
-from collections.abc import Callable
 
 import pytest
-from worlds.hub import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, World, wishing
+from worlds.hub import FIRST_WINS, LOBBY, MANNERS, STEPPING_OUT, TABLE, Client, World, wishing
 
 from gateway.access.lookalikes import looks_of
-from gateway.game.commands import AtTable, InLobby, Introduce, Place
+from gateway.game.commands import AtTable, Introduce, Place
 from gateway.game.facts import Cause, Hindered, Obstacle
+from gateway.game.manners import Manners
 from gateway.matchmaking.standard import LobbyAndTables
 
 LATER = 5.1
@@ -17,6 +17,7 @@ SOON = 2.6
 """Seconds after which it is known that somebody has come."""
 ABSENT = Obstacle(Cause.ABSENT, "Ada")
 ADA_IS = Obstacle(Cause.ABSENT, "Ada", "ada")
+NAMESAKE = Obstacle(Cause.NAMESAKE, "ada")
 
 
 class Watched(World):
@@ -32,13 +33,10 @@ class Watched(World):
 
     def obstacles(self, player: Client) -> list[Obstacle | None]:
         """Return what was told of a player, and hold it against the state."""
-        told = [fact.obstacle for fact in self.told if fact.player == player.seat.number]
-        now = [
-            fact.obstacle
-            for fact in self.hub.snapshot(self.now).hindered
-            if fact.player == player.seat.number
-        ]
-        assert player.plays or now == [each for each in told[-1:] if each is not None]
+        number, hindered = player.seat.number, self.hub.snapshot(self.now).hindered
+        told = [fact.obstacle for fact in self.told if fact.player == number]
+        now = [fact.obstacle for fact in hindered if fact.player == number]
+        assert now == ([] if player.plays else [each for each in told[-1:] if each is not None])
         return told
 
 
@@ -47,76 +45,98 @@ def world() -> Watched:
     return Watched()
 
 
-Come = Callable[[Watched, str, Place], Client]
-ENTERING: list[Come] = [Watched.nac4, Watched.arena, Watched.droidcon]
+def any_case(name: str) -> Place:
+    return wishing(name, any_case=True)
 
 
-def test_nobody_is_looked_at_who_has_left(world: Watched) -> None:
-    players = [world.arena("ann", wishing("Ada")), world.nac4("bob"), world.droidcon("cid", AtTable("round"))]
+STRASSE = "stra\N{LATIN SMALL LETTER SHARP S}e"
+Other = tuple[str, Place]
+WHY: dict[str, tuple[Place, list[Other], Obstacle | None]] = {
+    "the only one": (LOBBY, [], None),
+    "a wish for who is not here": (wishing("Ada"), [], ABSENT),
+    "a wish for who is here": (wishing("Ada"), [("Ada", TABLE)], None),
+    "a wish for a house player": (wishing("aima"), [], None),
+    "who looks like it in case": (wishing("Ada"), [("ADA", TABLE)], Obstacle(Cause.ABSENT, "Ada", "ADA")),
+    "or in letters": (
+        wishing("Ada"),
+        [("\u0410da", TABLE)],
+        Obstacle(Cause.ABSENT, "Ada", "\u0410da"),
+    ),
+    "one of many that look like it": (
+        wishing("Ada"),
+        [("ADa", AtTable("x")), ("aDA", AtTable("y")), ("Ada", TABLE)],
+        None,
+    ),
+    "any of many": (any_case("aDa"), [(name, AtTable(name)) for name in ("ADa", "aDA")], None),
+    "the first of many": (
+        wishing("adA"),
+        [(name, AtTable(name)) for name in ("ADa", "aDA")],
+        Obstacle(Cause.ABSENT, "adA", "ADa"),
+    ),
+    "a namesake": (LOBBY, [("ada", LOBBY)], NAMESAKE),
+    "a namesake that is wished for": (wishing("ada"), [("ada", LOBBY)], NAMESAKE),
+    "a namesake that wishes": (LOBBY, [("ada", any_case("ADA"))], NAMESAKE),
+    "a namesake with another wish": (LOBBY, [("ada", wishing("bob"))], None),
+    "alone at a table": (TABLE, [], Obstacle(Cause.ALONE, "round")),
+}
+
+
+@pytest.mark.parametrize(("place", "others", "why"), WHY.values(), ids=WHY)
+def test_why_a_player_waits(world: Watched, place: Place, others: list[Other], why: Obstacle | None) -> None:
+    for name, its_place in others:
+        world.arena(name, its_place)
+    ada = world.arena("ada", place)
     world.wait(LATER)
-    for player in players:
-        player.leave()
+    assert world.obstacles(ada) == ([] if why is None else [why])
+
+
+def test_wish_for_its_own_name_in_any_case_finds_a_namesake(world: Watched) -> None:
+    itself = world.droidcon(STRASSE, any_case("STRASSE"))
+    world.arena("STRASSE", TABLE).leave()
     world.wait(LATER)
-    assert (world.hub.next_alarm() or 60.0) >= world.now + 5.0
+    assert world.obstacles(itself) == [Obstacle(Cause.NAMESAKE, STRASSE)]
 
 
-@pytest.mark.parametrize("table", [False, True])
-def test_who_only_waits_for_the_end_of_a_pause_is_said_to_lack_nobody(world: Watched, table: bool) -> None:
-    ann = world.arena("ann", AtTable("round") if table else wishing("Ada"))
+def test_players_whose_games_do_not_count_may_be_namesakes(world: Watched) -> None:
+    test = world.droidcon("TEST", any_case("TEST"))
     world.wait(LATER)
-    world.hub.pause(is_paused=True)
-    world.arena("Ada", AtTable("round") if table else LOBBY)
+    assert world.obstacles(test) == []
+    counted = world.arena("TEST")
     world.wait(LATER)
-    assert world.obstacles(ann)[-1] is None
-    world.wait(4 * LATER)
-    assert world.obstacles(ann)[-1] is None
+    assert world.obstacles(counted) == [Obstacle(Cause.NAMESAKE, "TEST")]
 
 
-@pytest.mark.parametrize("come", ENTERING)
-def test_wish_for_a_name_that_is_not_here_is_told_once(world: Watched, come: Come) -> None:
-    bob = come(world, "bob", wishing("Ada"))
+@pytest.mark.parametrize("manners", MANNERS.values(), ids=MANNERS)
+def test_obstacle_is_told_once_and_not_before_its_time(world: Watched, manners: Manners) -> None:
+    bob = world.player(manners, "bob", wishing("Ada"))
     world.arena("carol", TABLE)
     world.wait(4.9)
     assert world.obstacles(bob) == []
     world.wait(60)
     assert world.obstacles(bob) == [ABSENT]
-    assert world.told[0].is_first
-    assert world.told[0].name == "bob"
-
-
-@pytest.mark.parametrize("alike", ["ada", "ADA", "\u0410da", "\uff21da", "\u0430da"])
-def test_who_looks_like_the_one_that_is_wished_for_is_named(world: Watched, alike: str) -> None:
-    world.arena(alike, TABLE)
-    bob = world.arena("bob", wishing("Ada"))
-    world.wait(LATER)
-    assert world.obstacles(bob) == [Obstacle(Cause.ABSENT, "Ada", alike)]
+    assert (world.told[0].is_first, world.told[0].name) == (True, "bob")
 
 
 def test_who_comes_and_goes_is_told_of_while_the_other_waits(world: Watched) -> None:
     bob = world.arena("bob", wishing("Ada"))
     world.wait(LATER)
-    alike = world.arena("ada", TABLE)
-    world.wait(SOON)
-    alike.leave()
-    world.wait(SOON)
-    assert world.obstacles(bob) == [ABSENT, ADA_IS, ABSENT]
-    ada = world.arena("Ada", TABLE)
-    world.wait(SOON)
-    assert world.obstacles(bob)[3:] == [None]
-    ada.leave()
-    world.wait(LATER)
-    assert world.obstacles(bob)[4:] == [ABSENT]
+    told: list[Obstacle | None] = [ABSENT]
+    for name, obstacle in (("ada", ADA_IS), ("Ada", None)):
+        other = world.arena(name, TABLE)
+        world.wait(SOON)
+        other.leave()
+        world.wait(LATER)
+        told += obstacle, ABSENT
+        assert world.obstacles(bob) == told
     assert [fact.is_first for fact in world.told if fact.player == bob.seat.number] == [True, *[False] * 4]
-    ada = world.arena("Ada")
-    assert ada.opponent == "bob"
-    assert world.hub.snapshot(world.now).hindered == ()
+    assert world.arena("Ada").opponent == "bob"
+    assert world.obstacles(bob) == told
 
 
 def test_who_is_away_for_a_moment_is_not_missed(world: Watched) -> None:
     """As a c4-arena player is between a game and its next `start`."""
-    ada = world.arena("Ada", wishing("dan"))
-    bob = world.arena("bob", wishing("Ada"))
-    for _ in range(20):
+    ada, bob = world.arena("Ada", wishing("dan")), world.arena("bob", wishing("Ada"))
+    for _ in range(10):
         world.wait(2.44)
         ada.leave()
         world.wait(0.05)
@@ -124,111 +144,42 @@ def test_who_is_away_for_a_moment_is_not_missed(world: Watched) -> None:
     assert world.obstacles(bob) == []
 
 
-def test_opponent_who_comes_in_a_moment_makes_no_noise(world: Watched) -> None:
+def test_nothing_is_told_of_who_meets_its_opponent_or_leaves_in_time(world: Watched) -> None:
     world.arena("bob", wishing("Ada"))
-    world.arena("dan", TABLE)
+    leavers = [world.arena("ann", wishing("Ada")), world.nac4("eve", TABLE)]
     world.wait(4.9)
+    for client in leavers:
+        client.leave()
     world.arena("Ada", wishing("bob"))
-    world.arena("eve", TABLE)
     world.wait(60)
     assert world.told == []
+    assert (world.hub.next_alarm() or 999.0) >= world.now + 5.0
 
 
-def test_next_wait_of_a_player_is_told_anew(world: Watched) -> None:
-    ann, bob = world.nac4("ann", wishing("bob")), world.nac4("bob")
-    world.play(FIRST_WINS, (ann, bob) if ann.moves_first else (bob, ann))
-    for player in (ann, bob):
-        player.leave()
-    again = world.nac4("ann", wishing("bob"))
-    world.wait(LATER)
-    assert world.obstacles(again) == [Obstacle(Cause.ABSENT, "bob")]
-
-
-def test_two_of_one_name_who_wait_for_anyone_are_told_of(world: Watched) -> None:
-    one = world.arena("ada")
-    world.wait(60)
-    assert world.obstacles(one) == []
-    two = world.arena("ada")
-    world.wait(LATER)
-    namesake = Obstacle(Cause.NAMESAKE, "ada")
-    assert world.obstacles(one) == world.obstacles(two) == [namesake]
-    two.leave()
-    world.wait(SOON)
-    assert world.obstacles(one) == [namesake, None]
-
-
-@pytest.mark.parametrize(
-    ("place", "other"),
-    [(wishing("ada"), LOBBY), (LOBBY, wishing("ada")), (LOBBY, wishing("ADA", any_case=True))],
-)
-def test_namesake_who_would_be_the_opponent_is_told_of(
-    world: Watched, place: InLobby, other: InLobby
-) -> None:
-    one, _ = world.arena("ada", place), world.arena("ada", other)
-    world.wait(LATER)
-    assert world.obstacles(one) == [Obstacle(Cause.NAMESAKE, "ada")]
-
-
-def test_namesake_with_another_wish_keeps_nobody_waiting(world: Watched) -> None:
-    ada, _ = world.arena("ada"), world.arena("ada", wishing("bob"))
-    world.wait(LATER)
-    assert world.obstacles(ada) == []
-
-
-def test_players_whose_games_do_not_count_may_be_namesakes(world: Watched) -> None:
-    test = world.droidcon("TEST", wishing("TEST", any_case=True))
-    world.wait(LATER)
-    assert world.obstacles(test) == []
-    ann = world.arena("TEST")
-    world.wait(LATER)
-    assert world.obstacles(ann) == [Obstacle(Cause.NAMESAKE, "TEST")]
-
-
-def test_wish_in_any_case_is_granted_in_any_case(world: Watched) -> None:
-    world.arena("ADA", TABLE)
-    bob = world.droidcon("bob", wishing("Ada", any_case=True))
-    itself = world.droidcon("stra\N{LATIN SMALL LETTER SHARP S}e", wishing("STRASSE", any_case=True))
-    world.arena("STRASSE", TABLE).leave()
-    world.wait(LATER)
-    assert world.obstacles(bob) == []
-    assert world.obstacles(itself) == [Obstacle(Cause.NAMESAKE, "stra\N{LATIN SMALL LETTER SHARP S}e")]
-
-
-def test_who_is_alone_at_a_table_is_told_of(world: Watched) -> None:
-    ann = world.droidcon("ann", TABLE)
-    world.wait(LATER)
-    assert world.obstacles(ann) == [Obstacle(Cause.ALONE, "round")]
-    assert world.droidcon("bob", TABLE).opponent == "ann"
-    assert world.hub.snapshot(world.now).hindered == ()
-
-
-def test_player_of_a_full_table_is_not_alone(world: Watched) -> None:
-    ann, bob = world.arena("ann", TABLE), world.arena("bob", TABLE)
+def test_next_wait_of_a_player_is_told_anew_unless_its_table_is_full(world: Watched) -> None:
+    ann, bob = world.pair(STEPPING_OUT, STEPPING_OUT)
     world.play(FIRST_WINS, (ann, bob))
     ann.enter(TABLE)
     world.wait(LATER)
     assert world.obstacles(ann) == []
+    bob.leave()
+    world.wait(2 * LATER)
+    assert world.obstacles(ann) == [Obstacle(Cause.ALONE, "round")]
 
 
-def test_wish_for_a_house_player_is_no_wish_for_somebody_who_is_not_here(world: Watched) -> None:
-    ann = world.arena("ann", wishing("aima"))
+@pytest.mark.parametrize("place", [TABLE, wishing("Ada")])
+def test_who_only_waits_for_the_end_of_a_pause_is_said_to_lack_nobody(world: Watched, place: Place) -> None:
+    ann = world.arena("ann", place)
     world.wait(LATER)
-    assert world.obstacles(ann) == []
-
-
-def test_name_that_is_here_is_found_among_many_that_look_like_it(world: Watched) -> None:
-    for name in ("ADa", "aDA", "ADA", "Ada", "ada"):
-        world.arena(name, TABLE if name == "Ada" else AtTable(name))
-    exact, any_case = world.arena("bob", wishing("Ada")), world.arena("carol", wishing("aDa", any_case=True))
-    alike = world.arena("dan", wishing("adA"))
-    world.wait(LATER)
-    assert world.obstacles(exact) == world.obstacles(any_case) == []
-    assert world.obstacles(alike) == [Obstacle(Cause.ABSENT, "adA", "ADa")]
+    world.hub.pause(is_paused=True)
+    world.arena("Ada", place if place == TABLE else LOBBY)
+    for _ in range(2):
+        world.wait(2 * LATER)
+        assert world.obstacles(ann)[1:] == [None]
 
 
 def test_new_name_counts_at_once(world: Watched) -> None:
-    bob = world.arena("bob", wishing("Ada"))
-    other = world.droidcon("dan", TABLE)
+    bob, other = world.arena("bob", wishing("Ada")), world.droidcon("dan", TABLE)
     world.wait(LATER)
     other.say(Introduce("Ada"))
     world.wait(SOON)
@@ -238,12 +189,11 @@ def test_new_name_counts_at_once(world: Watched) -> None:
 def test_players_are_looked_at_a_few_at_a_time(world: Watched) -> None:
     waiting = [world.arena(f"p{number}", wishing("Ada")) for number in range(20)]
     world.now = 5.0
-    world.hub.tick(2.5)
-    world.hub.tick(2.5)
-    world.hub.tick(world.now)
-    assert len(world.told) == 10
-    assert world.hub.next_alarm() == world.now
-    world.hub.tick(world.now)
+    for now in (2.5, 2.5, 5.0):
+        world.hub.tick(now)
+    assert 0 < len(world.told) < 20
+    while world.hub.next_alarm() == world.now:
+        world.hub.tick(world.now)
     assert [fact.player for fact in world.told] == [player.seat.number for player in waiting]
 
 

@@ -1,109 +1,68 @@
+"""Who opens at a table, whoever comes and goes, and when there is one."""
+
 import pytest
 
-from gateway.matchmaking.tables import Table, Tables
+from gateway.matchmaking.tables import Position, Table, Tables
 
 
-@pytest.fixture
-def table() -> Table[str]:
-    return Table("round")
+def table_of(*players: str, games: int = 0) -> Table[str]:
+    """Return a table at which these sat down in turn, and played so many games."""
+    table = Table[str]("round")
+    for player in players:
+        table.sit(player)
+    for _ in range(games):
+        table.played()
+    return table
 
 
-def test_a_table_has_two_seats(table: Table[str]) -> None:
-    assert table.is_empty
+def test_table_has_two_seats_and_the_name_that_it_was_given() -> None:
+    table = Table[str]("round", "Round")
+    assert (table.name, Table[str]("round").name) == ("Round", "round")
+    assert (table.is_empty, table.is_full, table.pair()) == (True, False, None)
     table.sit("ann")
-    assert not table.is_empty
-    assert not table.is_full
+    assert (table.is_empty, table.is_full, table.pair()) == (False, False, None)
     table.sit("bob")
     assert table.is_full
     with pytest.raises(ValueError):
         table.sit("cid")
+    for player in ("ann", "bob"):
+        table.rise(player)
+    assert table.is_empty
 
 
-def test_a_table_bears_the_name_that_it_was_given() -> None:
-    assert Table("round", "Round").name == "Round"
-    assert Table("round").name == "round"
-
-
-def test_one_alone_plays_nobody(table: Table[str]) -> None:
-    assert table.pair() is None
-    table.sit("ann")
-    assert table.pair() is None
-
-
-def test_the_one_who_sat_down_first_opens(table: Table[str]) -> None:
-    table.sit("ann")
-    table.sit("bob")
-    assert table.pair() == ("ann", "bob")
-
-
-def test_the_opening_swaps_with_every_game(table: Table[str]) -> None:
-    table.sit("ann")
-    table.sit("bob")
-    pairs = []
+def test_who_sat_down_first_opens_and_the_opening_swaps_with_every_game() -> None:
+    table = table_of("ann", "bob")
+    told = []
     for _ in range(4):
-        pairs.append(table.pair())
+        told.append((table.pair(), table.has_opened(1), table.has_opened(2)))
         table.played()
-    assert pairs == [("ann", "bob"), ("bob", "ann")] * 2
+    assert told == [
+        (("ann", "bob"), False, False),
+        (("bob", "ann"), False, False),
+        (("ann", "bob"), True, False),
+        (("bob", "ann"), True, False),
+    ]
+    assert table.has_opened(2)
 
 
-@pytest.mark.parametrize(("gone", "pair"), [("ann", ("cid", "bob")), ("bob", ("ann", "cid"))])
-def test_a_newcomer_takes_the_free_seat_and_its_position(
-    table: Table[str], gone: str, pair: tuple[str, str]
-) -> None:
-    table.sit("ann")
-    table.sit("bob")
+@pytest.mark.parametrize("games", range(5))
+@pytest.mark.parametrize("gone", ["ann", "bob"])
+def test_newcomer_takes_the_position_that_the_leaver_had_in_the_last_game(games: int, gone: str) -> None:
+    table = table_of("ann", "bob", games=games)
     table.rise(gone)
     table.sit("cid")
+    latest = ("bob", "ann") if games and games % 2 == 0 else ("ann", "bob")
+    pair = tuple("cid" if name == gone else name for name in latest)
     assert table.pair() == pair
-
-
-@pytest.mark.parametrize(
-    ("games", "gone", "pair"),
-    [
-        (1, "ann", ("cid", "bob")),
-        (1, "bob", ("ann", "cid")),
-        (2, "ann", ("bob", "cid")),
-        (2, "bob", ("cid", "ann")),
-        (3, "ann", ("cid", "bob")),
-        (3, "bob", ("ann", "cid")),
-        (4, "ann", ("bob", "cid")),
-        (4, "bob", ("cid", "ann")),
-    ],
-)
-def test_a_newcomer_takes_the_position_of_the_last_game(
-    table: Table[str], games: int, gone: str, pair: tuple[str, str]
-) -> None:
-    table.sit("ann")
-    table.sit("bob")
-    for _ in range(games):
-        table.played()
-    table.rise(gone)
-    table.sit("cid")
-    assert table.pair() == pair
-
-
-@pytest.mark.parametrize("games", [1, 2, 3])
-def test_with_a_newcomer_the_games_count_from_the_start(table: Table[str], games: int) -> None:
-    table.sit("ann")
-    table.sit("bob")
-    for _ in range(games):
-        table.played()
-    table.rise("bob")
-    table.sit("cid")
-    first = table.pair()
-    assert not table.has_opened(1)
+    assert not table.has_opened(1)  # the two count from the start
     table.played()
-    assert table.pair() != first
+    assert table.pair() == pair[::-1]
     table.played()
-    assert table.pair() == first
     assert table.has_opened(1)
 
 
-def test_one_who_stays_keeps_the_position_whoever_comes_and_goes(table: Table[str]) -> None:
-    table.sit("ann")
-    table.sit("bob")
-    table.played()
-    table.played()
+def test_one_who_stays_keeps_the_position_whoever_comes_and_goes() -> None:
+    table = table_of("ann", "bob", games=2)
     table.rise("ann")
     for newcomer in ("cid", "dan"):
         table.sit(newcomer)
@@ -111,37 +70,13 @@ def test_one_who_stays_keeps_the_position_whoever_comes_and_goes(table: Table[st
         table.rise(newcomer)
 
 
-def test_a_table_that_both_have_left_is_empty(table: Table[str]) -> None:
-    table.sit("ann")
-    table.sit("bob")
-    table.rise("ann")
-    table.rise("bob")
-    assert table.is_empty
-
-
-def test_each_has_opened_a_game_after_two(table: Table[str]) -> None:
-    table.sit("ann")
-    table.sit("bob")
-    opened = []
-    for _ in range(4):
-        table.played()
-        opened.append((table.has_opened(1), table.has_opened(2)))
-    assert opened == [(False, False), (True, False), (True, False), (True, True)]
-
-
 # What another matchmaker takes over.
 
 
-@pytest.mark.parametrize("games", [0, 1, 2, 3])
+@pytest.mark.parametrize("games", range(4))
 @pytest.mark.parametrize("later", [0, 1])
-def test_players_who_are_seated_as_they_sat_open_as_they_would_have(
-    table: Table[str], games: int, later: int
-) -> None:
-    table.sit("ann")
-    table.sit("bob")
-    for _ in range(games):
-        table.played()
-    heir = Table[str]("round")
+def test_players_who_are_seated_as_they_sat_open_as_they_would_have(games: int, later: int) -> None:
+    table, heir = table_of("ann", "bob", games=games), Table[str]("round")
     for player, position, number in reversed(table.seated()):
         heir.resume(player, position, number)
     for _ in range(later):
@@ -150,45 +85,43 @@ def test_players_who_are_seated_as_they_sat_open_as_they_would_have(
     assert heir.pair() == table.pair()
 
 
-def test_of_two_who_heard_of_different_games_the_later_one_is_right(table: Table[str]) -> None:
-    table.resume("ann", 0, 2)
-    table.resume("bob", 1, 3)
-    assert table.pair() == ("bob", "ann")
+@pytest.mark.parametrize(
+    ("sat", "pair"),
+    [
+        ([("ann", 0, 2), ("bob", 1, 3)], ("bob", "ann")),  # one has not heard of the last game
+        ([("ann", 0, 20), ("bob", 0, 4)], ("ann", "bob")),  # they have not played each other
+        ([("ann", 0, 3), ("bob", 1, 1)], ("ann", "bob")),
+    ],
+)
+def test_two_who_heard_of_different_games_open_by_the_later_one_if_it_was_theirs(
+    sat: list[tuple[str, Position, int]], pair: tuple[str, str]
+) -> None:
+    table = Table[str]("round")
+    for each in sat:
+        table.resume(*each)
+    assert table.pair() == pair
+    assert not table.has_opened(2)
 
 
-def test_two_who_have_not_played_each_other_count_from_the_start(table: Table[str]) -> None:
-    table.resume("ann", 0, 20)
-    table.resume("bob", 0, 4)
-    assert table.pair() == ("ann", "bob")
-    assert not table.has_opened(1)
-
-
-def test_newcomer_to_one_who_is_seated_as_it_sat_takes_the_other_position(table: Table[str]) -> None:
+def test_newcomer_to_one_who_is_seated_as_it_sat_takes_the_other_position() -> None:
+    table = Table[str]("round")
     table.resume("ann", 1, 2)
     table.sit("bob")
     assert table.pair() == ("ann", "bob")
 
 
+# Tables of one name.
+
+
 def test_there_is_one_table_of_a_name_until_two_servers_become_one() -> None:
     tables = Tables[str]()
-    for player in ("ann", "bob"):
+    for player, count, are_full in (("ann", 1, False), ("bob", 1, True), ("cid", 2, False)):
         tables.free("round", "Round").sit(player)
-    assert len(tables.values()) == 1
-    assert tables.are_full("round")
-    tables.free("round", "Round").sit("cid")
-    assert len(tables.values()) == 2
-    assert not tables.are_full("round")
-
-
-def test_two_who_are_alone_at_tables_of_one_name_sit_down_together() -> None:
-    tables = Tables[str]()
-    for player in ("ann", "bob", "cid"):
-        tables.free("round", "Round").sit(player)
-    one, other = tables.values()
+        assert (len(tables.values()), tables.are_full("round")) == (count, are_full)
+    one, _ = tables.values()
     one.rise("ann")
-    assert tables.clear("round") == ("cid", one)
+    assert tables.clear("round") == ("cid", one)  # who sits alone at the other
     assert tables.values() == [one]
-    assert other not in tables.values()
     assert one.pair() == ("cid", "bob")
 
 
