@@ -1,6 +1,7 @@
 """The arena dialect as a player hears it: messages in, news out."""
 
 import pytest
+from worlds.events import played
 
 from adapters.arena.client import PATIENCE, ArenaTalk
 from adapters.arena.messages import (
@@ -24,13 +25,6 @@ SAID = Said("{}")
 START = Start(SAID, "ann")
 REQUEST = StateRequest(SAID)
 UNHEARD = "Only start messages allowed in current state"
-
-
-def played(*moves: int) -> Board:
-    board = Board()
-    for column in moves:
-        board = board.drop(column)
-    return board
 
 
 def state(you: int, *moves: int, winner: int | None = None, last_move: int | None = None) -> State:
@@ -66,11 +60,11 @@ def test_first_player_is_asked_at_once() -> None:
     talk = talking()
     assert heard(talk, state(1)) == [Began(FIRST), Asked(Board())]
     assert talk.move(3) == Move(SAID, 3)
-    assert heard(talk, moved(1, 3), moved(1, 3, 2)) == [Asked(played(3, 2))]
+    assert heard(talk, moved(1, 3), moved(1, 3, 2)) == [Asked(played([3, 2]))]
 
 
 def test_second_player_is_asked_after_the_first_move() -> None:
-    assert heard(talking(), state(2), moved(2, 3)) == [Began(SECOND), Asked(played(3))]
+    assert heard(talking(), state(2), moved(2, 3)) == [Began(SECOND), Asked(played([3]))]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +83,7 @@ def test_result_is_that_of_the_player_and_comes_with_the_end(you: int, winner: i
     assert heard(talk, moved(you, 3, winner=winner)) == []
     (over,) = heard(talk, End())
     assert isinstance(over, Over)
-    assert (over.result, over.board, over.side) == (result, played(3), you - 1)
+    assert (over.result, over.board, over.side) == (result, played([3]), you - 1)
 
 
 def test_result_without_four_in_a_row_has_a_reason() -> None:
@@ -108,7 +102,7 @@ def test_every_game_is_asked_for_and_the_sides_do_not_ask_at_the_same_moment() -
 
 def test_opponent_that_left_is_said_to_have_lost_by_nobody() -> None:
     talk = talking(state(1), moved(1, 3))
-    assert heard(talk, Disconnected()) == [Over(Result.LEFT, played(3), FIRST, "disconnected")]
+    assert heard(talk, Disconnected()) == [Over(Result.LEFT, played([3]), FIRST, "disconnected")]
     assert talk.again()[1] == [START]
     assert heard(talk, state(2)) == [Began(SECOND)]
 
@@ -118,7 +112,7 @@ def test_connection_that_the_originals_disconnected_has_spoilt_is_given_up(moves
     """The original says how the game stands, then that it is over, and then takes every second message."""
     talk = talking(state(1), *([moved(1, *moves)] if moves else []))
     assert heard(talk, state(1, *moves), Disconnected())[-2:] == [
-        Over(Result.LEFT, played(*moves), FIRST, "disconnected"),
+        Over(Result.LEFT, played(moves), FIRST, "disconnected"),
         Spent(),
     ]
 
