@@ -375,13 +375,15 @@ class World:
         silence: float | None = None,
         passes_on: bool = False,
         turns: Turns | None = None,
+        backlog: int | None = None,
     ) -> None:
         """`keeps_wire` keeps evidence, `passes_on` requests for no websocket, `turns` are installed already.
 
-        A client that may begin TLS may say nothing for `silence` seconds. The others are options; 0 is no
-        limit.
+        A client that may begin TLS may say nothing for `silence` seconds. At most `backlog` bytes wait for
+        all clients. The others are options; 0 is no limit.
         """
         self.turns = turns
+        self.backlogs = Backlogs() if backlog is None else Backlogs(backlog)
         self.results = Results(takes_evidence=keeps_wire)
         self.matchmaker = Matchmaker(random.Random(0))
         self.hub = Hub(Terms(idle=idle), self.matchmaker, self.results)
@@ -482,7 +484,6 @@ class Stack:
         self._turns = world.turns or Turns()
         self._world = world
         self._poller = MemoryPoller()
-        self._backlogs = Backlogs()
         self._admission = admission(world.options, world.counts)
         trusted, proxied = world.options.trusted_proxy, world.options.proxy_protocol
         self._preamble = Preamble(
@@ -522,7 +523,7 @@ class Stack:
         await entrance.serve(cast("trio.SocketStream", client))
 
     def _open(self, stream: trio.SocketStream) -> Socket:
-        return Socket(cast("socket.socket", stream), self._poller, self._turns, self._backlogs)
+        return Socket(cast("socket.socket", stream), self._poller, self._turns, self._world.backlogs)
 
     async def _serve(self, translator: ToyTranslator, client: Accepted) -> None:
         if client.target:

@@ -52,8 +52,9 @@ def fed(framing: Framing, pieces: Iterable[bytes]) -> Outcome:
 def outcome(make: Callable[[], Framing], data: bytes, tail: bytes) -> Outcome:
     """Return what comes of `data`, however it is cut; and see that `tail` behind it is the text "tail"."""
     whole = fed(make(), [data])
-    assert fed(make(), [bytes([byte]) for byte in data]) == whole, "byte by byte"
     size = len(data)
+    few = 1 if size < 1000 else 61
+    assert fed(make(), [data[at : at + few] for at in range(0, size, few)]) == whole, "byte by byte"
     cuts = range(size) if size < 500 else (1, 2, 5, 8, 10, 13, 14, 15, size // 2, size - 1)
     for cut in cuts:
         assert fed(make(), [data[:cut], data[cut:]]) == whole, f"cut at {cut}"
@@ -105,11 +106,6 @@ def test_lone_cr_ends_a_line_at_once_and_what_belongs_to_it_may_come_later() -> 
         ]
 
 
-def test_many_lines_in_one_packet_come_in_order() -> None:
-    numbers = [str(number) for number in range(1000)]
-    assert lines_of("".join(f"{number}\n" for number in numbers).encode()) == numbers
-
-
 @pytest.mark.parametrize(
     ("data", "last"), [(b"PUT 1\nPUT 2", ["PUT 2"]), (b"PUT 1\n", []), (b"PUT 1\r", []), (b"", [])]
 )
@@ -139,29 +135,19 @@ def test_line_may_have_4096_bytes_whatever_ends_it(character: str, end: bytes) -
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n", b"\nPUT 1\n"])
-def test_longer_line_is_a_flood(end: bytes) -> None:
+def test_longer_line_is_a_flood_behind_the_lines_before_it(end: bytes) -> None:
     assert outcome(Lines, b"x" * 4097 + end, b"") == Outcome(is_flooded=True)
-
-
-def test_lines_before_a_flood_are_read_and_none_behind_it() -> None:
-    for data in (b"PUT 1\nPUT 2\n123456", b"PUT 1\nPUT 2\n123456\nPUT 3\n"):
-        assert outcome(lambda: Lines(limit=5), data, b"\ntail\n") == Outcome(
-            ["PUT 1", "PUT 2"], is_flooded=True
-        )
-        lines = Lines(limit=5)
-        lines.feed(data)
-        assert lines.end() == []
+    short = b"PUT 1\nPUT 2\n123456" + end
+    assert outcome(lambda: Lines(limit=5), short, b"\ntail\n") == Outcome(["PUT 1", "PUT 2"], is_flooded=True)
+    lines = Lines(limit=5)
+    lines.feed(short)
+    assert lines.end() == []
 
 
 @pytest.mark.parametrize("line", [b"\xc3", b"PUT \x80", b"\xed\xa0\x80", b"\xfe", b"\xf8\x88\x80\x80\x80"])
 def test_bytes_that_are_no_utf8_stand_in_a_line_as_surrogates(line: bytes) -> None:
     (text,) = lines_of(line + b"\n")
     assert text.encode("utf-8", "surrogateescape") == line
-
-
-@given(st.binary(max_size=60).filter(lambda line: not {*line} & {*b"\r\n"}))
-def test_any_line_becomes_text_that_can_be_written_down(line: bytes) -> None:
-    assert b"\xff" not in to_text(line).encode("utf-8", "surrogateescape")
 
 
 @pytest.mark.parametrize(
@@ -262,7 +248,7 @@ Cases = dict[str, tuple[bytes, Outcome]]
 ECHO: Cases = {
     f"{number} {size} bytes": (frame(opcode, "*" * size), goes_on("*" * size))
     for number, opcode in (("1.1", TEXT), ("1.2", BINARY))
-    for size in (0, 125, 126, 127, 128, 65_535, 65_536)
+    for size in (0, 125, 126, 65_535, 65_536)
 }
 
 _NO_TEXT = b"\x00\xff\xfe\xfd\xfc\xfb\x00\xff"
@@ -291,7 +277,7 @@ RESERVED: Cases = {
         frame(TEXT, "Hello") + frame(opcode, b"", reserved=bits) + frame(PING),
         breaks("Hello"),
     )
-    for bits in range(1, 8)
+    for bits in (1, 2, 4, 7)
     for opcode in (CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG)
 }
 
@@ -300,7 +286,7 @@ OPCODES: Cases = {
         frame(TEXT, "Hello") + frame(PING, "a") + frame(opcode, payload) + frame(PING, "b"),
         breaks("Hello", pongs=[b"a"]),
     )
-    for opcode in (3, 4, 5, 6, 7, 11, 12, 13, 14, 15)
+    for opcode in (3, 7, 11, 15)
     for payload in ("", "x")
 }
 
@@ -456,48 +442,9 @@ def table(cases: Cases) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("data", "expected"), cases.values(), ids=cases.keys())
 
 
-def websocket(data: bytes) -> Outcome:
-    return outcome(WebSocket, data, frame(TEXT, "tail"))
-
-
-@table(ECHO)
-def test_message_of_any_size_is_a_text(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(PINGS)
-def test_ping_is_answered_by_its_payload_and_a_pong_by_nothing(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(RESERVED)
-def test_reserved_bits_are_an_error(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(OPCODES)
-def test_opcodes_that_mean_nothing_are_an_error(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(FRAGMENTS)
-def test_message_may_come_in_fragments_and_nothing_else_may(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(UTF8)
-def test_text_is_utf8_or_an_error_at_once(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(CLOSES)
-def test_close_frame_ends_all_and_is_answered_by_the_same(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(LIMITS)
-def test_what_no_client_needs_is_refused_before_it_costs_much(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
+@table(ECHO | PINGS | RESERVED | OPCODES | FRAGMENTS | UTF8 | CLOSES | LIMITS)
+def test_frames_are_texts_or_answered_or_an_end(data: bytes, expected: Outcome) -> None:
+    assert outcome(WebSocket, data, frame(TEXT, "tail")) == expected
 
 
 def test_stream_that_ends_leaves_no_text_and_nobody_to_say_good_bye_to() -> None:
@@ -526,17 +473,6 @@ def test_every_call_ends_soon_and_the_next_one_goes_on_with_what_has_come() -> N
     assert framing.feed(frame(TEXT, "x")) == ["x"]
 
 
-def test_bytes_that_come_while_others_are_not_digested_are_behind_them() -> None:
-    texts = [str(number) for number in range(200)]
-    framing, found = WebSocket(), list[str]()
-    for start in range(0, 200, 50):
-        found += framing.feed(b"".join(frame(BINARY, text) for text in texts[start : start + 50]))
-    assert framing.has_more
-    while framing.has_more:
-        found += framing.feed()
-    assert found == texts
-
-
 @pytest.mark.parametrize("begin", [b"", frame(TEXT, "a"), frame(BINARY)], ids=["pings", "text", "binary"])
 def test_pings_without_end_are_answered_a_few_in_each_call(begin: bytes) -> None:
     framing, data = WebSocket(), begin + frame(PING) * 1000
@@ -552,13 +488,13 @@ def test_pings_without_end_are_answered_a_few_in_each_call(begin: bytes) -> None
 @pytest.mark.parametrize("opcode", [TEXT, BINARY])
 def test_unfinished_message_takes_little_more_memory_than_its_bytes_however_it_came(opcode: int) -> None:
     framing = WebSocket()
-    tracemalloc.start()
     framing.feed(head(opcode, 65_536))
-    for _ in range(16_000):
+    tracemalloc.start()
+    for _ in range(4000):
         framing.feed(bytes(2))
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert used < 200_000
+    assert used < 40_000
 
 
 @pytest.mark.parametrize("more", [frame(CLOSE, _BYE), server_frame(TEXT)], ids=["close", "error"])
@@ -599,8 +535,9 @@ def test_texts_are_sent_a_frame_each_and_a_ping_is_empty() -> None:
 # Held against the library.
 
 
-@given(st.one_of(st.text(), st.sampled_from([125, 126, 65_535, 65_536]).map(lambda size: "x" * size)))
-def test_frame_of_a_text_is_what_the_library_would_send(text: str) -> None:
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])
+def test_frame_of_a_text_is_what_the_library_would_send(size: int) -> None:
+    text = "x" * size
     assert text_frame(text) == Connection(ConnectionType.SERVER).send(TextMessage(data=text))
 
 
@@ -653,11 +590,3 @@ def test_limit_of_a_text_is_in_characters() -> None:
     framing = WebSocket()
     assert framing.feed(frame(TEXT, "é" * 65_537)) == []
     assert framing.ended == "sent a message that is too long (1009)"
-
-
-def test_line_that_is_too_long_behind_others_is_told_of_without_more_bytes() -> None:
-    lines = Lines()
-    assert lines.feed(b"NAME ann\n" + b"x" * 5000) == ["NAME ann"]
-    assert lines.has_more
-    with pytest.raises(Flooded):
-        lines.feed()

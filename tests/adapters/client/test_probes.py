@@ -7,7 +7,6 @@ import pytest
 import trio
 import trio.testing
 from worlds.connection import (
-    BINARY,
     PING,
     PONG,
     TEXT,
@@ -30,18 +29,18 @@ UNANSWERED = (1008, "did not answer when its name was asked for")
 async def test_websocket_is_pinged_every_20_seconds(autojump_clock: trio.testing.MockClock) -> None:
     async with connections() as world:
         ann = await world.connect("websocket")
-        for number in range(5):
+        for number in range(3):
             await trio.sleep(19)
             assert len(ann.frames) == number
             await trio.sleep(1)
         await trio.sleep(0.1)
-        assert ann.frames == [(PING, b"")] * 5
+        assert ann.frames == [(PING, b"")] * 3
 
 
 async def seconds_kept(client: Client) -> float | None:
-    """Let 200 seconds pass; return for how many of them a client was kept, None for all."""
+    """Let 70 seconds pass; return for how many of them a client was kept, None for all."""
     begin = trio.current_time()
-    await trio.sleep(200)
+    await trio.sleep(70)
     return None if client.hung_up_at is None else client.hung_up_at - begin
 
 
@@ -55,15 +54,7 @@ async def test_client_from_which_nothing_comes_until_the_next_ping_is_gone(
 
 
 @pytest.mark.parametrize(
-    "says",
-    [
-        frame(PONG),
-        frame(PONG, "abc"),
-        frame(PING),
-        frame(TEXT, "x"),
-        frame(BINARY, "x"),
-    ],
-    ids=["pong", "other pong", "ping", "text", "binary"],
+    "says", [frame(PONG, "abc"), frame(PING), frame(TEXT, "x")], ids=["pong", "ping", "text"]
 )
 async def test_client_from_which_anything_comes_is_kept(
     says: bytes, autojump_clock: trio.testing.MockClock
@@ -71,7 +62,7 @@ async def test_client_from_which_anything_comes_is_kept(
     async with connections() as world:
         ann = await world.connect("websocket")
         ann.answers = False
-        for _ in range(8):
+        for _ in range(4):
             await trio.sleep(19)
             ann.send(says)
         assert not ann.is_hung_up_on
@@ -85,22 +76,16 @@ async def test_client_of_lines_from_which_nothing_comes_is_kept(
         assert await seconds_kept(ann) is None
 
 
-async def test_client_that_is_to_move_need_not_answer_pings(autojump_clock: trio.testing.MockClock) -> None:
+@pytest.mark.parametrize("says", [[], ["x", "what!", "play 7"]], ids=["nothing", "no move"])
+async def test_client_that_is_to_move_need_not_answer_pings(
+    says: list[str], autojump_clock: trio.testing.MockClock
+) -> None:
     async with connections(idle=300) as world:
         ann, bob = await world.game("websocket")
         ann.answers = False
+        ann.say(*says)
         assert await seconds_kept(ann) is None
         assert bob.texts == []
-
-
-async def test_client_whose_move_was_refused_need_not_answer_pings(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with connections(idle=300) as world:
-        ann, _ = await world.game("websocket")
-        ann.answers = False
-        ann.say("x", "what!", "play 7")
-        assert await seconds_kept(ann) is None
 
 
 async def test_client_whose_move_was_accepted_has_to_answer_pings(
@@ -131,7 +116,7 @@ async def test_client_that_may_not_know_of_the_end_of_its_game_need_not_answer_p
         ann.answers = False
         world.results.hold()
         bob.hangs_up()
-        await trio.sleep(200)
+        await trio.sleep(70)
         assert (ann.texts, ann.is_hung_up_on) == ([], False)
         world.results.store()
         await world.quiet()
@@ -232,27 +217,20 @@ async def test_client_that_answers_no_probe_is_hung_up_on_for_its_successor(
 
 @pytest.mark.parametrize("late", [0.0, 2.9])
 async def test_client_that_answers_a_probe_in_time_keeps_its_name(
-    late: float, autojump_clock: trio.testing.MockClock
+    late: float, framing: Framing, autojump_clock: trio.testing.MockClock
 ) -> None:
+    """By lines its system answers."""
     async with connections() as world:
-        old = await newcomer(world, "websocket")
+        old = await newcomer(world, framing)
         old.answers = late == 0
-        new = await newcomer(world, "websocket")
+        new = await newcomer(world, framing)
         await trio.sleep(late)
-        if late:
+        if late and framing == "websocket":
             assert new.texts == []
             old.send(frame(PONG))
         await trio.sleep(0.2 if late else 0.02)
         assert new.texts == ["Refused NAME_TAKEN enter ann"]
         assert (old.texts, old.is_hung_up_on) == (["Entered"], False)
-
-
-async def test_client_of_lines_is_there_if_its_system_is(autojump_clock: trio.testing.MockClock) -> None:
-    async with connections() as world:
-        old, new = await newcomer(world, "lines"), await newcomer(world, "lines")
-        await trio.sleep(0.02)
-        assert new.texts == ["Refused NAME_TAKEN enter ann"]
-        assert not old.is_hung_up_on
 
 
 @pytest.mark.parametrize(
@@ -328,7 +306,7 @@ async def test_client_is_probed_once_in_three_seconds_however_many_ask_for_its_n
         assert (old.texts, old.is_hung_up_on) == (["Entered"], False)
 
 
-@pytest.mark.parametrize("turns", range(6))
+@pytest.mark.parametrize("turns", range(4))
 async def test_probe_of_a_client_that_leaves_is_no_mistake(
     framing: Framing, turns: int, autojump_clock: trio.testing.MockClock
 ) -> None:
