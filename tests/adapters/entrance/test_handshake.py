@@ -56,16 +56,11 @@ async def answer(request: bytes, origin: str = HERE, **options: object) -> tuple
 # Websockets.
 
 
-async def test_handshake_is_answered_as_the_rfc_says() -> None:
-    status, headers, _ = await answer(HANDSHAKE)
-    assert (status, headers["upgrade"]) == (101, "websocket")
-    assert headers["sec-websocket-accept"] == ACCEPT.lower()
-    assert ACCEPT.encode() in (await asked(HANDSHAKE)).received
-
-
-@pytest.mark.parametrize("frames", [0, 1, 2, 50])
+@pytest.mark.parametrize("frames", [0, 1, 50])
 @pytest.mark.parametrize("size", [1, 17, 10_000])
-async def test_frames_may_come_with_the_handshake_however_it_comes(frames: int, size: int) -> None:
+async def test_handshake_is_answered_as_the_rfc_says_and_frames_may_come_with_it(
+    frames: int, size: int
+) -> None:
     async with connections() as world:
         ann = world.dial()
         data = HANDSHAKE + HELLO * frames
@@ -74,37 +69,23 @@ async def test_frames_may_come_with_the_handshake_however_it_comes(frames: int, 
             await world.quiet()
         ann.say("end")
         await world.quiet()
-        assert ann.response[0] == 101
+        status, headers, _ = ann.response
+        assert (status, headers["upgrade"]) == (101, "websocket")
+        assert f"Sec-WebSocket-Accept: {ACCEPT}\r\n".encode() in ann.received
         assert answered(ann.texts) == [*["hello"] * frames, "end"]
         assert world.opened == [("/?table=x", None)]
 
 
-@pytest.mark.parametrize(
-    "header", [b"upgrade: WebSocket", b"UPGRADE: WEBSOCKET", b"Upgrade:websocket", b"Upgrade:   websocket  "]
-)
-async def test_headers_match_without_case_and_blanks(header: bytes) -> None:
-    assert (await answer(HANDSHAKE.replace(b"Upgrade: websocket", header)))[0] == 101
-
-
-@pytest.mark.parametrize("header", [b"Upgrade: websocket\r\n", b"Connection: keep-alive, Upgrade\r\n"])
-async def test_request_without_either_header_of_an_upgrade_is_for_no_websocket(header: bytes) -> None:
-    status, _, body = await answer(HANDSHAKE.replace(header, b""))
-    assert (status, body) == (200, PAGE)
-
-
 async def test_nobody_gets_a_websocket_while_the_server_stops() -> None:
     async with connections() as world:
-        ann = await world.connect("websocket")
         world.is_stopping = True
         bob = world.dial()
         bob.send(HANDSHAKE)
-        ann.send(HELLO)
         await world.quiet()
         status, headers, body = bob.response
         assert (status, headers["retry-after"]) == (503, "5")
         assert body == "The server is stopping. Try again later.\n"
         assert bob.is_hung_up_on
-        assert answered(ann.texts) == ["hello"]
 
 
 @pytest.mark.parametrize(
@@ -167,18 +148,24 @@ async def test_pages_that_are_refused_are_counted_and_logged_once_a_minute(
 # No websockets.
 
 
-@pytest.mark.parametrize("target", ["/", "/index.html", "/?table=x", "/api/results"])
-@pytest.mark.parametrize("version", ["1.0", "1.1"])
-async def test_plain_get_is_told_what_to_connect_with(target: str, version: str) -> None:
-    status, headers, body = await answer(f"GET {target} HTTP/{version}\r\nHost: x\r\n\r\n".encode())
-    assert (status, body) == (200, PAGE)
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *(
+            f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+            for target in ("/", "/?table=x", "/api/results")
+        ),
+        b"GET / HTTP/1.0\r\n\r\n",
+        b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
+        HANDSHAKE.replace(b"Upgrade: websocket\r\n", b""),
+        HANDSHAKE.replace(b"Connection: keep-alive, Upgrade\r\n", b""),
+    ],
+)
+async def test_request_for_no_websocket_is_told_what_to_connect_with(request_: bytes) -> None:
+    status, headers, body = await answer(request_)
+    assert (status, body) == (200, "" if request_.startswith(b"HEAD") else PAGE)
     assert headers["content-type"] == "text/plain; charset=utf-8"
     assert headers["content-length"] == str(len(PAGE))
-
-
-async def test_head_gets_the_head_of_the_page_alone() -> None:
-    status, headers, body = await answer(b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert (status, headers["content-length"], body) == (200, str(len(PAGE)), "")
 
 
 @pytest.mark.parametrize(
@@ -204,9 +191,8 @@ async def test_without_a_page_or_a_browser_the_text_is_the_answer(page: int | No
     assert (await answer(with_headers(GET, f"Accept: {accept}"), page=page))[::2] == (200, PAGE)
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-async def test_other_methods_are_not_allowed(method: str) -> None:
-    status, headers, _ = await answer(f"{method} / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode())
+async def test_other_methods_are_not_allowed() -> None:
+    status, headers, _ = await answer(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
     assert (status, headers["allow"]) == (405, "get, head")
 
 
@@ -228,9 +214,7 @@ async def test_request_for_no_websocket_is_passed_on_whole(data: bytes, is_singl
         assert client.received == b""
 
 
-@pytest.mark.parametrize(
-    ("request_", "status"), [(HANDSHAKE, 101), (HANDSHAKE.replace(b": 13", b": 8"), 426), (b"x\r\n\r\n", 400)]
-)
+@pytest.mark.parametrize(("request_", "status"), [(HANDSHAKE, 101), (b"x\r\n\r\n", 400)])
 async def test_request_for_a_websocket_and_nonsense_are_not_passed_on(request_: bytes, status: int) -> None:
     assert (await answer(request_, passes_on=True))[0] == status
 
@@ -239,22 +223,18 @@ async def test_request_for_a_websocket_and_nonsense_are_not_passed_on(request_: 
 
 
 @pytest.mark.parametrize(
-    "nonsense",
+    ("nonsense", "status"),
     [
-        b"NAME ann\nJOIN lobby\n\n",
-        b"connect ann\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 100 + b"\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n",
+        (b"NAME ann\nJOIN lobby\n\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 100 + b"\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX-Filler: " + b"x" * 1_000_000, 431),
     ],
 )
-async def test_what_is_no_http_is_a_bad_request(nonsense: bytes) -> None:
-    assert (await answer(nonsense))[0] == 400
-
-
-async def test_endless_head_is_refused() -> None:
-    client = await asked(b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-Filler: " + b"x" * 1_000_000)
-    assert client.response[0] == 431
+async def test_what_is_no_http_is_refused(nonsense: bytes, status: int) -> None:
+    client = await asked(nonsense)
+    assert client.response[0] == status
     assert not client.socket.was_cut_off
 
 
@@ -265,59 +245,50 @@ async def test_request_with_two_lengths_is_refused_and_nothing_behind_it_read(re
     assert (status, body) == (400, "a request has Content-Length or Transfer-Encoding, not both\n")
 
 
-async def test_other_version_of_the_protocol_is_told_ours() -> None:
-    async with connections() as world:
-        ann = world.dial()
-        ann.send(HANDSHAKE.replace(b"Version: 13", b"Version: 8"))
-        await world.quiet()
-        status, headers, _ = ann.response
-        assert (status, headers["sec-websocket-version"], headers["upgrade"]) == (426, "13", "websocket")
-
-
 @pytest.mark.parametrize(
     ("request_", "status"),
     [
         (HANDSHAKE.replace(b"GET", b"POST"), 400),
         (HANDSHAKE.replace(b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", b""), 400),
-        (HANDSHAKE.replace(b"HTTP/1.1", b"HTTP/1.0"), 101),
         (HANDSHAKE.replace(b"dGhlIHNhbXBsZSBub25jZQ==", b"\xff\xfe"), 400),
+        (HANDSHAKE.replace(b"Version: 13", b"Version: 8"), 426),
+        (HANDSHAKE.replace(b"HTTP/1.1", b"HTTP/1.0"), 101),
+        (HANDSHAKE.replace(b"Upgrade: websocket", b"UPGRADE:   WebSocket  "), 101),
         (with_headers(HANDSHAKE, "Content-Length: 5") + b"hello", 101),
         (with_headers(HANDSHAKE, "Transfer-Encoding: chunked") + b"5\r\nhello\r\n0\r\n\r\n", 101),
         (with_headers(HANDSHAKE, "Sec-WebSocket-Extensions: nonsense; \xff"), 101),
-        (with_headers(HANDSHAKE, "Sec-WebSocket-Extensions: permessage-deflate"), 101),
         (with_headers(HANDSHAKE, "Sec-WebSocket-Protocol: ,,"), 101),
         (HANDSHAKE.replace(b"localhost", b"\xff"), 101),
-        (HANDSHAKE.replace(b"localhost", b"xn--a"), 101),
-        (HANDSHAKE.replace(b"localhost", b"a..b" + b"x" * 70), 101),
         (HANDSHAKE.replace(b"/?table=x", b"//[?"), 101),
     ],
 )
-async def test_strange_handshake_is_never_our_bug(
-    request_: bytes, status: int, caplog: pytest.LogCaptureFixture, autojump_clock: trio.testing.MockClock
+async def test_strange_handshake_is_answered_and_never_our_bug(
+    request_: bytes, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with connections() as world:
-        ann = world.dial()
-        ann.send(request_)
+        client = world.dial()
+        client.send(request_)
         await world.quiet()
-        assert ann.response[0] == status
-        ann.hangs_up()
+        assert client.response[0] == status
+        if status == 426:
+            headers = client.response[1]
+            assert (headers["sec-websocket-version"], headers["upgrade"]) == ("13", "websocket")
+        client.hangs_up()
         await world.quiet()
     assert warnings(caplog) == []
 
 
-@pytest.mark.parametrize("said", [b"", b"GET / HT", HANDSHAKE[:-4], HANDSHAKE, HANDSHAKE + HELLO[:3]])
-@pytest.mark.parametrize("how", [Client.resets, Client.hangs_up])
-@pytest.mark.parametrize("when", ["at once", "later"])
+@pytest.mark.parametrize("said", [b"", b"GET / HT", HANDSHAKE[:-4], HANDSHAKE + HELLO[:3]])
+@pytest.mark.parametrize("how", ["resets", "hangs up", "resets at once"])
 async def test_client_that_vanishes_at_the_door_is_never_our_bug(
-    said: bytes, how: object, when: str, caplog: pytest.LogCaptureFixture
+    said: bytes, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with connections() as world:
         ann = world.dial()
-        if said:
-            ann.send(said)
-        if when == "later":
+        ann.send(said)
+        if how != "resets at once":
             await world.quiet()
-        how(ann)  # type: ignore[operator]
+        ann.hangs_up() if how == "hangs up" else ann.resets()
         await world.quiet()
         assert ann.socket.is_closed
         assert len(world.hub) == 0
@@ -327,13 +298,11 @@ async def test_client_that_vanishes_at_the_door_is_never_our_bug(
 # Time.
 
 
-@pytest.mark.parametrize("begun", [b"", b"GET / HT"])
 async def test_client_that_asks_for_nothing_is_told_so_and_hung_up_on_after_a_minute(
-    begun: bytes, autojump_clock: trio.testing.MockClock
+    autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with connections() as world:
         ann = world.dial()
-        ann.send(begun)
         await trio.sleep(59.9)
         assert ann.received == b""
         await trio.sleep(0.2)
@@ -354,44 +323,30 @@ async def test_client_that_sends_its_request_byte_by_byte_has_as_long_as_any(
         assert world.counts == {("limit_request-seconds", "toy"): 1}
 
 
-async def test_client_that_has_its_websocket_may_say_nothing_for_as_long_as_it_likes(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with connections(request_seconds=5) as world:
-        ann = await world.connect("websocket")
-        await trio.sleep(100)
-        ann.send(HELLO)
-        await world.quiet()
-        assert answered(ann.texts) == ["hello"]
-
-
 # TLS and proxies.
 
 
 @certificates.needs_openssl
-@pytest.mark.parametrize("tls_only", [True, False])
 @pytest.mark.parametrize("begun", [GET, HANDSHAKE, with_headers(HANDSHAKE, "Origin: null"), b"x\r\n\r\n"])
-async def test_browser_is_told_to_stay_with_tls_where_there_is_nothing_else(
-    begun: bytes, tls_only: bool, port: TcpPort, files: certificates.Files, certificate: Certificate
+@pytest.mark.parametrize(
+    ("by_tls", "tls_only", "told"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+async def test_browser_with_tls_is_told_to_stay_with_it_where_there_is_nothing_else(
+    begun: bytes,
+    by_tls: bool,
+    tls_only: bool,
+    told: bool,
+    port: TcpPort,
+    files: certificates.Files,
+    certificate: Certificate,
 ) -> None:
-    http = HttpPort(PAGE, has_hsts=tls_only)
-    client = await port.dial(
-        partial(receive_request, serve_nobody, http), Preamble(certificate, Counter()), files.client()
-    )
+    """Without TLS the answer may have been forged."""
+    receive = partial(receive_request, serve_nobody, HttpPort(PAGE, has_hsts=tls_only))
+    preamble = Preamble(certificate, Counter())
+    client = await port.dial(receive, preamble, files.client() if by_tls else None)
     await client.send_all(begun)
     head = await until(client, b"\r\n\r\n")
-    assert (b"\r\nstrict-transport-security: max-age=15552000\r\n" in head.lower()) == tls_only
-
-
-@certificates.needs_openssl
-async def test_answer_that_may_have_been_forged_says_nothing_of_tls(certificate: Certificate) -> None:
-    http = HttpPort(PAGE, has_hsts=True)
-    async with connections(certificate=certificate) as world:
-        client = world.dial(receive=partial(receive_request, serve_nobody, http))
-        client.send(GET)
-        await world.quiet()
-        assert client.response[0] == 200
-        assert "strict-transport-security" not in client.response[1]
+    assert (b"\r\nstrict-transport-security: max-age=15552000\r\n" in head.lower()) == told
 
 
 TRUSTED = ["10.0.0.0/8"]

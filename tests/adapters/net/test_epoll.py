@@ -82,18 +82,12 @@ async def test_reader_is_called_each_time_until_it_has_had_enough(poller: Poller
     assert sock.recv(100) == b"three"
 
 
-async def test_what_came_before_anybody_listened_is_found(poller: Poller, sock: _Socket) -> None:
-    sock.peer.send(b"early")
+@pytest.mark.parametrize("data", [b"early", b""], ids=["bytes", "the end"])
+async def test_what_came_before_anybody_listened_is_found(poller: Poller, sock: _Socket, data: bytes) -> None:
+    sock.peer.send(data) if data else sock.peer.close()
     reader = Reader(sock, 1)
     await poller.listen(sock, reader)
-    assert reader.got == [b"early"]
-
-
-async def test_end_of_a_stream_is_something_to_read(poller: Poller, sock: _Socket) -> None:
-    sock.peer.close()
-    reader = Reader(sock, 1)
-    await poller.listen(sock, reader)
-    assert reader.got == [b""]
+    assert reader.got == [data]
 
 
 async def test_error_of_a_reader_is_its_own(poller: Poller, sock: _Socket, other: _Socket) -> None:
@@ -215,45 +209,36 @@ async def test_reader_that_has_ended_is_forgotten_at_once_and_so_is_its_error(
 # One poll for all sockets.
 
 
-async def test_reader_that_cancels_its_own_task_is_cancelled_and_no_more(
-    epoll: EpollPoller, sock: _Socket
-) -> None:
-    scope = trio.CancelScope()
-
-    def cancel() -> bool:
-        scope.cancel()
-        return False
-
-    sock.peer.send(b"x")
-    with scope:
-        await epoll.listen(sock, cancel)
-    assert scope.cancelled_caught
-
-
-async def test_of_those_ready_at_once_one_may_send_away_the_other(
-    epoll: EpollPoller, sock: _Socket, other: _Socket
+@pytest.mark.parametrize("by", ["closing it", "cancelling it"])
+async def test_of_those_ready_at_once_one_may_send_away_itself_or_the_other(
+    epoll: EpollPoller, sock: _Socket, other: _Socket, by: str
 ) -> None:
     called: list[_Socket] = []
-    closed: list[_Socket] = []
+    gone: list[_Socket] = []
+    scopes = {sock: trio.CancelScope(), other: trio.CancelScope()}
 
     async def listen(own: _Socket, another: _Socket) -> None:
         def ready() -> bool:
             called.append(own)
-            epoll.closing(another)
+            if by == "closing it":
+                epoll.closing(another)
+            else:
+                for scope in scopes.values():
+                    scope.cancel()
             return False
 
-        try:
+        with scopes[own], suppress(trio.ClosedResourceError):
             await epoll.listen(own, ready)
-        except trio.ClosedResourceError:
-            closed.append(own)
+            return
+        gone.append(own)
 
     for each in (sock, other):
         each.peer.send(b"x")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(listen, sock, other)
         nursery.start_soon(listen, other, sock)
-    assert len(called) == len(closed) == 1
-    assert called != closed
+    assert len(called) == 1
+    assert {*gone} == {sock, other} - ({*called} if by == "closing it" else set())
 
 
 class Counted(trio.abc.Instrument):
