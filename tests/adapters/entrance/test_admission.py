@@ -91,13 +91,6 @@ async def test_client_too_many_hears_why_and_one_that_leaves_makes_room(
         assert [is_in(await asks(world, framing)) for _ in range(2)] == [True, False]
 
 
-async def test_limit_by_address_holds_for_each_address_alone() -> None:
-    async with connections(max_per_address=1) as world:
-        clients = [await asks(world, origin=each) for each in (HERE, "192.0.2.2", "2001:db8::1", HERE)]
-        clients.append(await asks(world, origin="2001:db8::2"))  # of the same network
-        assert [is_in(each) for each in clients] == [True, True, True, False, False]
-
-
 async def test_address_that_connects_too_fast_waits_and_is_refused_at_last(
     framing: Framing, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -131,19 +124,18 @@ async def test_client_that_leaves_while_it_waits_counts_no_more(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "origin", "let_in"),
+    ("arguments", "let_in"),
     [
-        ("", "127.0.0.1", 600),
-        ("--connects-per-second 0", HERE, 512),
-        ("--max-connections 7", HERE, 7),
-        ("--max-per-address 7", "127.0.0.1", 7),
-        ("--connects-per-second 1", "127.0.0.1", 7),
-        ("--max-connections 0 --max-per-address 0 --connects-per-second 0", HERE, 600),
+        ("--connects-per-second 0", 512),
+        ("--max-connections 7", 7),
+        ("--max-per-address 7", 7),
+        ("--connects-per-second 1", 7),
+        ("--max-connections 0 --max-per-address 0 --connects-per-second 0", 600),
     ],
 )
-def test_options_say_how_many_connections_there_may_be(arguments: str, origin: str, let_in: int) -> None:
+def test_options_say_how_many_connections_there_may_be(arguments: str, let_in: int) -> None:
     limits = admission(parse(arguments.split(), DIALECTS), Counter())
-    entered = [limits.connections.enter(origin, 0.0) for _ in range(600)]
+    entered = [limits.connections.enter(HERE, 0.0) for _ in range(600)]
     assert len([each for each in entered if isinstance(each, float)]) == let_in
 
 
@@ -190,15 +182,8 @@ async def test_client_of_a_trusted_proxy_waits_where_its_address_connects_too_fa
         clients = [await asks(world, "websocket", PROXY, forwarded("203.0.113.7")) for _ in range(4)]
         assert [bool(each.received) for each in clients] == [True, True, False, False]
         assert is_in(await asks(world, "websocket", PROXY, forwarded("203.0.113.8")))
-        await trio.sleep(1.1)
-        assert [bool(each.received) for each in clients] == [True, True, True, False]
-        await trio.sleep(1.1)
+        await trio.sleep(2.2)
         assert all(map(is_in, clients))
-
-
-async def test_client_that_writes_lines_counts_at_its_own_address_though_a_proxy_has_that() -> None:
-    async with connections(**BEHIND, max_per_address=1) as world:
-        assert [is_in(await asks(world, "lines", PROXY)) for _ in range(2)] == [True, False]
 
 
 async def test_client_whose_address_is_not_known_yet_has_no_limits_by_address() -> None:

