@@ -400,6 +400,7 @@ class World:
             trusted_proxy=[ip_network(each) for each in trusted_proxy],
             proxy_protocol=proxy_protocol,
         )
+        self._keeps_time = False
         self.is_stopping = False
         """Whether no websocket is opened any more."""
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -421,7 +422,9 @@ class World:
         Behind the preamble `receive` serves it, by default with the toy dialect.
         """
         client = Client(framing, origin)
-        receive = receive or self.stack.receiving(framing, translator or ToyTranslator())
+        if receive is None:
+            receive = self.stack.receiving(framing, translator or ToyTranslator())
+            self._keep_time()
         self.nursery.start_soon(self.stack.serve, client.socket, framing, receive)
         return client
 
@@ -451,6 +454,11 @@ class World:
             player.texts.clear()
         return ann, bob
 
+    def _keep_time(self) -> None:
+        if not self._keeps_time:  # in a world without players it would cost time alone
+            self._keeps_time = True
+            self.nursery.start_soon(keep_time, self.hub)
+
     def tell(self, client: Client, event: Event) -> None:
         """Let the hub tell a client of something."""
         assert client.seat is not None
@@ -468,7 +476,6 @@ async def connections(**options: object) -> AsyncIterator[World]:
     world = World(**options)  # type: ignore[arg-type]
     async with trio.open_nursery() as world.nursery:
         world.stack = Stack(world)
-        world.nursery.start_soon(keep_time, world.hub)
         with world.stack.seeing_turns():
             yield world
         world.nursery.cancel_scope.cancel()

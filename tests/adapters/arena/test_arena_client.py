@@ -117,12 +117,9 @@ def test_connection_that_the_originals_disconnected_has_spoilt_is_given_up(moves
     ]
 
 
-def test_end_without_a_game_gives_the_connection_up() -> None:
-    assert heard(talking(state(1), Disconnected()), End()) == [Spent()]
-
-
-def test_end_without_a_result_is_none() -> None:
-    assert heard(talking(state(1)), End()) == [Over(Result.CUT_OFF, Board(), FIRST)]
+def test_end_without_a_result_is_none_and_without_a_game_gives_the_connection_up() -> None:
+    talk = talking(state(1))
+    assert heard(talk, End(), End()) == [Over(Result.CUT_OFF, Board(), FIRST), Spent()]
 
 
 def test_silence_after_a_start_is_doubted_once() -> None:
@@ -131,9 +128,6 @@ def test_silence_after_a_start_is_doubted_once() -> None:
     assert talk.doubt() == []
     assert heard(talk, ignored("Waiting for match")) == []
     assert talk.doubt() == []
-
-
-def test_silence_in_a_game_is_no_matter() -> None:
     assert talking(state(2)).doubt() == []
 
 
@@ -173,17 +167,12 @@ def test_start_that_is_ignored_is_a_refusal(reason: str) -> None:
     assert refused.value.passes is (reason == "Table is full")
 
 
-def test_move_that_is_ignored_is_thought_over_again() -> None:
-    talk = talking(state(1))
-    talk.move(3)
-    assert heard(talk, ignored(UNHEARD)) == [REQUEST]
-    assert heard(talk, state(1)) == [Asked(Board())]
-
-
-def test_board_that_was_answered_is_not_asked_for_again() -> None:
+def test_move_is_asked_for_once_unless_it_is_ignored() -> None:
     talk = talking(state(1))
     talk.move(3)
     assert heard(talk, state(1)) == []
+    assert heard(talk, ignored(UNHEARD)) == [REQUEST]
+    assert heard(talk, state(1)) == [Asked(Board())]
 
 
 def test_server_that_ignores_everything_is_given_up() -> None:

@@ -26,6 +26,7 @@ from adapters.arena.messages import (
     Move,
     Other,
     Said,
+    ServerMessage,
     Start,
     State,
     StateRequest,
@@ -246,11 +247,8 @@ def test_json_may_have_so_many_values_and_not_many_more(item: str) -> None:
     text = '{"a":[' + ",".join([item] * count) + "]}"
     assert copy_of(decode(text)) == loads_json(text)
     assert unreadable('{"a":[' + ",".join([item] * (count + 2)) + "]}")
-
-
-def test_what_is_in_a_string_of_json_is_not_counted() -> None:
-    for text in ('{"a":"' + ",[{" * 5000 + '"}', '{"a":"' + '\\",[' * 5000 + '"}'):
-        assert copy_of(decode(text)) == loads_json(text)
+    in_string = '{"a":"' + '\\",[' * 5000 + '"}'
+    assert copy_of(decode(in_string)) == loads_json(in_string)
 
 
 # The connection's encoding
@@ -306,68 +304,57 @@ def test_what_was_said_is_kept_as_its_copy_is_written() -> None:
 
 
 def test_one_connection_never_sees_the_encoding_of_another() -> None:
-    first, second = codec_set_to(JSON), ArenaCodec()
-    first.decode("{:type :move}")
+    codec_set_to(JSON).decode("{:type :move}")
+    second = ArenaCodec()
     second.decode("{:type :move}")
-    assert (first.encode(End()), second.encode(End())) == ('{"type":"end"}', '{:type "end"}')
+    assert second.encode(End()) == '{:type "end"}'
 
 
 # Writing
 
 
-def test_states_are_written_in_json_as_the_original_wrote_them() -> None:
-    codec = codec_set_to(JSON)
-    zeros = ",".join("0" * 42)
-    assert codec.encode(State(1, 2, EMPTY, ())) == (
-        '{"type":"state","turn":1,"moves":[],"state":[' + zeros + '],"you":2}'
-    )
-    won = bytes((1, 1, 1, 1, 0, 0, 2, 2, 2)) + bytes(33)
-    assert codec.encode(State(0, 1, won, (0, 1, 0, 1, 0, 1, 0), last_move=0, winner=1)) == (
-        '{"type":"state","turn":0,"moves":[0,1,0,1,0,1,0],'
-        '"state":[1,1,1,1,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],'
-        '"you":1,"last-move":0,"winner":1}'
-    )
-    assert codec.encode(State(0, 2, EMPTY, (), winner=0)).endswith(',"you":2,"winner":0}')
+WON = bytes((1, 1, 1, 1, 0, 0, 2, 2, 2)) + bytes(33)
 
 
 @pytest.mark.parametrize(
-    ("text", "reason", "answer"),
+    ("encoding", "message", "text"),
     [
         (
-            '{"type": "move", "move": 3}',
-            "Only start messages allowed in current state",
-            '{"msg":{"type":"move","move":3},"type":"ignored",'
-            '"reason":"Only start messages allowed in current state"}',
+            JSON,
+            State(1, 2, EMPTY, ()),
+            '{"type":"state","turn":1,"moves":[],"state":[' + ",".join("0" * 42) + '],"you":2}',
         ),
         (
-            '{"type": "start", "id": "random"}',
-            '"random" is a reserved id used for a reference player',
-            '{"msg":{"type":"start","id":"random"},"type":"ignored",'
-            '"reason":"\\"random\\" is a reserved id used for a reference player"}',
+            JSON,
+            State(0, 1, WON, (0, 1, 0, 1, 0, 1, 0), last_move=0, winner=1),
+            '{"type":"state","turn":0,"moves":[0,1,0,1,0,1,0],"state":[1,1,1,1,0,0,2,2,2,'
+            + ",".join("0" * 33)
+            + '],"you":1,"last-move":0,"winner":1}',
         ),
         (
-            ' {"comment":"hé ☃ \\u00e9","type":"move","f":1.0,"g":1e3,"h":12345678901234567890,"n":null}\r\n',
-            "Not your turn",
-            '{"msg":{"comment":"hé ☃ é","type":"move","f":1.0,"g":1000.0,"h":12345678901234567890,'
-            '"n":null},"type":"ignored","reason":"Not your turn"}',
+            EDN,
+            State(0, 2, b"\1\2" + bytes(40), (0, 1), last_move=1, winner=0),
+            '{:type "state", :turn 0, :moves [0 1], :state [1 2'
+            + " 0" * 40
+            + "], :you 2, :last-move 1, :winner 0}",
         ),
+        (JSON, Disconnected(), '{"type":"disconnected"}'),
+        (JSON, End(), '{"type":"end"}'),
+        (EDN, Disconnected(), '{:type "disconnected"}'),
     ],
 )
-def test_copies_are_written_in_json_as_the_original_wrote_them(text: str, reason: str, answer: str) -> None:
+def test_messages_are_written_as_the_original_wrote_them(
+    encoding: Encoding, message: ServerMessage, text: str
+) -> None:
+    assert codec_set_to(encoding).encode(message) == text
+
+
+def test_copies_are_written_as_the_original_wrote_them() -> None:
     codec = ArenaCodec()
-    assert codec.encode(Ignored(codec.decode(text).said, reason)) == answer
-
-
-def test_the_other_messages_are_written_as_the_original_wrote_them() -> None:
-    assert codec_set_to(JSON).encode(Disconnected()) == '{"type":"disconnected"}'
-    assert codec_set_to(JSON).encode(End()) == '{"type":"end"}'
-    assert codec_set_to(EDN).encode(Disconnected()) == '{:type "disconnected"}'
-
-
-def test_a_state_is_written_in_edn_with_keywords_in_the_same_order() -> None:
-    state = State(1, 2, b"\1\2" + bytes(40), (0, 1), last_move=1)
-    assert ArenaCodec().encode(state) == (
-        '{:type "state", :turn 1, :moves [0 1], :state [1 2' + " 0" * 40 + "], :you 2, :last-move 1}"
+    said = ' {"comment":"hé ☃ \\u00e9","f":1.0,"g":1e3,"h":12345678901234567890,"n":null}\r\n'
+    assert codec.encode(Ignored(codec.decode(said).said, '"x" is')) == (
+        '{"msg":{"comment":"hé ☃ é","f":1.0,"g":1000.0,"h":12345678901234567890,"n":null},'
+        '"type":"ignored","reason":"\\"x\\" is"}'
     )
 
 
@@ -409,7 +396,6 @@ states = st.builds(
     last_move=st.none() | columns,
     winner=st.none() | st.integers(0, 2),
 )
-server_messages = states | st.sampled_from([Disconnected(), End()])
 encodings = st.sampled_from(Encoding)
 
 strings = st.text(st.characters(exclude_categories=["Cs"]))
@@ -465,25 +451,6 @@ edn_maps = (
 )
 
 
-def as_any_reader_has_it(message: State | Disconnected | End) -> dict[str, object]:
-    if not isinstance(message, State):
-        return {"type": type(message).__name__.lower()}
-    fields: dict[str, object] = {"type": "state", "turn": message.turn, "you": message.you}
-    fields |= {"state": list(message.cells), "moves": list(message.moves)}
-    fields |= {} if message.last_move is None else {"last-move": message.last_move}
-    return fields | ({} if message.winner is None else {"winner": message.winner})
-
-
-@given(server_messages, encodings)
-def test_server_messages_read_the_same_under_any_reader(
-    message: State | Disconnected | End, encoding: Encoding
-) -> None:
-    expected: dict[Any, object] = dict(as_any_reader_has_it(message))
-    if encoding is EDN:
-        expected = {Keyword(name): value for name, value in expected.items()}
-    assert READERS[encoding](codec_set_to(encoding).encode(message)) == expected
-
-
 @given(st.lists(states, max_size=4), encodings, encodings)
 def test_players_of_one_game_are_told_the_same_but_for_their_number(
     some: list[State], first: Encoding, second: Encoding
@@ -498,15 +465,6 @@ def test_players_of_one_game_are_told_the_same_but_for_their_number(
         for text, encoding in zip(told, (first, second) * len(some), strict=True)
     ]
     assert alone == [state._replace(you=you) for state in some for you in (1, 2)]
-
-
-@given(strings | json_maps, strings, encodings)
-def test_a_client_reads_back_what_is_ignored(value: Any, reason: str, encoding: Encoding) -> None:
-    said = value if isinstance(value, str) else Said(maps.write_json(value), JSON)
-    if encoding is EDN and isinstance(said, Said):
-        said = Said(edn.write(value), EDN)
-    read = ArenaClientCodec(encoding).decode(codec_set_to(encoding).encode(Ignored(said, reason)))
-    assert read == Ignored(said, reason)
 
 
 @given(json_maps)
@@ -584,22 +542,9 @@ soups = st.lists(st.sampled_from(PIECES), max_size=12).flatmap(
     ).map(lambda around: around % " ".join(pieces))
 )
 wild = st.text(st.characters() | st.characters(categories=["Cs"]))
-VALID = [
-    '{"type": "start", "id": "é", "against": null}',
-    '{:type "start", :id "a\\n", :against nil}',
-    '{:type :move, :move 3, :x [1.5 #{2M} (3/4) #inst "2020-01-01T00:00:00Z" \\a ^:m b]}',
-]
 
 
-@st.composite
-def mutants(draw: st.DrawFn) -> str:
-    text = draw(st.sampled_from(VALID))
-    start = draw(st.integers(0, len(text)))
-    end = draw(st.integers(start, min(len(text), start + 5)))
-    return text[:start] + draw(wild | st.sampled_from(PIECES)) + text[end:]
-
-
-@given(wild | soups | mutants(), encodings)
+@given(wild | soups, encodings)
 def test_garbage_raises_only_wire_error_and_is_always_copied(text: str, encoding: Encoding) -> None:
     codec = codec_set_to(encoding)
     try:
