@@ -89,53 +89,23 @@ async def test_client_that_takes_in_a_little_now_and_then_has_five_seconds_for_a
         assert ann.socket.is_closed
 
 
-async def test_nothing_stands_in_the_middle_of_a_text_that_has_left_in_part(
-    framing: Framing, autojump_clock: trio.testing.MockClock
+@pytest.mark.parametrize(("texts", "unread"), [(28, 0), (100, 65)])
+async def test_client_for_whom_more_than_32_kb_wait_is_not_read(
+    framing: Framing, texts: int, unread: int
 ) -> None:
-    async with connections() as world:
-        ann = await world.connect(framing)
-        for room in range(30):
-            ann.stops_reading(room)
-            ann.say("x", "y")
-            await world.quiet()
-            ann.reads_on()
-            await world.quiet()
-        assert answered(ann.texts) == ["x", "y"] * 30
-        ann.stops_reading(3)
-        ann.say("x")
-        await trio.sleep(5.1)  # it is given up
-        ann.reads_on()
-        await world.quiet()
-        assert answered(ann.texts) == [*["x", "y"] * 30, "x"]
-        assert ann.is_hung_up_on
-
-
-async def test_client_for_whom_more_than_32_kb_wait_is_not_read(framing: Framing) -> None:
-    async with connections() as world:
-        ann, bob = await world.connect(framing), await world.connect(framing)
-        ann.stops_reading()
-        ann.say(*("x" * 1000 for _ in range(100)), "enter ann")
-        await world.quiet()
-        bob.say("enter bob")
-        await world.quiet()
-        assert bob.texts == ["Entered"]
-        assert 50 * KB < ann.unread < 80 * KB
-        ann.reads_on()
-        await world.quiet()
-        assert bob.texts == ["Entered", "Started"]
-        assert len(answered(ann.texts)) == 100
-
-
-async def test_client_for_whom_less_than_32_kb_wait_is_read(framing: Framing) -> None:
     async with connections() as world:
         ann, bob = await world.connect(framing), await world.connect(framing, "bob")
         ann.stops_reading()
-        for _ in range(28):
+        for _ in range(texts):
             ann.say("x" * 1000)
         ann.say("enter ann")
         await world.quiet()
-        assert ann.unread == 0
+        assert bob.texts == ["Entered", "Started"][: 1 if unread else 2]
+        assert abs(ann.unread - unread * KB) <= 16 * KB
+        ann.reads_on()
+        await world.quiet()
         assert bob.texts == ["Entered", "Started"]
+        assert len(answered(ann.texts)) == texts
 
 
 async def test_pings_do_not_pile_up_for_a_client_that_reads_no_pongs() -> None:

@@ -54,26 +54,25 @@ async def test_client_from_which_nothing_comes_until_the_next_ping_is_gone(
 
 
 @pytest.mark.parametrize(
-    "says", [frame(PONG, "abc"), frame(PING), frame(TEXT, "x")], ids=["pong", "ping", "text"]
+    ("framing", "says"),
+    [
+        ("websocket", frame(PONG, "abc")),
+        ("websocket", frame(PING)),
+        ("websocket", frame(TEXT, "x")),
+        ("lines", b""),
+    ],
+    ids=["pong", "ping", "text", "lines, nothing"],
 )
-async def test_client_from_which_anything_comes_is_kept(
-    says: bytes, autojump_clock: trio.testing.MockClock
+async def test_client_from_which_anything_comes_is_kept_and_one_of_lines_without(
+    framing: Framing, says: bytes, autojump_clock: trio.testing.MockClock
 ) -> None:
     async with connections() as world:
-        ann = await world.connect("websocket")
+        ann = await world.connect(framing)
         ann.answers = False
         for _ in range(4):
             await trio.sleep(19)
             ann.send(says)
         assert not ann.is_hung_up_on
-
-
-async def test_client_of_lines_from_which_nothing_comes_is_kept(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with connections() as world:
-        ann = await world.connect("lines", "ann")
-        assert await seconds_kept(ann) is None
 
 
 @pytest.mark.parametrize("says", [[], ["x", "what!", "play 7"]], ids=["nothing", "no move"])
