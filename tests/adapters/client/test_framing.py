@@ -251,21 +251,13 @@ ECHO: Cases = {
     for size in (0, 125, 126, 65_535, 65_536)
 }
 
-_NO_TEXT = b"\x00\xff\xfe\xfd\xfc\xfb\x00\xff"
 PINGS: Cases = {
     "2.1 empty": (frame(PING), goes_on(pongs=[b""])),
-    "2.2 text": (frame(PING, "Hello"), goes_on(pongs=[b"Hello"])),
-    "2.3 binary": (frame(PING, _NO_TEXT), goes_on(pongs=[_NO_TEXT])),
+    "2.3 binary": (frame(PING, b"\x00\xff\xfe"), goes_on(pongs=[b"\x00\xff\xfe"])),
     "2.4 125 bytes": (frame(PING, b"\xfe" * 125), goes_on(pongs=[b"\xfe" * 125])),
     "2.5 126 bytes": (frame(PING, b"\xfe" * 126), breaks()),
     "2.5 header of 65,536 bytes": (head(PING, 65_536), breaks()),
-    "2.7 unsolicited pong": (frame(PONG), goes_on()),
-    "2.8 unsolicited pong with a payload": (frame(PONG, "Hello"), goes_on()),
-    "2.9 pong, then ping": (frame(PONG, "a") + frame(PING, "b"), goes_on(pongs=[b"b"])),
-    "2.10 many": (
-        b"".join(frame(PING, str(number)) for number in range(100)),
-        goes_on(pongs=[str(number).encode() for number in range(100)]),
-    ),
+    "2.9 pongs, then ping": (frame(PONG) + frame(PONG, "a") + frame(PING, "b"), goes_on(pongs=[b"b"])),
     "2.12 pings and texts in turn": (
         (frame(PING, "p") + frame(TEXT, "t")) * 20,
         goes_on(*["t"] * 20, pongs=[b"p"] * 20),
@@ -292,23 +284,18 @@ OPCODES: Cases = {
 
 FRAGMENTS: Cases = {
     "5.1 ping in fragments": (fragments(PING, "a", "b"), breaks()),
-    "5.2 pong in fragments": (fragments(PONG, "a", "b"), breaks()),
     "5.x close in fragments": (fragments(CLOSE, closing(1000), "b"), breaks()),
     "5.3 text in two": (fragments(TEXT, "a", "b"), goes_on("ab")),
     "5.3 binary in two": (fragments(BINARY, b"a\xff", b"b"), goes_on("a\udcffb")),
     "5.6 ping inside": (fragments(TEXT, "a", "b", between=frame(PING, "p")), goes_on("ab", pongs=[b"p"])),
     "5.6 pong inside": (fragments(TEXT, "a", "b", between=frame(PONG, "p")), goes_on("ab")),
     "5.9 continuation of nothing": (frame(CONTINUATION, "a") + frame(TEXT, "b"), breaks()),
-    "5.12 begun continuation of nothing": (
-        frame(CONTINUATION, "a", finished=BEGUN) + frame(TEXT, "b"),
-        breaks(),
-    ),
+    "5.12 begun one": (frame(CONTINUATION, "a", finished=BEGUN) + frame(TEXT, "b"), breaks()),
     "5.15 continuation behind a message": (
         fragments(TEXT, "a", "b") + frame(CONTINUATION, "c", finished=BEGUN) + frame(TEXT, "d"),
         breaks("ab"),
     ),
     "5.18 text inside a text": (frame(TEXT, "a", finished=BEGUN) + frame(TEXT, "b"), breaks()),
-    "5.18 binary inside a text": (frame(TEXT, "a", finished=BEGUN) + frame(BINARY, "b"), breaks()),
     "5.18 text inside a binary": (frame(BINARY, "a", finished=BEGUN) + frame(TEXT, "b"), breaks()),
     "5.19 text in five with pings inside": (
         fragments(TEXT, "a", "b", "c", "d", "e", between=frame(PING, "p") + frame(PING, "q")),
@@ -319,33 +306,19 @@ FRAGMENTS: Cases = {
         goes_on("ab", "c", "de"),
     ),
     "6.1.2 empty fragments": (fragments(TEXT, "", "", ""), goes_on("")),
-    "6.1.3 empty first and last fragment": (fragments(TEXT, "", "a", ""), goes_on("a")),
 }
 
 VALID = [
-    "Hello-µ@ßöäüàá-UTF-8!!",
-    "κόσμε",
-    *("\0", "\x7f", "\x80", "\u07ff", "\u0800", "\uffff", "\U00010000", "\U0010ffff"),
-    *("\ud7ff", "\ue000", "\ufffd", "\ufffe", "\ufdd0", "\U0001fffe"),
-    "\U0010ffff" * 30,
+    *("Hello-µ@ßöäüàá-UTF-8!!", "κόσμε", "\0", "\x7f", "\x80", "\u07ff", "\u0800", "\ud7ff", "\ue000"),
+    *("\ufffd", "\ufffe", "\uffff", "\U00010000", "\U0010ffff" * 30),
 ]
 """6.2, 6.5, 6.7, 6.9, 6.11, 6.22, 6.23."""
 INVALID = [
-    *(b"\xf8\x88", b"\xfc\x84", b"\xf7\xbf"),  # 6.8, 6.10: of more than four bytes, beyond U+10FFFF
-    *(b"\xf4\x90", b"\xf5"),  # 6.11: just beyond U+10FFFF
-    *(b"\x80", b"\xbf", b"\x80\xbf\x80"),  # 6.12: continuation bytes
-    *(b"\xc3 ", b"\xe2\x82 ", b"\xf0\x9f\x98 "),  # 6.13, 6.14: a code point that is broken off
-    *(b"\xfe", b"\xff", b"\xfe\xfe\xff\xff"),  # 6.16: bytes that are nowhere
-    *(
-        b"\xc0\xaf",
-        b"\xe0\x80",
-        b"\xf0\x80",
-        b"\xc1\xbf",
-        b"\xe0\x9f",
-        b"\xf0\x8f",
-        b"\xc0\x80",
-    ),  # 6.17 - 6.19
-    *(b"\xed\xa0\x80", b"\xed\xaf\xbf", b"\xed\xb0\x80", b"\xed\xbf\xbf"),  # 6.20, 6.21: surrogates
+    *(b"\xf8\x88", b"\xf4\x90", b"\xf5"),  # 6.8, 6.10, 6.11: of more than four bytes, beyond U+10FFFF
+    *(b"\x80", b"\xbf", b"\xc3 ", b"\xf0\x9f\x98 "),  # 6.12 - 6.14: continuation bytes, and none
+    *(b"\xfe", b"\xff"),  # 6.16: bytes that are nowhere
+    *(b"\xc0\xaf", b"\xe0\x80", b"\xf0\x8f"),  # 6.17 - 6.19: longer than needed
+    *(b"\xed\xa0\x80", b"\xed\xbf\xbf"),  # 6.20, 6.21: surrogates
 ]
 """What no text has, whatever follows."""
 UNFINISHED = [b"\xce", b"\xe1\xbd", b"\xf0\x9f", b"\xf0\x9f\x98", "κ".encode() + b"\xcf"]
@@ -388,8 +361,6 @@ NO_CODES = (0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535
 _BYE = closing(1000)
 CLOSES: Cases = {
     "7.1.1 behind a text": (frame(TEXT, "a") + frame(CLOSE, _BYE), hangs_up("a", echo=_BYE)),
-    "7.1.2 twice": (frame(CLOSE, _BYE) * 2, hangs_up(echo=_BYE)),
-    "7.1.3 ping behind it": (frame(CLOSE, _BYE) + frame(PING), hangs_up(echo=_BYE)),
     "7.1.4 text behind it": (frame(CLOSE, _BYE) + frame(TEXT, "a"), hangs_up(echo=_BYE)),
     "7.1.4 nonsense behind it": (frame(CLOSE, _BYE) + b"\xff" * 10, hangs_up(echo=_BYE)),
     "7.1.5 inside a message": (fragments(TEXT, "a", "b", between=frame(CLOSE, _BYE)), hangs_up(echo=_BYE)),
@@ -402,7 +373,6 @@ CLOSES: Cases = {
     "7.5.1 reason that is no UTF-8": (frame(CLOSE, closing(1000, b"a\xed\xa0")), breaks(code=1007)),
     **{f"7.7 code {code}": (frame(CLOSE, closing(code)), hangs_up(echo=closing(code))) for code in CODES},
     **{f"7.9 code {code}": (frame(CLOSE, closing(code)), breaks()) for code in NO_CODES},
-    **{f"7.9 code {code} and reason": (frame(CLOSE, closing(code, "a")), breaks()) for code in NO_CODES},
 }
 
 _MOST = "*" * 65_536
@@ -412,19 +382,15 @@ LIMITS: Cases = {
     "longer in fragments": (fragments(TEXT, _MOST, "", "*"), breaks(code=1009)),
     "longest in fragments": (fragments(TEXT, _MOST[1:], "", "*", between=frame(PONG)), goes_on(_MOST)),
     "longest ones one after the other": (frame(TEXT, _MOST) + frame(BINARY, _MOST), goes_on(_MOST, _MOST)),
-    "1,024 frames": (fragments(TEXT, *["a"] * 1024), goes_on("a" * 1024)),
     "1,024 frames with pings between": (
         fragments(TEXT, *["a"] * 1024, between=frame(PING)),
         goes_on("a" * 1024, pongs=[b""] * 1023),
     ),
     "1,024 frames twice": (fragments(TEXT, *["a"] * 1024) * 2, goes_on("a" * 1024, "a" * 1024)),
-    "1,025 frames": (fragments(TEXT, *["a"] * 1025), breaks(code=1009)),
     "1,025 empty frames": (fragments(BINARY, *[b""] * 1025), breaks(code=1009)),
     "65,537 bytes of 2**63 - 1": (head(BINARY, 2**63 - 1) + b"*" * 65_537, breaks(code=1009)),
     "2**63 bytes": (head(BINARY, 2**63), breaks()),
-    "2**64 - 1 bytes": (head(BINARY, 2**64 - 1), breaks()),
     "125 bytes with a field of 2": (b"\x81\xfe\x00\x7d" + _MASK, breaks()),
-    "no bytes with a field of 2": (b"\x81\xfe\x00\x00" + _MASK, breaks()),
     "125 bytes with a field of 8": (b"\x81\xff" + (125).to_bytes(8, "big") + _MASK, breaks()),
     "65,535 bytes with a field of 8": (b"\x81\xff" + (65_535).to_bytes(8, "big") + _MASK, breaks()),
     **{
@@ -433,7 +399,6 @@ LIMITS: Cases = {
         for payload in (b"", _BYE)
     },
     "unmasked behind a text": (frame(TEXT, "a") + server_frame(TEXT, b"b"), breaks("a")),
-    "unmasked, longer": (text_frame("*" * 200), breaks()),
     "a request by HTTP": (b"GET / HTTP/1.1\r\n\r\n", breaks()),
 }
 

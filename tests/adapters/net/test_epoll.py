@@ -324,41 +324,20 @@ async def test_of_many_that_leave_at_once_a_few_go_on_in_each_turn_and_more_in_l
     mock_clock: trio.testing.MockClock,
 ) -> None:
     highest = []
-    for seconds in (0.0, 0.01, 0.03):
-        with slow_turns(mock_clock, seconds) as turns:
+    for seconds, is_full in ((0.01, True), (0.0, False), (0.01, False), (0.03, False)):
+        with slow_turns(mock_clock, seconds, is_full=is_full) as turns:
             steps = await leaving_each_turn(turns)
         assert sum(steps) == 60
         highest.append(max(steps))
-    assert 1 < highest[0] < highest[1] < highest[2] < 60
+    assert 1 == highest[0] < highest[1] < highest[2] < highest[3] < 60
 
 
-async def test_of_many_that_leave_at_once_one_goes_on_in_each_turn_though_no_time_is_left(
-    mock_clock: trio.testing.MockClock,
-) -> None:
-    with slow_turns(mock_clock, 0.01, is_full=True) as turns:
-        assert await leaving_each_turn(turns) == [1] * 60
-
-
-async def test_task_that_waits_to_go_on_does_not_listen(
-    mock_clock: trio.testing.MockClock, many: list[_Socket]
-) -> None:
-    others: list[bool] = []
-
-    async def listen(epoll: EpollPoller, sock: _Socket) -> None:
-        await epoll.listen(sock, Reader(sock, 1))
-        others.extend(epoll.listens(each) for each in many)
-
-    with slow_turns(mock_clock, 0.01, is_full=True) as turns:
-        async with all_listening(turns, many, listen) as epoll:
-            assert all(epoll.listens(sock) for sock in many)
-    assert others == [False] * len(many) ** 2
-
-
-async def test_task_that_is_cancelled_while_it_waits_to_go_on_keeps_no_other(
+async def test_task_that_waits_to_go_on_does_not_listen_and_may_be_cancelled(
     mock_clock: trio.testing.MockClock, many: list[_Socket]
 ) -> None:
     found: list[trio.CancelScope] = []
     gone: list[trio.CancelScope] = []
+    listened: list[bool] = []
 
     async def listen(epoll: EpollPoller, sock: _Socket) -> None:
         def ready() -> bool:
@@ -370,8 +349,10 @@ async def test_task_that_is_cancelled_while_it_waits_to_go_on_keeps_no_other(
         with trio.CancelScope() as scope:
             await epoll.listen(sock, ready)
             gone.append(scope)
+            listened.extend(epoll.listens(each) for each in many)
 
     with slow_turns(mock_clock, 0.01, is_full=True) as turns:
-        async with all_listening(turns, many, listen):
-            pass
+        async with all_listening(turns, many, listen) as epoll:
+            assert all(epoll.listens(sock) for sock in many)
     assert {*gone} == {*found} - {found[-2]}
+    assert not any(listened)
