@@ -1,10 +1,6 @@
 """What an arena client asks for, and the words for what it is told. Whole games are in the transcripts."""
 
-import random
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from worlds.events import GAME, NAMES, Told, played, refused, told
 
 from adapters.arena.messages import (
@@ -24,7 +20,6 @@ from adapters.arena.messages import (
 from adapters.arena.translator import ArenaTranslator
 from adapters.client.contract import Farewell
 from gateway.game.board import CELLS, FIRST, SECOND, Board, Side
-from gateway.game.clock import Terms
 from gateway.game.commands import (
     HOUSE_PLAYERS,
     Ask,
@@ -35,14 +30,12 @@ from gateway.game.commands import (
     Place,
     Play,
     Unfit,
-    Unreadable,
     Wish,
 )
 from gateway.game.events import (
     Dismissed,
     Ended,
     Entered,
-    Event,
     Moved,
     Objection,
     Overlooked,
@@ -52,8 +45,6 @@ from gateway.game.events import (
     ToMove,
     Why,
 )
-from gateway.hub.hub import Hub
-from gateway.matchmaking.standard import LobbyAndTables
 
 ONLY_START = "Only start messages allowed in current state"
 NO_ID = "You need to include an id"
@@ -259,61 +250,3 @@ def test_close_code_says_why_the_server_hangs_up(why: Why) -> None:
     }
     assert ArenaTranslator().farewell(Dismissed(why)) == words.get(why, Farewell(1000))
     assert told(ArenaTranslator(), Dismissed(why)) == []
-
-
-# Whatever two clients say.
-
-
-class Client:
-    """A player of a real hub, whose events go through a translator."""
-
-    is_reachable = True
-
-    def __init__(self, hub: Hub) -> None:
-        self.hub = hub
-        self.translator = ArenaTranslator()
-        self.heard: list[ServerMessage] = []
-        self._asked: ClientMessage | str = ""
-        self.seat = hub.open(self, self.translator.manners, 0.0)
-
-    def deliver(self, event: Event) -> None:
-        self.heard += self.translator.observe(event, self._asked)
-
-    async def settle(self) -> None:
-        raise AssertionError
-
-    def say(self, message: ClientMessage | str) -> None:
-        self._asked = message
-        command = Unreadable() if isinstance(message, str) else self.translator.receive(message)
-        self.hub.submit(self.seat, command, 0.0)
-
-
-sentences = st.one_of(
-    st.sampled_from([MOVE, STATE_REQUEST, OTHER, "{broken", Start(SAID)]),
-    st.just(None),  # a start under the client's own id
-    st.integers(-1, 7).map(lambda column: Move(SAID, column)),
-)
-
-
-@given(st.lists(st.tuples(st.integers(0, 1), sentences), max_size=80))
-def test_each_of_two_clients_hears_of_whole_games_in_order(
-    said: list[tuple[int, ClientMessage | str | None]],
-) -> None:
-    hub = Hub(Terms(), LobbyAndTables(random.Random(1)))
-    clients = (Client(hub), Client(hub))
-    for number, message in ((0, None), (1, None), *said):
-        clients[number].say(message or Start(SAID, f"client {number}"))
-    for client in clients:
-        moves: tuple[int, ...] | None = None
-        ended = False
-        for state in (heard for heard in client.heard if not isinstance(heard, Ignored)):
-            if isinstance(state, End):
-                assert ended
-                moves, ended = None, False
-                continue
-            assert isinstance(state, State)
-            assert not ended
-            if moves is None or state.moves != moves:
-                assert state.moves == (() if moves is None else (*moves, state.last_move))
-            assert state.turn == (0 if state.winner is not None else 1 + len(state.moves) % 2)
-            moves, ended = state.moves, state.winner is not None

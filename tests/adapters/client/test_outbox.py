@@ -145,47 +145,24 @@ async def test_server_holds_so_much_for_all_clients_and_then_hangs_up_on_the_one
 # Results.
 
 
-async def test_nobody_hears_of_a_result_before_it_is_safe(framing: Framing) -> None:
+async def test_nobody_hears_of_a_result_nor_of_what_is_behind_it_before_it_is_safe(framing: Framing) -> None:
     async with connections() as world:
         ann, bob = await world.game(framing)
-        world.results.hold()
-        ann.say("play 3")
-        ann.hangs_up()
-        await world.quiet()
-        assert (ann.texts, bob.texts) == (["Moved"], ["Moved"])
-        world.results.store()
-        await world.quiet()
-        assert (ann.texts, bob.texts) == (["Moved", "Ended"], ["Moved", "Ended"])
-        assert world.results.enclosed() == {}  # nobody keeps evidence
-
-
-async def test_feed_tells_of_an_end_when_the_player_hears_of_it(framing: Framing) -> None:
-    async with connections() as world:
-        ann, _ = await world.game(framing)
         heard: list[Fact] = []
         ended = world.hub.feed.subscribe(lambda: heard.extend(ended.take()), [Finished])
         world.results.hold()
         ann.say("play 3")
         ann.hangs_up()
         await world.quiet()
-        assert heard == []
-        world.results.store()
-        await world.quiet()
-        assert heard == [*world.results.kept.values()]
-
-
-async def test_what_is_behind_a_result_waits_with_it_in_order(framing: Framing) -> None:
-    async with connections() as world:
-        ann, bob = await world.game(framing)
-        world.results.hold()
-        ann.hangs_up()
-        await world.quiet()
         bob.say("x", "y")
         await world.quiet()
-        assert bob.texts == []
+        assert (ann.texts, bob.texts, heard) == (["Moved"], ["Moved"], [])
         world.results.store()
         await world.quiet()
-        assert [bob.texts[0], *answered(bob.texts)] == ["Ended", "x", "y"]
+        assert ann.texts == ["Moved", "Ended"]
+        assert [*bob.texts[:2], *answered(bob.texts)] == ["Moved", "Ended", "x", "y"]
+        assert heard == [*world.results.kept.values()]
+        assert world.results.enclosed() == {}  # nobody keeps evidence
 
 
 async def test_what_a_client_takes_in_slowly_goes_before_the_wait_for_a_result(framing: Framing) -> None:
