@@ -109,6 +109,11 @@ def sent(case: Case, message: object) -> str:
     return str(case.client().encode(message))
 
 
+@pytest.mark.parametrize(("name", "case"), CASES.items())
+def test_manners_name_the_dialect(name: str, case: Case) -> None:
+    assert case.translator().manners.kind == name.split(maxsplit=1)[0]
+
+
 @cases
 @given(data=st.data())
 def test_server_reads_what_a_client_writes(case: Case, data: st.DataObject) -> None:

@@ -120,6 +120,7 @@ def test_connection_that_the_originals_disconnected_has_spoilt_is_given_up(moves
 def test_end_without_a_result_is_none_and_without_a_game_gives_the_connection_up() -> None:
     talk = talking(state(1))
     assert heard(talk, End(), End()) == [Over(Result.CUT_OFF, Board(), FIRST), Spent()]
+    assert heard(talk, Disconnected()) == []
 
 
 def test_silence_after_a_start_is_doubted_once() -> None:

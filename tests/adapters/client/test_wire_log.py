@@ -190,6 +190,16 @@ def test_client_that_is_gone_has_what_there_is_handed_in() -> None:
     assert kept.notes == ["hung up", "lost by leaving"]
 
 
+def test_game_without_a_result_is_forgotten_with_its_client() -> None:
+    wire_log, kept = recording()
+    begin(wire_log, "new game")
+    wire_log.note(0.5, ToMove(GAME, 1, Board(), None))  # which says nothing of it
+    wire_log.close(1.0)
+    wire_log.remark(2.0, "nobody is there")
+    wire_log.heard(2.0, "nothing")
+    assert kept.enclosed == []
+
+
 # Several games.
 
 

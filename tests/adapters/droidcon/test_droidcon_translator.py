@@ -130,6 +130,7 @@ NOT_YOUR_TURN, NO_NAME, TABLE_FULL = Objection.NOT_YOUR_TURN, Objection.NO_NAME,
         (WAITING, JOIN, [Error.ALREADY_IN_CHANNEL]),
         (PLAYING, JOIN, [Error.ALREADY_IN_CHANNEL]),
         (Objection.NOT_AVAILABLE, JOIN, [Error.PLAYER_NOT_AVAILABLE]),
+        (Objection.NAME_TAKEN, JOIN, [Error.INVALID_COMMAND]),
         *(
             (standing | more, message, [Error.INVALID_COMMAND])
             for standing in (NOTHING, NOT_ENTERED, NO_NAME, WAITING, PLAYING)
