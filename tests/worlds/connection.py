@@ -175,8 +175,6 @@ class Client:
         """All bytes that it has got."""
         self.texts: list[str] = []
         """What it was told. A test may clear this."""
-        self.packets: list[list[str]] = []
-        """The same, by what arrived at once."""
         self.frames: list[tuple[int, bytes]] = []
         """The first byte and payload of each frame that is no text."""
         self.answers = True
@@ -258,14 +256,11 @@ class Client:
     def _receive(self, data: bytes) -> None:
         self.received += data
         self._rest += data
-        before = len(self.texts)
         if not self._is_open and b"\r\n\r\n" in self._rest:
             head, _, self._rest = self._rest.partition(b"\r\n\r\n")
             self._is_open = head.startswith(b"HTTP/1.1 101 ")
         if self._is_open:
             self._read_lines() if self.framing == "lines" else self._read_frames()
-        if len(self.texts) > before:
-            self.packets.append(self.texts[before:])
         if self.hung_up_at is None and (self.socket.has_ended or self.socket.is_closed):
             self.hung_up_at = trio.current_time()
             if self.answers:
@@ -375,13 +370,15 @@ class World:
         silence: float | None = None,
         passes_on: bool = False,
         turns: Turns | None = None,
+        backlog: int | None = None,
     ) -> None:
         """`keeps_wire` keeps evidence, `passes_on` requests for no websocket, `turns` are installed already.
 
-        A client that may begin TLS may say nothing for `silence` seconds. The others are options; 0 is no
-        limit.
+        A client that may begin TLS may say nothing for `silence` seconds. At most `backlog` bytes wait for
+        all clients. The others are options; 0 is no limit.
         """
         self.turns = turns
+        self.backlogs = Backlogs() if backlog is None else Backlogs(backlog)
         self.results = Results(takes_evidence=keeps_wire)
         self.matchmaker = Matchmaker(random.Random(0))
         self.hub = Hub(Terms(idle=idle), self.matchmaker, self.results)
@@ -398,6 +395,7 @@ class World:
             trusted_proxy=[ip_network(each) for each in trusted_proxy],
             proxy_protocol=proxy_protocol,
         )
+        self._keeps_time = False
         self.is_stopping = False
         """Whether no websocket is opened any more."""
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -419,7 +417,9 @@ class World:
         Behind the preamble `receive` serves it, by default with the toy dialect.
         """
         client = Client(framing, origin)
-        receive = receive or self.stack.receiving(framing, translator or ToyTranslator())
+        if receive is None:
+            receive = self.stack.receiving(framing, translator or ToyTranslator())
+            self._keep_time()
         self.nursery.start_soon(self.stack.serve, client.socket, framing, receive)
         return client
 
@@ -449,6 +449,11 @@ class World:
             player.texts.clear()
         return ann, bob
 
+    def _keep_time(self) -> None:
+        if not self._keeps_time:  # in a world without players it would cost time alone
+            self._keeps_time = True
+            self.nursery.start_soon(keep_time, self.hub)
+
     def tell(self, client: Client, event: Event) -> None:
         """Let the hub tell a client of something."""
         assert client.seat is not None
@@ -466,7 +471,6 @@ async def connections(**options: object) -> AsyncIterator[World]:
     world = World(**options)  # type: ignore[arg-type]
     async with trio.open_nursery() as world.nursery:
         world.stack = Stack(world)
-        world.nursery.start_soon(keep_time, world.hub)
         with world.stack.seeing_turns():
             yield world
         world.nursery.cancel_scope.cancel()
@@ -482,7 +486,6 @@ class Stack:
         self._turns = world.turns or Turns()
         self._world = world
         self._poller = MemoryPoller()
-        self._backlogs = Backlogs()
         self._admission = admission(world.options, world.counts)
         trusted, proxied = world.options.trusted_proxy, world.options.proxy_protocol
         self._preamble = Preamble(
@@ -522,7 +525,7 @@ class Stack:
         await entrance.serve(cast("trio.SocketStream", client))
 
     def _open(self, stream: trio.SocketStream) -> Socket:
-        return Socket(cast("socket.socket", stream), self._poller, self._turns, self._backlogs)
+        return Socket(cast("socket.socket", stream), self._poller, self._turns, self._world.backlogs)
 
     async def _serve(self, translator: ToyTranslator, client: Accepted) -> None:
         if client.target:

@@ -1,6 +1,7 @@
 """The arena dialect as a player hears it: messages in, news out."""
 
 import pytest
+from worlds.events import played
 
 from adapters.arena.client import PATIENCE, ArenaTalk
 from adapters.arena.messages import (
@@ -24,13 +25,6 @@ SAID = Said("{}")
 START = Start(SAID, "ann")
 REQUEST = StateRequest(SAID)
 UNHEARD = "Only start messages allowed in current state"
-
-
-def played(*moves: int) -> Board:
-    board = Board()
-    for column in moves:
-        board = board.drop(column)
-    return board
 
 
 def state(you: int, *moves: int, winner: int | None = None, last_move: int | None = None) -> State:
@@ -66,11 +60,11 @@ def test_first_player_is_asked_at_once() -> None:
     talk = talking()
     assert heard(talk, state(1)) == [Began(FIRST), Asked(Board())]
     assert talk.move(3) == Move(SAID, 3)
-    assert heard(talk, moved(1, 3), moved(1, 3, 2)) == [Asked(played(3, 2))]
+    assert heard(talk, moved(1, 3), moved(1, 3, 2)) == [Asked(played([3, 2]))]
 
 
 def test_second_player_is_asked_after_the_first_move() -> None:
-    assert heard(talking(), state(2), moved(2, 3)) == [Began(SECOND), Asked(played(3))]
+    assert heard(talking(), state(2), moved(2, 3)) == [Began(SECOND), Asked(played([3]))]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +83,7 @@ def test_result_is_that_of_the_player_and_comes_with_the_end(you: int, winner: i
     assert heard(talk, moved(you, 3, winner=winner)) == []
     (over,) = heard(talk, End())
     assert isinstance(over, Over)
-    assert (over.result, over.board, over.side) == (result, played(3), you - 1)
+    assert (over.result, over.board, over.side) == (result, played([3]), you - 1)
 
 
 def test_result_without_four_in_a_row_has_a_reason() -> None:
@@ -108,7 +102,7 @@ def test_every_game_is_asked_for_and_the_sides_do_not_ask_at_the_same_moment() -
 
 def test_opponent_that_left_is_said_to_have_lost_by_nobody() -> None:
     talk = talking(state(1), moved(1, 3))
-    assert heard(talk, Disconnected()) == [Over(Result.LEFT, played(3), FIRST, "disconnected")]
+    assert heard(talk, Disconnected()) == [Over(Result.LEFT, played([3]), FIRST, "disconnected")]
     assert talk.again()[1] == [START]
     assert heard(talk, state(2)) == [Began(SECOND)]
 
@@ -118,17 +112,15 @@ def test_connection_that_the_originals_disconnected_has_spoilt_is_given_up(moves
     """The original says how the game stands, then that it is over, and then takes every second message."""
     talk = talking(state(1), *([moved(1, *moves)] if moves else []))
     assert heard(talk, state(1, *moves), Disconnected())[-2:] == [
-        Over(Result.LEFT, played(*moves), FIRST, "disconnected"),
+        Over(Result.LEFT, played(moves), FIRST, "disconnected"),
         Spent(),
     ]
 
 
-def test_end_without_a_game_gives_the_connection_up() -> None:
-    assert heard(talking(state(1), Disconnected()), End()) == [Spent()]
-
-
-def test_end_without_a_result_is_none() -> None:
-    assert heard(talking(state(1)), End()) == [Over(Result.CUT_OFF, Board(), FIRST)]
+def test_end_without_a_result_is_none_and_without_a_game_gives_the_connection_up() -> None:
+    talk = talking(state(1))
+    assert heard(talk, End(), End()) == [Over(Result.CUT_OFF, Board(), FIRST), Spent()]
+    assert heard(talk, Disconnected()) == []
 
 
 def test_silence_after_a_start_is_doubted_once() -> None:
@@ -137,9 +129,6 @@ def test_silence_after_a_start_is_doubted_once() -> None:
     assert talk.doubt() == []
     assert heard(talk, ignored("Waiting for match")) == []
     assert talk.doubt() == []
-
-
-def test_silence_in_a_game_is_no_matter() -> None:
     assert talking(state(2)).doubt() == []
 
 
@@ -179,17 +168,12 @@ def test_start_that_is_ignored_is_a_refusal(reason: str) -> None:
     assert refused.value.passes is (reason == "Table is full")
 
 
-def test_move_that_is_ignored_is_thought_over_again() -> None:
-    talk = talking(state(1))
-    talk.move(3)
-    assert heard(talk, ignored(UNHEARD)) == [REQUEST]
-    assert heard(talk, state(1)) == [Asked(Board())]
-
-
-def test_board_that_was_answered_is_not_asked_for_again() -> None:
+def test_move_is_asked_for_once_unless_it_is_ignored() -> None:
     talk = talking(state(1))
     talk.move(3)
     assert heard(talk, state(1)) == []
+    assert heard(talk, ignored(UNHEARD)) == [REQUEST]
+    assert heard(talk, state(1)) == [Asked(Board())]
 
 
 def test_server_that_ignores_everything_is_given_up() -> None:

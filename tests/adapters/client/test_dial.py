@@ -32,26 +32,16 @@ def dialogue() -> tuple[MemoryClient, Client[str, str]]:
     return server, Client(TcpLine(socket_of(server)), ToyCodec())
 
 
-async def test_messages_of_one_packet_are_received_one_by_one() -> None:
+async def test_messages_of_one_packet_are_received_and_sent_together() -> None:
     server, client = dialogue()
-    await server.send_all(b"a\nb\n")
-    await server.send_all(b"c\n")
+    await server.send_all(b"a\nwhat!\nb\n")
     await server.send_eof()
-    assert [await client.receive() for _ in range(3)] == ["a", "b", "c"]
-    with pytest.raises(PeerGone):
-        await client.receive()
-
-
-async def test_what_is_no_message_raises_and_the_next_one_is_received() -> None:
-    server, client = dialogue()
-    await server.send_all(b"what!\na\n")
+    assert await client.receive() == "a"
     with pytest.raises(WireError):
         await client.receive()
-    assert await client.receive() == "a"
-
-
-async def test_messages_are_sent_in_one_packet() -> None:
-    server, client = dialogue()
+    assert await client.receive() == "b"
+    with pytest.raises(PeerGone):
+        await client.receive()
     await client.send("a", "b")
     assert await server.receive_some() == b"a\nb\n"
 
@@ -82,15 +72,20 @@ async def test_nobody_there_is_an_oserror(deaf_port: int) -> None:
             pass
 
 
-async def test_host_that_never_answers_is_an_os_error(
-    monkeypatch: pytest.MonkeyPatch, autojump_clock: trio.testing.MockClock
-) -> None:
-    async def wait(_host: str, _port: int) -> trio.SocketStream:
+class NeverResolves(trio.abc.HostnameResolver):
+    """Knows no host, and never says so."""
+
+    async def getaddrinfo(self, *_: object) -> list[object]:  # type: ignore[override]
         await trio.sleep_forever()
         raise AssertionError
 
-    monkeypatch.setattr(trio, "open_tcp_stream", wait)
-    for dialling in (open_lines("10.255.255.1", 1), open_websocket("ws://10.255.255.1:1")):
+    async def getnameinfo(self, *_: object) -> tuple[str, str]:
+        raise AssertionError
+
+
+async def test_host_that_never_answers_is_an_os_error(autojump_clock: trio.testing.MockClock) -> None:
+    trio.socket.set_custom_hostname_resolver(NeverResolves())
+    for dialling in (open_lines("c4.example", 1), open_websocket("ws://c4.example:1")):
         with pytest.raises(OSError, match="timed out"):
             async with dialling:
                 pass
@@ -135,17 +130,9 @@ async def test_server_that_hangs_up_gives_nothing_more() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [
-        b"",
-        b"SUCCESS\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-        b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno",
-    ],
+    "answer", [b"", b"SUCCESS\n", b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"]
 )
-async def test_server_that_speaks_no_websocket_is_a_peer_gone(
-    answer: bytes,
-) -> None:
+async def test_server_that_speaks_no_websocket_is_a_peer_gone(answer: bytes) -> None:
     async def mumble(stream: trio.SocketStream) -> None:
         await stream.receive_some()
         await stream.send_all(answer)
@@ -181,7 +168,7 @@ async def test_server_that_says_nothing_is_none(autojump_clock: trio.testing.Moc
                 pass
 
 
-@pytest.mark.parametrize("error", [PeerGone, WireError, ZeroDivisionError])
+@pytest.mark.parametrize("error", [PeerGone, ZeroDivisionError])
 async def test_what_goes_wrong_with_an_open_websocket_comes_out_as_it_is(error: type[Exception]) -> None:
     async def wait(websocket: WebSocketConnection, _: str) -> None:
         await websocket.get_message()
@@ -190,16 +177,3 @@ async def test_what_goes_wrong_with_an_open_websocket_comes_out_as_it_is(error: 
         with pytest.raises(error):
             async with open_websocket(f"ws://127.0.0.1:{port}"):
                 raise error
-
-
-async def test_several_clients_are_open_at_once() -> None:
-    async def echo(websocket: WebSocketConnection, _: str) -> None:
-        while True:
-            await websocket.send_message(await websocket.get_message())
-
-    async with serving_websockets(echo) as port:
-        url = f"ws://127.0.0.1:{port}"
-        async with open_websocket(url) as one, open_websocket(url) as two:
-            await one.send(["one"])
-            await two.send(["two"])
-            assert (await one.receive(), await two.receive()) == (["one"], ["two"])

@@ -52,8 +52,9 @@ def fed(framing: Framing, pieces: Iterable[bytes]) -> Outcome:
 def outcome(make: Callable[[], Framing], data: bytes, tail: bytes) -> Outcome:
     """Return what comes of `data`, however it is cut; and see that `tail` behind it is the text "tail"."""
     whole = fed(make(), [data])
-    assert fed(make(), [bytes([byte]) for byte in data]) == whole, "byte by byte"
     size = len(data)
+    few = 1 if size < 1000 else 61
+    assert fed(make(), [data[at : at + few] for at in range(0, size, few)]) == whole, "byte by byte"
     cuts = range(size) if size < 500 else (1, 2, 5, 8, 10, 13, 14, 15, size // 2, size - 1)
     for cut in cuts:
         assert fed(make(), [data[:cut], data[cut:]]) == whole, f"cut at {cut}"
@@ -105,11 +106,6 @@ def test_lone_cr_ends_a_line_at_once_and_what_belongs_to_it_may_come_later() -> 
         ]
 
 
-def test_many_lines_in_one_packet_come_in_order() -> None:
-    numbers = [str(number) for number in range(1000)]
-    assert lines_of("".join(f"{number}\n" for number in numbers).encode()) == numbers
-
-
 @pytest.mark.parametrize(
     ("data", "last"), [(b"PUT 1\nPUT 2", ["PUT 2"]), (b"PUT 1\n", []), (b"PUT 1\r", []), (b"", [])]
 )
@@ -139,29 +135,19 @@ def test_line_may_have_4096_bytes_whatever_ends_it(character: str, end: bytes) -
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n", b"\nPUT 1\n"])
-def test_longer_line_is_a_flood(end: bytes) -> None:
+def test_longer_line_is_a_flood_behind_the_lines_before_it(end: bytes) -> None:
     assert outcome(Lines, b"x" * 4097 + end, b"") == Outcome(is_flooded=True)
-
-
-def test_lines_before_a_flood_are_read_and_none_behind_it() -> None:
-    for data in (b"PUT 1\nPUT 2\n123456", b"PUT 1\nPUT 2\n123456\nPUT 3\n"):
-        assert outcome(lambda: Lines(limit=5), data, b"\ntail\n") == Outcome(
-            ["PUT 1", "PUT 2"], is_flooded=True
-        )
-        lines = Lines(limit=5)
-        lines.feed(data)
-        assert lines.end() == []
+    short = b"PUT 1\nPUT 2\n123456" + end
+    assert outcome(lambda: Lines(limit=5), short, b"\ntail\n") == Outcome(["PUT 1", "PUT 2"], is_flooded=True)
+    lines = Lines(limit=5)
+    lines.feed(short)
+    assert lines.end() == []
 
 
 @pytest.mark.parametrize("line", [b"\xc3", b"PUT \x80", b"\xed\xa0\x80", b"\xfe", b"\xf8\x88\x80\x80\x80"])
 def test_bytes_that_are_no_utf8_stand_in_a_line_as_surrogates(line: bytes) -> None:
     (text,) = lines_of(line + b"\n")
     assert text.encode("utf-8", "surrogateescape") == line
-
-
-@given(st.binary(max_size=60).filter(lambda line: not {*line} & {*b"\r\n"}))
-def test_any_line_becomes_text_that_can_be_written_down(line: bytes) -> None:
-    assert b"\xff" not in to_text(line).encode("utf-8", "surrogateescape")
 
 
 @pytest.mark.parametrize(
@@ -262,24 +248,16 @@ Cases = dict[str, tuple[bytes, Outcome]]
 ECHO: Cases = {
     f"{number} {size} bytes": (frame(opcode, "*" * size), goes_on("*" * size))
     for number, opcode in (("1.1", TEXT), ("1.2", BINARY))
-    for size in (0, 125, 126, 127, 128, 65_535, 65_536)
+    for size in (0, 125, 126, 65_535, 65_536)
 }
 
-_NO_TEXT = b"\x00\xff\xfe\xfd\xfc\xfb\x00\xff"
 PINGS: Cases = {
     "2.1 empty": (frame(PING), goes_on(pongs=[b""])),
-    "2.2 text": (frame(PING, "Hello"), goes_on(pongs=[b"Hello"])),
-    "2.3 binary": (frame(PING, _NO_TEXT), goes_on(pongs=[_NO_TEXT])),
+    "2.3 binary": (frame(PING, b"\x00\xff\xfe"), goes_on(pongs=[b"\x00\xff\xfe"])),
     "2.4 125 bytes": (frame(PING, b"\xfe" * 125), goes_on(pongs=[b"\xfe" * 125])),
     "2.5 126 bytes": (frame(PING, b"\xfe" * 126), breaks()),
     "2.5 header of 65,536 bytes": (head(PING, 65_536), breaks()),
-    "2.7 unsolicited pong": (frame(PONG), goes_on()),
-    "2.8 unsolicited pong with a payload": (frame(PONG, "Hello"), goes_on()),
-    "2.9 pong, then ping": (frame(PONG, "a") + frame(PING, "b"), goes_on(pongs=[b"b"])),
-    "2.10 many": (
-        b"".join(frame(PING, str(number)) for number in range(100)),
-        goes_on(pongs=[str(number).encode() for number in range(100)]),
-    ),
+    "2.9 pongs, then ping": (frame(PONG) + frame(PONG, "a") + frame(PING, "b"), goes_on(pongs=[b"b"])),
     "2.12 pings and texts in turn": (
         (frame(PING, "p") + frame(TEXT, "t")) * 20,
         goes_on(*["t"] * 20, pongs=[b"p"] * 20),
@@ -291,7 +269,7 @@ RESERVED: Cases = {
         frame(TEXT, "Hello") + frame(opcode, b"", reserved=bits) + frame(PING),
         breaks("Hello"),
     )
-    for bits in range(1, 8)
+    for bits in (1, 2, 4, 7)
     for opcode in (CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG)
 }
 
@@ -300,29 +278,24 @@ OPCODES: Cases = {
         frame(TEXT, "Hello") + frame(PING, "a") + frame(opcode, payload) + frame(PING, "b"),
         breaks("Hello", pongs=[b"a"]),
     )
-    for opcode in (3, 4, 5, 6, 7, 11, 12, 13, 14, 15)
+    for opcode in (3, 7, 11, 15)
     for payload in ("", "x")
 }
 
 FRAGMENTS: Cases = {
     "5.1 ping in fragments": (fragments(PING, "a", "b"), breaks()),
-    "5.2 pong in fragments": (fragments(PONG, "a", "b"), breaks()),
     "5.x close in fragments": (fragments(CLOSE, closing(1000), "b"), breaks()),
     "5.3 text in two": (fragments(TEXT, "a", "b"), goes_on("ab")),
     "5.3 binary in two": (fragments(BINARY, b"a\xff", b"b"), goes_on("a\udcffb")),
     "5.6 ping inside": (fragments(TEXT, "a", "b", between=frame(PING, "p")), goes_on("ab", pongs=[b"p"])),
     "5.6 pong inside": (fragments(TEXT, "a", "b", between=frame(PONG, "p")), goes_on("ab")),
     "5.9 continuation of nothing": (frame(CONTINUATION, "a") + frame(TEXT, "b"), breaks()),
-    "5.12 begun continuation of nothing": (
-        frame(CONTINUATION, "a", finished=BEGUN) + frame(TEXT, "b"),
-        breaks(),
-    ),
+    "5.12 begun one": (frame(CONTINUATION, "a", finished=BEGUN) + frame(TEXT, "b"), breaks()),
     "5.15 continuation behind a message": (
         fragments(TEXT, "a", "b") + frame(CONTINUATION, "c", finished=BEGUN) + frame(TEXT, "d"),
         breaks("ab"),
     ),
     "5.18 text inside a text": (frame(TEXT, "a", finished=BEGUN) + frame(TEXT, "b"), breaks()),
-    "5.18 binary inside a text": (frame(TEXT, "a", finished=BEGUN) + frame(BINARY, "b"), breaks()),
     "5.18 text inside a binary": (frame(BINARY, "a", finished=BEGUN) + frame(TEXT, "b"), breaks()),
     "5.19 text in five with pings inside": (
         fragments(TEXT, "a", "b", "c", "d", "e", between=frame(PING, "p") + frame(PING, "q")),
@@ -333,33 +306,19 @@ FRAGMENTS: Cases = {
         goes_on("ab", "c", "de"),
     ),
     "6.1.2 empty fragments": (fragments(TEXT, "", "", ""), goes_on("")),
-    "6.1.3 empty first and last fragment": (fragments(TEXT, "", "a", ""), goes_on("a")),
 }
 
 VALID = [
-    "Hello-µ@ßöäüàá-UTF-8!!",
-    "κόσμε",
-    *("\0", "\x7f", "\x80", "\u07ff", "\u0800", "\uffff", "\U00010000", "\U0010ffff"),
-    *("\ud7ff", "\ue000", "\ufffd", "\ufffe", "\ufdd0", "\U0001fffe"),
-    "\U0010ffff" * 30,
+    *("Hello-µ@ßöäüàá-UTF-8!!", "κόσμε", "\0", "\x7f", "\x80", "\u07ff", "\u0800", "\ud7ff", "\ue000"),
+    *("\ufffd", "\ufffe", "\uffff", "\U00010000", "\U0010ffff" * 30),
 ]
 """6.2, 6.5, 6.7, 6.9, 6.11, 6.22, 6.23."""
 INVALID = [
-    *(b"\xf8\x88", b"\xfc\x84", b"\xf7\xbf"),  # 6.8, 6.10: of more than four bytes, beyond U+10FFFF
-    *(b"\xf4\x90", b"\xf5"),  # 6.11: just beyond U+10FFFF
-    *(b"\x80", b"\xbf", b"\x80\xbf\x80"),  # 6.12: continuation bytes
-    *(b"\xc3 ", b"\xe2\x82 ", b"\xf0\x9f\x98 "),  # 6.13, 6.14: a code point that is broken off
-    *(b"\xfe", b"\xff", b"\xfe\xfe\xff\xff"),  # 6.16: bytes that are nowhere
-    *(
-        b"\xc0\xaf",
-        b"\xe0\x80",
-        b"\xf0\x80",
-        b"\xc1\xbf",
-        b"\xe0\x9f",
-        b"\xf0\x8f",
-        b"\xc0\x80",
-    ),  # 6.17 - 6.19
-    *(b"\xed\xa0\x80", b"\xed\xaf\xbf", b"\xed\xb0\x80", b"\xed\xbf\xbf"),  # 6.20, 6.21: surrogates
+    *(b"\xf8\x88", b"\xf4\x90", b"\xf5"),  # 6.8, 6.10, 6.11: of more than four bytes, beyond U+10FFFF
+    *(b"\x80", b"\xbf", b"\xc3 ", b"\xf0\x9f\x98 "),  # 6.12 - 6.14: continuation bytes, and none
+    *(b"\xfe", b"\xff"),  # 6.16: bytes that are nowhere
+    *(b"\xc0\xaf", b"\xe0\x80", b"\xf0\x8f"),  # 6.17 - 6.19: longer than needed
+    *(b"\xed\xa0\x80", b"\xed\xbf\xbf"),  # 6.20, 6.21: surrogates
 ]
 """What no text has, whatever follows."""
 UNFINISHED = [b"\xce", b"\xe1\xbd", b"\xf0\x9f", b"\xf0\x9f\x98", "κ".encode() + b"\xcf"]
@@ -402,8 +361,6 @@ NO_CODES = (0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535
 _BYE = closing(1000)
 CLOSES: Cases = {
     "7.1.1 behind a text": (frame(TEXT, "a") + frame(CLOSE, _BYE), hangs_up("a", echo=_BYE)),
-    "7.1.2 twice": (frame(CLOSE, _BYE) * 2, hangs_up(echo=_BYE)),
-    "7.1.3 ping behind it": (frame(CLOSE, _BYE) + frame(PING), hangs_up(echo=_BYE)),
     "7.1.4 text behind it": (frame(CLOSE, _BYE) + frame(TEXT, "a"), hangs_up(echo=_BYE)),
     "7.1.4 nonsense behind it": (frame(CLOSE, _BYE) + b"\xff" * 10, hangs_up(echo=_BYE)),
     "7.1.5 inside a message": (fragments(TEXT, "a", "b", between=frame(CLOSE, _BYE)), hangs_up(echo=_BYE)),
@@ -416,7 +373,6 @@ CLOSES: Cases = {
     "7.5.1 reason that is no UTF-8": (frame(CLOSE, closing(1000, b"a\xed\xa0")), breaks(code=1007)),
     **{f"7.7 code {code}": (frame(CLOSE, closing(code)), hangs_up(echo=closing(code))) for code in CODES},
     **{f"7.9 code {code}": (frame(CLOSE, closing(code)), breaks()) for code in NO_CODES},
-    **{f"7.9 code {code} and reason": (frame(CLOSE, closing(code, "a")), breaks()) for code in NO_CODES},
 }
 
 _MOST = "*" * 65_536
@@ -426,19 +382,15 @@ LIMITS: Cases = {
     "longer in fragments": (fragments(TEXT, _MOST, "", "*"), breaks(code=1009)),
     "longest in fragments": (fragments(TEXT, _MOST[1:], "", "*", between=frame(PONG)), goes_on(_MOST)),
     "longest ones one after the other": (frame(TEXT, _MOST) + frame(BINARY, _MOST), goes_on(_MOST, _MOST)),
-    "1,024 frames": (fragments(TEXT, *["a"] * 1024), goes_on("a" * 1024)),
     "1,024 frames with pings between": (
         fragments(TEXT, *["a"] * 1024, between=frame(PING)),
         goes_on("a" * 1024, pongs=[b""] * 1023),
     ),
     "1,024 frames twice": (fragments(TEXT, *["a"] * 1024) * 2, goes_on("a" * 1024, "a" * 1024)),
-    "1,025 frames": (fragments(TEXT, *["a"] * 1025), breaks(code=1009)),
     "1,025 empty frames": (fragments(BINARY, *[b""] * 1025), breaks(code=1009)),
     "65,537 bytes of 2**63 - 1": (head(BINARY, 2**63 - 1) + b"*" * 65_537, breaks(code=1009)),
     "2**63 bytes": (head(BINARY, 2**63), breaks()),
-    "2**64 - 1 bytes": (head(BINARY, 2**64 - 1), breaks()),
     "125 bytes with a field of 2": (b"\x81\xfe\x00\x7d" + _MASK, breaks()),
-    "no bytes with a field of 2": (b"\x81\xfe\x00\x00" + _MASK, breaks()),
     "125 bytes with a field of 8": (b"\x81\xff" + (125).to_bytes(8, "big") + _MASK, breaks()),
     "65,535 bytes with a field of 8": (b"\x81\xff" + (65_535).to_bytes(8, "big") + _MASK, breaks()),
     **{
@@ -447,7 +399,6 @@ LIMITS: Cases = {
         for payload in (b"", _BYE)
     },
     "unmasked behind a text": (frame(TEXT, "a") + server_frame(TEXT, b"b"), breaks("a")),
-    "unmasked, longer": (text_frame("*" * 200), breaks()),
     "a request by HTTP": (b"GET / HTTP/1.1\r\n\r\n", breaks()),
 }
 
@@ -456,48 +407,9 @@ def table(cases: Cases) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("data", "expected"), cases.values(), ids=cases.keys())
 
 
-def websocket(data: bytes) -> Outcome:
-    return outcome(WebSocket, data, frame(TEXT, "tail"))
-
-
-@table(ECHO)
-def test_message_of_any_size_is_a_text(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(PINGS)
-def test_ping_is_answered_by_its_payload_and_a_pong_by_nothing(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(RESERVED)
-def test_reserved_bits_are_an_error(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(OPCODES)
-def test_opcodes_that_mean_nothing_are_an_error(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(FRAGMENTS)
-def test_message_may_come_in_fragments_and_nothing_else_may(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(UTF8)
-def test_text_is_utf8_or_an_error_at_once(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(CLOSES)
-def test_close_frame_ends_all_and_is_answered_by_the_same(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
-
-
-@table(LIMITS)
-def test_what_no_client_needs_is_refused_before_it_costs_much(data: bytes, expected: Outcome) -> None:
-    assert websocket(data) == expected
+@table(ECHO | PINGS | RESERVED | OPCODES | FRAGMENTS | UTF8 | CLOSES | LIMITS)
+def test_frames_are_texts_or_answered_or_an_end(data: bytes, expected: Outcome) -> None:
+    assert outcome(WebSocket, data, frame(TEXT, "tail")) == expected
 
 
 def test_stream_that_ends_leaves_no_text_and_nobody_to_say_good_bye_to() -> None:
@@ -526,17 +438,6 @@ def test_every_call_ends_soon_and_the_next_one_goes_on_with_what_has_come() -> N
     assert framing.feed(frame(TEXT, "x")) == ["x"]
 
 
-def test_bytes_that_come_while_others_are_not_digested_are_behind_them() -> None:
-    texts = [str(number) for number in range(200)]
-    framing, found = WebSocket(), list[str]()
-    for start in range(0, 200, 50):
-        found += framing.feed(b"".join(frame(BINARY, text) for text in texts[start : start + 50]))
-    assert framing.has_more
-    while framing.has_more:
-        found += framing.feed()
-    assert found == texts
-
-
 @pytest.mark.parametrize("begin", [b"", frame(TEXT, "a"), frame(BINARY)], ids=["pings", "text", "binary"])
 def test_pings_without_end_are_answered_a_few_in_each_call(begin: bytes) -> None:
     framing, data = WebSocket(), begin + frame(PING) * 1000
@@ -552,13 +453,13 @@ def test_pings_without_end_are_answered_a_few_in_each_call(begin: bytes) -> None
 @pytest.mark.parametrize("opcode", [TEXT, BINARY])
 def test_unfinished_message_takes_little_more_memory_than_its_bytes_however_it_came(opcode: int) -> None:
     framing = WebSocket()
-    tracemalloc.start()
     framing.feed(head(opcode, 65_536))
-    for _ in range(16_000):
+    tracemalloc.start()
+    for _ in range(4000):
         framing.feed(bytes(2))
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert used < 200_000
+    assert used < 40_000
 
 
 @pytest.mark.parametrize("more", [frame(CLOSE, _BYE), server_frame(TEXT)], ids=["close", "error"])
@@ -599,8 +500,9 @@ def test_texts_are_sent_a_frame_each_and_a_ping_is_empty() -> None:
 # Held against the library.
 
 
-@given(st.one_of(st.text(), st.sampled_from([125, 126, 65_535, 65_536]).map(lambda size: "x" * size)))
-def test_frame_of_a_text_is_what_the_library_would_send(text: str) -> None:
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])
+def test_frame_of_a_text_is_what_the_library_would_send(size: int) -> None:
+    text = "x" * size
     assert text_frame(text) == Connection(ConnectionType.SERVER).send(TextMessage(data=text))
 
 
@@ -653,11 +555,3 @@ def test_limit_of_a_text_is_in_characters() -> None:
     framing = WebSocket()
     assert framing.feed(frame(TEXT, "é" * 65_537)) == []
     assert framing.ended == "sent a message that is too long (1009)"
-
-
-def test_line_that_is_too_long_behind_others_is_told_of_without_more_bytes() -> None:
-    lines = Lines()
-    assert lines.feed(b"NAME ann\n" + b"x" * 5000) == ["NAME ann"]
-    assert lines.has_more
-    with pytest.raises(Flooded):
-        lines.feed()

@@ -109,9 +109,6 @@ async def test_unreadable_text_comes_back_without_a_token(accounts: Accounts) ->
     assert [*checked.observe(Refused(WRONG), "name ann secret")] == ["name ann ..."]
     assert [*checked.observe(Refused(WRONG), f"nmae ann {TOKEN}!")] == ["nmae ann ...!"]
     assert checked.hide("name ann") == "name ann"
-
-
-async def test_short_words_are_no_tokens() -> None:
     assert without_tokens(AFTER_NAME, "put 3 of 1234567890") == "put 3 of 1234567890"
 
 
@@ -132,17 +129,12 @@ async def test_token_in_a_header_goes_before_one_in_the_url(
     assert command == (Introduce("ann") if proven else Denied(WRONG, 0.25, 3))
 
 
-async def test_token_in_a_header_is_warned_of_by_nothing(
-    accounts: Accounts, caplog: pytest.LogCaptureFixture
-) -> None:
-    check(accounts, TOKEN, "/?token=other")
-    assert caplog.records == []
-
-
 async def test_token_in_a_url_is_warned_of_without_being_shown_or_flooding_the_log(
     accounts: Accounts, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
+    check(accounts, TOKEN, "/?token=other")
+    assert caplog.records == []
     for _ in range(100):
         check(accounts, target=f"/?table=x&token={TOKEN}")
     (record,) = caplog.records

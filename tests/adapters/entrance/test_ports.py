@@ -83,20 +83,15 @@ async def test_this_process_accepts_for_the_page_where_its_clients_may_use_tls(
         assert not ports.for_web
 
 
-async def test_port_is_that_of_the_first_of_its_listeners() -> None:
-    async with opened(*ONE, "--host", "127.0.0.2") as ports:
-        first, second = ports.shared
-        assert port_of(ports.shared) == first.socket.getsockname()[1]
-        assert port_of([second]) == second.socket.getsockname()[1]
-        assert port_of([]) is None
-        assert ports.hosts == ["127.0.0.1", "127.0.0.2"]
-
-
 async def test_browsers_find_the_page_at_its_own_port_or_else_at_the_one() -> None:
     async with opened(*OWN, *ONE[:2]) as ports:
         assert ports.page_port == port_of(ports.page) != port_of(ports.shared)
-    async with opened(*ONE) as ports:
-        assert ports.page_port == port_of(ports.shared)
+    async with opened(*ONE, "--host", "127.0.0.2") as ports:
+        first, second = (each.socket.getsockname()[1] for each in ports.shared)
+        assert ports.page_port == port_of(ports.shared) == first
+        assert port_of(ports.shared[1:]) == second
+        assert port_of([]) is None
+        assert ports.hosts == ["127.0.0.1", "127.0.0.2"]
 
 
 async def test_each_dialect_is_at_a_path_of_the_one_port_and_lines_at_none() -> None:
@@ -133,13 +128,18 @@ async def test_ports_that_are_open_are_closed_where_a_later_one_is_refused(refus
     gc.collect()  # a socket that nobody closed is a ResourceWarning here
 
 
-async def test_port_with_the_page_stays_open_while_the_last_games_are_finished() -> None:
-    async def stays(*arguments: str) -> dict[str, bool]:
-        async with opened(*arguments) as ports:
-            return {each.name: each.stays for each in listening(ports)}
-
-    assert await stays(*ONE, *OWN[:2], "--proxy-protocol") == {"port": True, "page": True}
-    assert await stays(*ONE, "--no-web") == {"port": False}
+async def test_port_with_the_page_stays_open_while_the_last_games_are_finished_and_pauses_are_counted() -> (
+    None
+):
+    limits = Admission(ConnectionCounts(), Counter())
+    async with opened(*ONE, *OWN[:2], "--proxy-protocol") as ports:
+        found = listening(ports, limits)
+        assert {each.name: each.stays for each in found} == {"port": True, "page": True}
+        for each in found:
+            each.paused()
+    assert limits.counts == {("limit_system", "port"): 1, ("limit_system", "page"): 1}
+    async with opened(*ONE, "--no-web") as ports:
+        assert {each.name: each.stays for each in listening(ports)} == {"port": False}
 
 
 @certificates.needs_openssl
@@ -174,11 +174,3 @@ async def test_with_tls_only_all_ports_demand_it_and_the_page_says_so(
             )
             await client.send_all(b"GET / HTTP/1.1\r\n")
             assert (b"strict-transport-security" in await everything(client)) == bool(only)
-
-
-async def test_pauses_of_accepting_are_counted() -> None:
-    limits = Admission(ConnectionCounts(), Counter())
-    async with opened(*ONE, *OWN[:2], "--proxy-protocol") as ports:
-        for each in listening(ports, limits):
-            each.paused()
-    assert limits.counts == {("limit_system", "port"): 1, ("limit_system", "page"): 1}

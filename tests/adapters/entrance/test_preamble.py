@@ -4,15 +4,15 @@ import logging
 import ssl
 import threading
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import certificates
 import pytest
 import trio
 import trio.testing
 from tcp_port import TcpPort, until
-from worlds.connection import GET, HANDSHAKE, HERE, Client, World, answered, connections
+from worlds.connection import GET, HERE, Client, World, answered, connections
 
 from adapters.entrance.admission import Admitted
 from adapters.entrance.preamble import Preamble
@@ -48,13 +48,10 @@ async def sends(world: World, data: bytes, size: int = 1 << 20) -> Client:
     ("header", "origin"),
     [
         (HEADER, "203.0.113.7"),
-        (b"PROXY TCP6 2001:db8::7 2001:db8::1 12345 443\r\n", "2001:db8::/64"),
         (b"PROXY UNKNOWN\r\n", HERE),  # the proxy speaks for itself
-        (b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", HERE),
-        (b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xcb\0\x71\x07\xc0\0\2\7\0\1\0\2", "203.0.113.7"),
     ],
 )
-@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("size", [1, 1000])
 async def test_header_of_a_proxy_says_where_the_client_is(header: bytes, origin: str, size: int) -> None:
     async with connections(proxy_protocol=True) as world:
         client = await sends(world, header + b"x\n", size)
@@ -63,10 +60,7 @@ async def test_header_of_a_proxy_says_where_the_client_is(header: bytes, origin:
         assert not world.counts
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"NAME ann\n", GET, HELLO, b"PROXY TCP4 x\r\n", b"PROXY " + b"x" * 8192, b"PRO", b""],
-)
+@pytest.mark.parametrize("data", [b"NAME ann\n", b"PRO", b""])
 async def test_client_without_the_header_is_hung_up_on_and_that_is_counted_and_logged_once_a_minute(
     data: bytes, caplog: pytest.LogCaptureFixture, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -79,10 +73,8 @@ async def test_client_without_the_header_is_hung_up_on_and_that_is_counted_and_l
             assert client.is_hung_up_on
             assert client.received == b""
         assert world.counts == {("entry_refused", "no_proxy_header"): 3}
-    records = [each for each in caplog.records if each.levelno >= logging.WARNING]
-    assert len(records) == 2
-    assert "a connection from 192.0.2.1 was refused: " in records[0].getMessage()
-    assert "PROXY header" in records[0].getMessage()
+    first, _ = [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING]
+    assert first.startswith("a connection from 192.0.2.1 was refused: ")
 
 
 @pytest.mark.parametrize("begun", [b"", HEADER[:-1]])
@@ -102,20 +94,19 @@ async def test_header_of_a_proxy_is_a_line_like_others_where_nobody_asked_for_it
     async with connections() as world:
         client = await sends(world, HEADER)
         assert answered(client.texts) == [HEADER.decode().rstrip()]
-        assert [seat.origin for seat in world.hub.seats()] == [HERE]
 
 
 # TLS, and what comes instead of it.
 
 
-def test_connections_are_served_as_they_come_unless_tls_or_a_header_may_be_first() -> None:
-    assert Preamble(None, Counter()).is_plain
-    assert not Preamble(None, Counter(), proxied=True).is_plain
-
-
 @certificates.needs_openssl
 async def test_client_without_tls_is_served_as_ever(certificate: Certificate) -> None:
-    assert not Preamble(certificate, Counter()).is_plain
+    preambles = [
+        Preamble(None, Counter()),
+        Preamble(certificate, Counter()),
+        Preamble(None, Counter(), proxied=True),
+    ]
+    assert [each.is_plain for each in preambles] == [True, False, False]
     async with connections(certificate=certificate) as world:
         client = await sends(world, b"x\n", 1)
         assert answered(client.texts) == ["x"]
@@ -128,13 +119,13 @@ async def test_client_may_say_nothing_as_long_as_its_port_allows(
     silence: float | None, certificate: Certificate, autojump_clock: trio.testing.MockClock
 ) -> None:
     async with connections(certificate=certificate, silence=silence) as world:
-        mute, late = world.dial("lines"), world.dial("lines")
+        mute, late = world.dial("lines", receive=echo), world.dial("lines", receive=echo)
         await trio.sleep((silence or 300) - 1)
         assert not mute.is_hung_up_on
         late.send(b"x\n")
         await trio.sleep(2)
         assert mute.is_hung_up_on
-        assert (mute.received, answered(late.texts)) == (b"", ["x"])
+        assert (mute.received, late.received) == (b"", b"192.0.2.1 plain:x\n")
         assert not world.counts
 
 
@@ -143,9 +134,7 @@ async def test_client_may_say_nothing_as_long_as_its_port_allows(
     ("data", "answer"),
     [
         (b"NAME ann\n", b"Error TLS_REQUIRED\n"),
-        (GET, b"HTTP/1.1 426 Upgrade Required\r\n"),
-        (HANDSHAKE, b"HTTP/1.1 426 Upgrade Required\r\n"),
-        (b"G", b"HTTP/1.1 426 Upgrade Required\r\n"),
+        *((data, b"HTTP/1.1 426 Upgrade Required\r\n") for data in (GET, b"G")),
     ],
 )
 async def test_where_tls_is_demanded_others_hear_so(
@@ -174,27 +163,21 @@ async def test_handshake_may_take_a_minute(
 
 
 @certificates.needs_openssl
+@pytest.mark.parametrize("begun", [b"", HEADER[:9], HEADER, HEADER + HELLO])
+@pytest.mark.parametrize("how", [Client.resets, Client.hangs_up])
 async def test_client_that_vanishes_before_its_first_word_is_never_our_bug(
-    certificate: Certificate, caplog: pytest.LogCaptureFixture
+    begun: bytes, how: Callable[[Client], None], certificate: Certificate, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with connections(certificate=certificate, proxy_protocol=True) as world:
-        for begun in (b"", HEADER[:9], HEADER, HEADER + HELLO):
-            for how in (Client.resets, Client.hangs_up):
-                client = await sends(world, begun)
-                how(client)
-                await world.quiet()
-                assert client.socket.is_closed
+        client = await sends(world, begun)
+        how(client)
+        await world.quiet()
+        assert client.socket.is_closed
     assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
 
 
 @certificates.needs_openssl
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"\x16\x03\x01\xff\xffhello",  # a record that can be none
-        b"\x16\x03\x01\x00\x05hello",
-    ],
-)
+@pytest.mark.parametrize("data", [b"\x16\x03\x01\xff\xffhello", b"\x16\x03\x01\x00\x05hello"])
 async def test_broken_handshake_is_answered_with_an_alert(
     data: bytes, certificate: Certificate, port: TcpPort
 ) -> None:
@@ -288,23 +271,3 @@ async def test_handshake_does_not_wait_for_another_one_to_be_computed(
             nursery.start_soon(client.send_all, b"x")
     for client in clients:
         assert await until(client, b"x") == b"127.0.0.1 secure:x"
-
-
-@certificates.needs_openssl
-async def test_connection_keeps_its_certificate_when_another_one_is_read(
-    tmp_path: Path, port: TcpPort
-) -> None:
-    old, new = certificates.make(tmp_path), certificates.make(tmp_path, "new")
-    certificate = Certificate(old.certificate, old.key)
-    trusts_old, trusts_new = old.client(), new.client()
-    preamble = Preamble(certificate, Counter())
-    playing = await port.dial(echo, preamble, trusts_old)
-    await playing.send_all(b"PUT 3\n")
-    assert await until(playing, b"\n") == b"127.0.0.1 secure:PUT 3\n"
-    await trio.Path(new.certificate).rename(old.certificate)
-    await trio.Path(new.key).rename(old.key)
-    certificate.reload()
-    coming = await port.dial(echo, preamble, trusts_new)
-    for stream in (playing, coming):
-        await stream.send_all(b"PUT 4\n")
-        assert (await until(stream, b"\n")).endswith(b"PUT 4\n")

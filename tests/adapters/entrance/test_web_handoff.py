@@ -2,7 +2,7 @@
 
 import resource
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from ipaddress import ip_network
 
@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 from tcp_port import TcpPort, everything
-from worlds.connection import connections
+from worlds.connection import Client, connections
 
 from adapters.entrance.admission import Admission
 from adapters.entrance.preamble import Preamble
@@ -52,18 +52,6 @@ async def test_plain_connection_is_given_away_and_stays_open(
     assert await everything(client) == b"answer"
 
 
-async def test_connection_that_is_given_away_makes_room_for_another(
-    passing: FdPassing, page: PassedListener, port: TcpPort
-) -> None:
-    handoff, limits = WebHandoff(passing, Counter()), Admission(ConnectionCounts(1), Counter())
-    for _ in range(3):
-        client = await port.dial(handoff.serve, admission=limits)
-        await client.send_all(GET)
-        stream = await page.accept()
-        port.stack.push_async_callback(stream.aclose)
-    assert not limits.counts
-
-
 @pytest.mark.parametrize("seconds", [15.0, None])
 async def test_client_that_sends_nothing_is_hung_up_on(
     seconds: float | None, passing: FdPassing, autojump_clock: trio.testing.MockClock
@@ -77,14 +65,16 @@ async def test_client_that_sends_nothing_is_hung_up_on(
         assert client.received == b""
 
 
-async def test_client_that_vanishes_is_given_to_nobody(passing: FdPassing) -> None:
+@pytest.mark.parametrize("how", [Client.resets, Client.hangs_up])
+async def test_client_that_vanishes_is_given_to_nobody(
+    passing: FdPassing, how: Callable[[Client], None]
+) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     async with connections() as world:
-        for how in ("resets", "hangs_up"):
-            client = world.dial("websocket", receive=WebHandoff(passing, counts).serve)
-            getattr(client, how)()
-            await world.quiet()
-            assert client.socket.is_closed
+        client = world.dial("websocket", receive=WebHandoff(passing, counts).serve)
+        how(client)
+        await world.quiet()
+        assert client.socket.is_closed
     assert not counts
 
 
@@ -107,6 +97,12 @@ class Secure:
         )
         await client.send_all(GET)
         return client
+
+    async def gives_away(self, admission: Admission) -> None:
+        """Let a client without TLS send a request, and the page take it."""
+        client = await self.port.dial(self.handoff.serve, admission=admission)
+        await client.send_all(GET)
+        self.port.stack.push_async_callback((await self.page.accept()).aclose)
 
     async def relayed(self, admission: Admission | None = None) -> tuple[trio.abc.Stream, PassedStream]:
         """Return a client, and the page's end of its relay."""
@@ -140,13 +136,6 @@ async def test_connection_with_tls_is_relayed_both_ways_until_the_page_ends_it(s
 
 
 @certificates.needs_openssl
-async def test_relay_ends_for_the_page_when_its_client_does(secure: Secure) -> None:
-    client, stream = await secure.relayed()
-    await client.aclose()
-    assert await stream.receive_some() == b""
-
-
-@certificates.needs_openssl
 async def test_client_that_sends_no_more_still_hears_the_answer(secure: Secure) -> None:
     client, stream = await secure.relayed()
     await stream.send_all(b"wait")
@@ -175,11 +164,11 @@ async def test_client_that_does_not_read_makes_the_page_wait(secure: Secure) -> 
     assert waiting.cancelled_caught
 
 
-@certificates.needs_openssl
-async def test_client_that_is_relayed_counts_no_more_as_a_bot(secure: Secure) -> None:
+@pytest.mark.parametrize("by_tls", [False, pytest.param(True, marks=certificates.needs_openssl)])
+async def test_connection_that_is_given_away_makes_room_for_another(secure: Secure, by_tls: bool) -> None:
     limits = Admission(ConnectionCounts(1, AddressLimits(), AddressLimits(connections=1)), Counter())
     for _ in range(3):
-        await secure.relayed(limits)
+        await (secure.relayed(limits) if by_tls else secure.gives_away(limits))
     assert not limits.counts
 
 
@@ -229,8 +218,7 @@ async def test_one_address_has_a_quarter_of_the_relays_and_a_trusted_proxy_all(
 
 
 @certificates.needs_openssl
-@pytest.mark.parametrize("has_hsts", [True, False])
-@pytest.mark.parametrize("is_secure", [True, False])
+@pytest.mark.parametrize(("is_secure", "has_hsts"), [(True, True), (True, False), (False, True)])
 async def test_page_that_takes_nobody_is_busy_and_that_is_counted(
     is_secure: bool, has_hsts: bool, passing: FdPassing, secure: Secure
 ) -> None:

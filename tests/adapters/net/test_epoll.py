@@ -82,18 +82,12 @@ async def test_reader_is_called_each_time_until_it_has_had_enough(poller: Poller
     assert sock.recv(100) == b"three"
 
 
-async def test_what_came_before_anybody_listened_is_found(poller: Poller, sock: _Socket) -> None:
-    sock.peer.send(b"early")
+@pytest.mark.parametrize("data", [b"early", b""], ids=["bytes", "the end"])
+async def test_what_came_before_anybody_listened_is_found(poller: Poller, sock: _Socket, data: bytes) -> None:
+    sock.peer.send(data) if data else sock.peer.close()
     reader = Reader(sock, 1)
     await poller.listen(sock, reader)
-    assert reader.got == [b"early"]
-
-
-async def test_end_of_a_stream_is_something_to_read(poller: Poller, sock: _Socket) -> None:
-    sock.peer.close()
-    reader = Reader(sock, 1)
-    await poller.listen(sock, reader)
-    assert reader.got == [b""]
+    assert reader.got == [data]
 
 
 async def test_error_of_a_reader_is_its_own(poller: Poller, sock: _Socket, other: _Socket) -> None:
@@ -215,45 +209,36 @@ async def test_reader_that_has_ended_is_forgotten_at_once_and_so_is_its_error(
 # One poll for all sockets.
 
 
-async def test_reader_that_cancels_its_own_task_is_cancelled_and_no_more(
-    epoll: EpollPoller, sock: _Socket
-) -> None:
-    scope = trio.CancelScope()
-
-    def cancel() -> bool:
-        scope.cancel()
-        return False
-
-    sock.peer.send(b"x")
-    with scope:
-        await epoll.listen(sock, cancel)
-    assert scope.cancelled_caught
-
-
-async def test_of_those_ready_at_once_one_may_send_away_the_other(
-    epoll: EpollPoller, sock: _Socket, other: _Socket
+@pytest.mark.parametrize("by", ["closing it", "cancelling it"])
+async def test_of_those_ready_at_once_one_may_send_away_itself_or_the_other(
+    epoll: EpollPoller, sock: _Socket, other: _Socket, by: str
 ) -> None:
     called: list[_Socket] = []
-    closed: list[_Socket] = []
+    gone: list[_Socket] = []
+    scopes = {sock: trio.CancelScope(), other: trio.CancelScope()}
 
     async def listen(own: _Socket, another: _Socket) -> None:
         def ready() -> bool:
             called.append(own)
-            epoll.closing(another)
+            if by == "closing it":
+                epoll.closing(another)
+            else:
+                for scope in scopes.values():
+                    scope.cancel()
             return False
 
-        try:
+        with scopes[own], suppress(trio.ClosedResourceError):
             await epoll.listen(own, ready)
-        except trio.ClosedResourceError:
-            closed.append(own)
+            return
+        gone.append(own)
 
     for each in (sock, other):
         each.peer.send(b"x")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(listen, sock, other)
         nursery.start_soon(listen, other, sock)
-    assert len(called) == len(closed) == 1
-    assert called != closed
+    assert len(called) == 1
+    assert {*gone} == {sock, other} - ({*called} if by == "closing it" else set())
 
 
 class Counted(trio.abc.Instrument):
@@ -339,41 +324,20 @@ async def test_of_many_that_leave_at_once_a_few_go_on_in_each_turn_and_more_in_l
     mock_clock: trio.testing.MockClock,
 ) -> None:
     highest = []
-    for seconds in (0.0, 0.01, 0.03):
-        with slow_turns(mock_clock, seconds) as turns:
+    for seconds, is_full in ((0.01, True), (0.0, False), (0.01, False), (0.03, False)):
+        with slow_turns(mock_clock, seconds, is_full=is_full) as turns:
             steps = await leaving_each_turn(turns)
         assert sum(steps) == 60
         highest.append(max(steps))
-    assert 1 < highest[0] < highest[1] < highest[2] < 60
+    assert 1 == highest[0] < highest[1] < highest[2] < highest[3] < 60
 
 
-async def test_of_many_that_leave_at_once_one_goes_on_in_each_turn_though_no_time_is_left(
-    mock_clock: trio.testing.MockClock,
-) -> None:
-    with slow_turns(mock_clock, 0.01, is_full=True) as turns:
-        assert await leaving_each_turn(turns) == [1] * 60
-
-
-async def test_task_that_waits_to_go_on_does_not_listen(
-    mock_clock: trio.testing.MockClock, many: list[_Socket]
-) -> None:
-    others: list[bool] = []
-
-    async def listen(epoll: EpollPoller, sock: _Socket) -> None:
-        await epoll.listen(sock, Reader(sock, 1))
-        others.extend(epoll.listens(each) for each in many)
-
-    with slow_turns(mock_clock, 0.01, is_full=True) as turns:
-        async with all_listening(turns, many, listen) as epoll:
-            assert all(epoll.listens(sock) for sock in many)
-    assert others == [False] * len(many) ** 2
-
-
-async def test_task_that_is_cancelled_while_it_waits_to_go_on_keeps_no_other(
+async def test_task_that_waits_to_go_on_does_not_listen_and_may_be_cancelled(
     mock_clock: trio.testing.MockClock, many: list[_Socket]
 ) -> None:
     found: list[trio.CancelScope] = []
     gone: list[trio.CancelScope] = []
+    listened: list[bool] = []
 
     async def listen(epoll: EpollPoller, sock: _Socket) -> None:
         def ready() -> bool:
@@ -385,8 +349,10 @@ async def test_task_that_is_cancelled_while_it_waits_to_go_on_keeps_no_other(
         with trio.CancelScope() as scope:
             await epoll.listen(sock, ready)
             gone.append(scope)
+            listened.extend(epoll.listens(each) for each in many)
 
     with slow_turns(mock_clock, 0.01, is_full=True) as turns:
-        async with all_listening(turns, many, listen):
-            pass
+        async with all_listening(turns, many, listen) as epoll:
+            assert all(epoll.listens(sock) for sock in many)
     assert {*gone} == {*found} - {found[-2]}
+    assert not any(listened)

@@ -29,9 +29,10 @@ async def give(
     return ours
 
 
-@pytest.mark.parametrize("begun", [b"", b"GET", b"x" * 40_000])
-@pytest.mark.parametrize("is_secure", [False, True])
-@pytest.mark.parametrize("is_single", [False, True])
+@pytest.mark.parametrize(
+    ("begun", "is_secure", "is_single"),
+    [(b"", False, False), (b"GET", True, False), (b"x" * 40_000, False, True)],
+)
 async def test_socket_arrives_with_what_was_read_of_it_and_is_known_of_it(
     passing: FdPassing, begun: bytes, is_secure: bool, is_single: bool
 ) -> None:

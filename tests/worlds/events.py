@@ -1,0 +1,86 @@
+"""Events as a hub tells them to a client's translator, in any order: for properties of all dialects."""
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+
+from adapters.client.contract import Translator
+from gateway.game.board import FIRST, SECOND, Board, Side
+from gateway.game.events import (
+    NOTHING,
+    Dismissed,
+    Ended,
+    Entered,
+    Event,
+    Introduced,
+    Moved,
+    Objection,
+    Overlooked,
+    Reason,
+    Refused,
+    Shown,
+    Started,
+    ToMove,
+    Why,
+)
+
+GAME = "00007-00000a"
+NAMES = ("ann", "bob")
+Told: TypeAlias = Event | tuple[Refused, object]
+"""An event; a refusal comes with the message that it answers, or the text if that was none."""
+
+
+def refused(objections: Objection, message: object) -> tuple[Refused, object]:
+    """Return the refusal of a message, or of a text that was none."""
+    return Refused(objections, 1), message
+
+
+def told(translator: Translator[Any, Any], *events: Told) -> list[Any]:
+    """Return the messages that a client is sent."""
+    return [
+        message
+        for event in events
+        for message in (translator.observe(*event) if isinstance(event, tuple) else translator.observe(event))
+    ]
+
+
+def played(columns: Iterable[int] | str) -> Board:
+    """Return the board after these moves, those left out that cannot be made."""
+    board = Board()
+    for column in map(int, columns):
+        if not board.over and board.has_room(column):
+            board = board.drop(column)
+    return board
+
+
+sides: st.SearchStrategy[Side] = st.sampled_from((FIRST, SECOND))
+boards = st.lists(st.integers(0, 6), max_size=42).map(played)
+objections = st.sets(st.sampled_from(list(Objection))).map(lambda some: reduce(or_, some, NOTHING))
+
+
+def events(messages: st.SearchStrategy[Any]) -> st.SearchStrategy[Told]:
+    """Return any events; what is refused is one of `messages` or a text."""
+    columns, game = st.integers(0, 6), st.just(GAME)
+    return st.one_of(
+        st.builds(Introduced, st.text()),
+        st.builds(Entered, st.from_regex(r"[a-z]{1,9}", fullmatch=True)),
+        st.builds(Started, game, sides, st.tuples(st.text(), st.text())),
+        st.builds(ToMove, game, st.integers(1), boards, st.none() | st.floats(0, 1e6)),
+        st.builds(Moved, game, sides, columns, boards),
+        st.builds(Shown, game, boards),
+        st.builds(Overlooked, game),
+        st.builds(refused, objections, messages | st.text()),
+        st.builds(
+            Ended,
+            game,
+            boards,
+            st.none() | sides,
+            st.sampled_from(Reason),
+            st.none() | columns,
+            st.none() | sides,
+        ),
+        st.builds(Dismissed, st.sampled_from(Why), objections),
+    )
