@@ -8,7 +8,6 @@ from store_world import keep
 
 from gateway.commands import stored_games as commands
 from gateway.game.events import Reason
-from gateway.store import StoreError
 from gateway.store.database import Database
 from gateway.store.games import Filter, NoGameError
 
@@ -29,10 +28,6 @@ def test_games_of_a_player_are_told_of_from_its_side_the_newest_first(database: 
     ]
     assert found[1][4].startswith("on time")
     assert found[2][4].split()[-2:] == ["7", "1.500"]
-
-
-def test_games_that_a_player_lost_are_told_of_alone(database: Database) -> None:
-    keep(database, [game(), game("carol", "alice"), game("alice", "carol")])
     assert [row[0] for row in lines(database, Filter(player="alice", lost=True))[1:]] == ["2"]
 
 
@@ -51,26 +46,6 @@ def test_where_there_are_no_games_it_says_so(database: Database) -> None:
     ]
     with pytest.raises(NoGameError, match="'alice' has no such game"):
         commands.latest(database, Filter(player="alice", lost=True))
-
-
-@pytest.mark.parametrize(
-    "wanted",
-    [Filter(player="Robot"), Filter(player="alice", opponent="Robot"), Filter(player="Robot", lost=True)],
-)
-def test_player_whom_no_game_has_is_an_error_with_the_name_that_was_meant(
-    database: Database, wanted: Filter
-) -> None:
-    keep(database, [game("alice", "robot")])
-    asked = [
-        lambda: list(commands.list_games(database, wanted, 20)),
-        lambda: commands.latest(database, wanted),
-        lambda: list(commands.export(database, "jsonl", wanted)),
-    ]
-    for ask in asked:
-        with pytest.raises(
-            StoreError, match=r"^no stored game has a player called 'Robot'; did you mean 'robot'\?$"
-        ):
-            ask()
 
 
 def test_games_as_json_are_those_of_an_export(database: Database) -> None:
