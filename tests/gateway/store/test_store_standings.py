@@ -34,12 +34,6 @@ def test_standings_are_a_table_in_the_order_of_strength(database: Database) -> N
     assert "First movers won 75.0 %, drew 25.0 % and lost 0.0 % of 4 games." in rows[-1]
 
 
-def test_standings_of_nobody_say_so(database: Database) -> None:
-    text = "".join(standings(database, Wanted()))
-    assert "player" in text
-    assert text.endswith("\nNo games yet. Players appear here after their first game.\n")
-
-
 def test_standings_as_json_say_all_that_is_kept(database: Database) -> None:
     keep(database, [game(), drawn("bob", "alice")])
     found = json.loads("".join(standings(database, Wanted(form="json"))))

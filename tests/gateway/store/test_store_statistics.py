@@ -89,18 +89,17 @@ def test_names_sort_by_their_characters_in_every_database(database: Database) ->
 
 
 def test_games_that_do_not_count_are_in_no_statistics(database: Database) -> None:
-    keep(database, [game(counted=False), game("alice", "carol")])
     with database.reading() as connection:
+        assert statistics.profile(connection, "bob") is None
+        assert statistics.standings(connection) == ([], Score(0, 0, 0))
+    keep(database, [game(counted=False), game("alice", "carol"), game("a", "a", counted=False)])
+    with database.reading() as connection:
+        assert [each.games for each in statistics.career(connection, "a").clients] == [1]
+        assert [point.number for point in statistics.curve(connection, "alice", 10)] == [1]
         assert [each.standing.name for each in statistics.standings(connection)[0]] == ["alice", "carol"]
         bob = statistics.profile(connection, "bob")
         assert bob.standing.rating == Rating()
         assert bob.opponents == bob.reasons == {}
-
-
-def test_unknown_player_has_no_profile(database: Database) -> None:
-    with database.reading() as connection:
-        assert statistics.profile(connection, "nobody") is None
-        assert statistics.standings(connection) == ([], Score(0, 0, 0))
 
 
 def test_opponents_are_those_played_most(database: Database) -> None:
@@ -219,24 +218,15 @@ def test_order_and_rating_are_those_of_all_games(database: Database, choice: Cho
     assert ratings["dave"].mean > Rating().mean
 
 
-def test_latest_tables_come_first_and_the_lobby_is_none(database: Database) -> None:
-    keep(database, [game(table=name) for name in ("x", "y", None, "x", "\0")])
+def test_latest_tables_come_first_in_any_case_and_the_lobby_is_none(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(database, [game(table=name) for name in ("green", "Blue", "x", "GREEN", None, "blue", "\0")])
     with database.reading() as connection:
-        assert statistics.tables(connection) == ["\0", "x", "y"]
+        assert statistics.tables(connection) == ["\0", "blue", "GREEN", "x"]
         assert statistics.tables(connection, limit=1) == ["\0"]
-
-
-def test_table_in_several_cases_is_one(database: Database) -> None:
-    keep(database, [game(table=name) for name in ("green", "Blue", "GREEN", "blue")])
-    with database.reading() as connection:
-        assert statistics.tables(connection) == ["blue", "GREEN"]
-
-
-def test_tables_are_those_of_the_latest_games(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "LATEST", 2)
-    keep(database, [game(table=name) for name in ("x", "y", "z")])
-    with database.reading() as connection:
-        assert statistics.tables(connection) == ["z", "y"]
+        monkeypatch.setattr(statistics, "LATEST", 2)
+        assert statistics.tables(connection) == ["\0", "blue"]
 
 
 def test_time_before_which_there_was_no_game_is_left_out(database: Database) -> None:
@@ -308,21 +298,6 @@ def test_long_curve_is_thinned_out_but_keeps_both_ends(database: Database) -> No
         assert statistics.curve(connection, "nobody", 10) == []
 
 
-def test_games_without_a_rating_are_not_on_the_curve(database: Database) -> None:
-    keep(database, [game(), game(counted=False), drawn()])
-    with database.reading() as connection:
-        assert [point.number for point in statistics.curve(connection, "bob", 10)] == [1, 2]
-
-
-def test_player_that_plays_itself_is_one_player(database: Database) -> None:
-    keep(database, [game("a", "a", counted=False)])
-    with database.reading() as connection:
-        found = statistics.career(connection, "a")
-    assert found is not None
-    assert found.place is None
-    assert [each.games for each in found.clients] == [1]
-
-
 def test_clients_are_listed_the_latest_first(database: Database) -> None:
     bob = Participant("bob", "arena")
     for number, kind in enumerate(("nac4", "droidcon", "nac4"), 1):
@@ -335,7 +310,7 @@ def test_clients_are_listed_the_latest_first(database: Database) -> None:
     ]
 
 
-def enclosures(game: str, *took: float) -> list[Enclosure]:
+def enclosures(game_id: str, *took: float) -> list[Enclosure]:
     """Return the evidence of a game of `FOUR` whose moves took so many seconds, one after the other."""
     both: list[list[Spoken]] = [[], []]
     now = 0.0
@@ -345,7 +320,7 @@ def enclosures(game: str, *took: float) -> list[Enclosure]:
         now += seconds
         said.append((now, "in", "9", Objection.OUTSIDE))
         said.append((now, "in", FOUR[number], None))
-    return [Enclosure(game, side, recorded(said)) for side, said in enumerate(both)]
+    return [Enclosure(game_id, side, recorded(said)) for side, said in enumerate(both)]
 
 
 def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
@@ -357,20 +332,7 @@ def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
         assert statistics.move_times(connection, "alice") == [2000, 2000, 2000, 4000]
         assert statistics.move_times(connection, "alice", latest=1) == [3000, 2000, 1000]
         assert statistics.move_times(connection, "carol") == []
-
-
-def test_move_of_unknown_time_ends_the_list(database: Database) -> None:
-    keep(database, [game(moves=FOUR)])
+    keep(database, [game("dave", "eve", moves=FOUR)], start=3)
     with database.writing() as connection:
-        storing.enclose(connection, packed(enclosures("1", 1, 1, 2, 1, 3)))
-    with database.reading() as connection:
-        assert statistics.move_times(connection, "alice") == [1000, 2000, 3000]
-
-
-def test_lost_games_can_be_asked_for_by_reason(database: Database) -> None:
-    keep(
-        database, [game(), game(winner=1, reason=Reason.ILLEGAL), game("bob", "alice", reason=Reason.ILLEGAL)]
-    )
-    with database.reading() as connection:
-        wanted = Filter(player="alice", lost=True, reason=Reason.ILLEGAL)
-        assert [each.game for each in games.page(connection, wanted, Page())] == ["3", "2"]
+        storing.enclose(connection, packed(enclosures("3", 1, 1, 2, 1, 3)))
+        assert statistics.move_times(connection, "dave") == [1000, 2000, 3000]  # no more are known
