@@ -157,6 +157,10 @@ async def test_player_that_is_dropped_plays_no_more_and_that_is_told_once(journa
     told: list[str] = []
     match = match_of(journal, tell=told.append)
     began: list[int] = []
+    for _ in range(MOST_SHOWN + 3):
+        match.complain(1, "crashed", Path("b.log"))
+    assert told == ["b: crashed"] * (MOST_SHOWN - 1) + ["b: crashed; more of this is not told"]
+    told.clear()
 
     class Noted(Idle):
         async def run(self) -> None:
@@ -183,14 +187,6 @@ async def test_player_that_was_dropped_plays_again_when_the_match_goes_on(journa
     resumed = match_of(journal)
     assert (match.schedule.left, resumed.schedule.left) == (3, 10)
     assert (resumed.tally.games, resumed.failed) == (2, {})
-
-
-async def test_failures_of_a_player_are_told_a_few_times(journal: Journal) -> None:
-    told: list[str] = []
-    match = match_of(journal, tell=told.append)
-    for _ in range(MOST_SHOWN + 3):
-        match.complain(0, "crashed", Path("a.log"))
-    assert told == ["a: crashed"] * (MOST_SHOWN - 1) + ["a: crashed; more of this is not told"]
 
 
 # Tables with two engines. In place of their process there is a shell, which answers with lines of JSON.
