@@ -169,18 +169,6 @@ def unstored(caplog: pytest.LogCaptureFixture) -> list[int]:
 # Batches.
 
 
-async def test_what_gathers_while_a_batch_is_stored_is_the_next_one(
-    store: FakeStore, autojump_clock: MockClock
-) -> None:
-    store.hold()
-    async with batcher_to(store) as batcher:
-        put(batcher, 1)
-        await store.reached.wait()
-        put(batcher, 2, 3, 4)
-        store.let_go.set()
-    assert store.batches == [([1], []), ([2, 3, 4], [])]
-
-
 async def test_put_and_add_never_wait_and_close_stores_what_waits_at_once(
     store: FakeStore, autojump_clock: MockClock
 ) -> None:
@@ -239,13 +227,14 @@ async def test_while_games_wait_batches_begin_no_sooner_than_their_pace_and_leav
         start = trio.current_time()
         put(batcher, 1)
         await store.reached.wait()
-        put(batcher, 2)
+        put(batcher, 2, 3)  # which gather for the next one
         await trio.sleep(took)
         store.let_go.set()
         await stored(batcher.open, "1")
         assert trio.current_time() - start == pytest.approx(took)
         await stored(batcher.open, "2")
         assert trio.current_time() - start == pytest.approx(then)
+    assert store.batches == [([1], []), ([2, 3], [])]
 
 
 # Those who wait.

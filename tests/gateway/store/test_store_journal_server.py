@@ -125,49 +125,6 @@ def test_nobody_is_told_while_neither_database_nor_journal_takes_the_result(
     assert (game.moves, game.result) == ("0101010", 1)
 
 
-def test_result_that_nobody_took_is_not_told_when_the_server_stops(
-    where: str, tmp_path: Path, clients: Clients
-) -> None:
-    database, folder = open_to_write(where), tmp_path / "j"
-    folder.touch()
-    with served(*options(where, folder)) as gateway, database.writing():
-        ann, bob = finished(gateway, clients)
-        hear_log(gateway, "results_held")
-        gateway.process.send_signal(signal.SIGTERM)
-        for line in (ann, bob):
-            line.hears_the_end()
-        _, err = gateway.end()
-    assert '"event": "games_not_stored"' in err or '"event":"games_not_stored"' in err
-    database.close()
-    assert games_in(where) == []
-
-
-def test_result_that_the_journal_has_at_the_stop_is_stored_at_the_next_start(
-    where: str, tmp_path: Path, clients: Clients
-) -> None:
-    database, folder = open_to_write(where), tmp_path / "j"
-    with served(*options(where, folder)) as gateway, database.writing():
-        finished(gateway, clients)
-        status, err = gateway.stop()
-    assert status == 0
-    assert "games_not_stored" not in err
-    database.close()
-    assert [game.moves for game in restarted(where, folder)] == ["0101010"]
-
-
-def test_outage_that_ends_leaves_nothing_in_the_journal(where: str, tmp_path: Path, clients: Clients) -> None:
-    database, folder = open_to_write(where), tmp_path / "j"
-    with served(*options(where, folder)) as gateway:
-        with database.writing():
-            ann, bob = finished(gateway, clients)
-            hear_the_end(ann, bob)
-        assert hear_log(gateway, "journal_taken_up")["games"] == 1
-        assert [*folder.glob("*.jsonl*")] == []
-        gateway.stop()
-    database.close()
-    assert len(games_in(where)) == 1
-
-
 @pytest.mark.parametrize("folder", ["kept", "lost"])
 def test_restored_backup_gives_out_no_id_twice(folder: str, tmp_path: Path, clients: Clients) -> None:
     where, backup = str(tmp_path / "games.db"), tmp_path / "backup.db"
