@@ -46,7 +46,7 @@ def judge(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     if request.param == "solver":
         pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
     else:
-        monkeypatch.setattr(perfect, "find_spec", lambda _: None)
+        monkeypatch.setitem(sys.modules, "bitbully", None)
 
 
 @pytest.mark.usefixtures("judge")

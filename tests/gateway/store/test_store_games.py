@@ -89,13 +89,17 @@ def test_pages_follow_each_other_without_gap_or_repetition(
     assert seen == sorted("123456", reverse=newest_first)
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 4, 6, 7])
-def test_all_games_are_read_page_by_page(
-    database: Database, monkeypatch: pytest.MonkeyPatch, count: int
+@pytest.mark.parametrize("count", [0, 1, games.PAGE, games.PAGE + 1])
+def test_all_games_are_read_page_by_page_and_those_that_are_stored_meanwhile(
+    database: Database, count: int
 ) -> None:
-    monkeypatch.setattr(games, "PAGE", 3)
     kept = filled(database, [game(series=number) for number in range(count)])
-    assert list(games.every(database.reading, Filter())) == kept
+    reading = games.every(database.reading, Filter())
+    assert [next(reading) for _ in range(count)] == kept
+    if count == games.PAGE:
+        keep(database, [drawn()], count + 1)
+        assert next(reading).game == str(count + 1)
+    assert [*reading] == []
 
 
 def test_order_is_that_of_storing_whatever_the_ids(database: Database) -> None:
@@ -107,21 +111,14 @@ def test_order_is_that_of_storing_whatever_the_ids(database: Database) -> None:
         assert games.page(connection, Filter(), Page(before="12")) == stored[1::-1]
 
 
-def test_game_that_bounds_a_page_and_is_not_there_is_an_error(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(games, "PAGE", 2)
-    filled(database, [game()] * 3)
+def test_game_that_bounds_a_page_and_is_not_there_is_an_error(database: Database) -> None:
+    filled(database, [game()] * (games.PAGE + 1))
     reading = games.every(database.reading, Filter())
-    assert next(reading).game == "1"
-    keep(database, [drawn()], 4)
-    assert [next(reading).game for _ in range(2)] == ["2", "3"]  # what is stored meanwhile disturbs nobody
-    assert next(reading).game == "4"
-    reading = games.every(database.reading, Filter())
-    assert [next(reading).game, next(reading).game] == ["1", "2"]
+    for _ in range(games.PAGE):
+        next(reading)
     with database.writing() as connection:
         storing.clear(connection)
-    with pytest.raises(NoGameError, match="there is no game 2"):
+    with pytest.raises(NoGameError, match=f"there is no game {games.PAGE}"):
         next(reading)
 
 
