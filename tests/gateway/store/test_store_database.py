@@ -103,12 +103,6 @@ def test_who_reads_on_after_a_game_misses_none_of_several_writers(where: str) ->
     second.close()
 
 
-def test_reading_makes_no_database(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="No such file"):
-        open_to_read(str(tmp_path / "games.db"))
-    assert contents(tmp_path) == {}
-
-
 def test_one_transaction_sees_one_state(database: Database) -> None:
     keep(database, [game()])
     count = select(func.count()).select_from(schema_version)
@@ -170,23 +164,35 @@ def test_newer_version_that_a_killed_process_left_in_the_log_is_refused(tmp_path
     assert contents(tmp_path)["games.db-wal"] == before["games.db-wal"]
 
 
-def test_empty_file_becomes_a_database(tmp_path: Path) -> None:
-    (tmp_path / "games.db").touch()
-    open_to_write(str(tmp_path / "games.db")).close()
-    header = (tmp_path / "games.db").read_bytes()[:100]
-    assert int.from_bytes(header[60:64]) == VERSION
-    assert int.from_bytes(header[68:72]) == APPLICATION_ID
+def empty(path: Path) -> None:
+    path.touch()
 
 
-def test_creation_that_was_cut_short_is_taken_up_again(tmp_path: Path) -> None:
-    path = tmp_path / "games.db"
+def cut_short(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.close()
-    with pytest.raises(StoreError, match="is no database of c4gateway"):
+
+
+@pytest.mark.parametrize("make", [None, empty, cut_short])
+def test_database_is_created_by_who_writes_alone_also_of_a_file_that_is_empty_or_was_cut_short(
+    tmp_path: Path, make: Callable[[Path], None] | None
+) -> None:
+    path = tmp_path / "games.db"
+    if make is not None:
+        make(path)
+    before = contents(tmp_path)
+    with pytest.raises(StoreError, match=r"is no database of c4gateway|is empty|No such file"):
         open_to_read(str(path))
+    if make is None:
+        with pytest.raises(sqlite3.OperationalError):
+            connect(path, 0.0)
+    assert contents(tmp_path) == before
     open_to_write(str(path)).close()
     open_to_read(str(path)).close()
+    header = path.read_bytes()[:100]
+    assert int.from_bytes(header[60:64]) == VERSION
+    assert int.from_bytes(header[68:72]) == APPLICATION_ID
 
 
 def test_path_with_every_odd_character_is_a_path(tmp_path: Path) -> None:
@@ -264,10 +270,8 @@ def test_what_cannot_be_opened_is_one_line_without_the_password(where: str, why:
     assert why.format(tmp=tmp_path) in line
     assert "secret" not in line
     assert "ret@" not in line
-
-
-def test_label_has_no_password() -> None:
-    assert label_of("postgres://me:secret@host/games?password=secret") == "postgresql://me:***@host/games"
+    label = label_of("postgres://me:secret@host/games?password=secret")
+    assert label == "postgresql://me:***@host/games"
 
 
 def test_commit_is_on_disk_before_it_returns(tmp_path: Path) -> None:
@@ -283,12 +287,6 @@ def test_file_that_moves_during_a_transaction_is_noticed(tmp_path: Path) -> None
     with pytest.raises(StoreError, match="was moved"), database.writing():
         (tmp_path / "games.db").rename(tmp_path / "elsewhere.db")
     database.close()
-
-
-def test_connecting_makes_no_file(tmp_path: Path) -> None:
-    with pytest.raises(sqlite3.OperationalError):
-        connect(tmp_path / "games.db", 0.0)
-    assert contents(tmp_path) == {}
 
 
 # The encoding of a PostgreSQL database.
