@@ -1,14 +1,11 @@
 """The journal: what is on disk, what becomes of it when its writer or the disk fails, and who stores it."""
 
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from errno import EINVAL
 from pathlib import Path
-from stat import S_ISDIR
 
 import pytest
 from game_records import game, rows
@@ -78,18 +75,6 @@ def test_file_is_nobody_elses_while_its_writer_lives(tmp_path: Path) -> None:
     found.close()
     assert next_left(tmp_path, "other") is None
     assert next_left(tmp_path / "none", "run") is None
-
-
-def test_games_are_on_disk_where_a_file_system_cannot_sync_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def of_no_folder(file: int, real: Callable[[int], None] = os.fsync) -> None:
-        if S_ISDIR(os.fstat(file).st_mode):
-            raise OSError(EINVAL, "not for folders")
-        real(file)
-
-    monkeypatch.setattr(os, "fsync", of_no_folder)
-    assert lines(left(tmp_path / "j", "run", 1)) == [1]
 
 
 FULL_DISK = """
@@ -252,19 +237,6 @@ async def process_in(folder: Path, patience: float = 30.0) -> AsyncIterator[Jour
         yield process
     finally:
         await process.close(30.0)
-
-
-async def test_process_that_dies_has_a_successor_which_writes_the_next_file(tmp_path: Path) -> None:
-    async with process_in(tmp_path) as process:
-        assert process.pid is None
-        await process.append([])
-        await process.append(records(1))
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGKILL)
-        with pytest.raises(StoreError, match="the process that writes the journal has ended, with status -9"):
-            await process.append(records(2))
-        await process.append(records(2))
-    assert [lines(tmp_path / f"run-{number}.jsonl") for number in (1, 2)] == [[1], [2]]
 
 
 async def test_process_says_why_it_cannot_write_and_which_game_is_at_fault(tmp_path: Path) -> None:
