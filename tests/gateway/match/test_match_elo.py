@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from conformance.lab.engines import Chances, shares
-from gateway.match.elo import Crosstable, elo, expected, fitted, ratings, strength
+from gateway.match.elo import Crosstable, expected, fitted, ratings, strength
 
 # Counts and figures of app/tests/elo_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
 
@@ -53,11 +53,6 @@ def test_elo_is_finite_where_all_pairs_went_alike(cells: tuple[int, ...]) -> Non
     assert found.superiority == (0.5 if cells[2] else float(cells[4] > 0))
 
 
-def test_expected_score_undoes_elo() -> None:
-    assert expected(elo(0.7)) == pytest.approx(0.7)
-    assert expected(400) == pytest.approx(10 / 11)
-
-
 # Several players.
 
 TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
@@ -93,6 +88,7 @@ def test_everybody_scores_what_the_elo_says() -> None:
         points[two] -= lead - predicted
     assert list(points.values()) == pytest.approx([0, 0, 0], abs=1e-6)
     assert sum(found) == pytest.approx(0)
+    assert expected(400) == pytest.approx(10 / 11)
 
 
 def test_who_wins_or_loses_everything_has_finite_elo_and_an_interval_with_a_width() -> None:
@@ -104,12 +100,8 @@ def test_who_wins_or_loses_everything_has_finite_elo_and_an_interval_with_a_widt
         assert -2000 < low <= each.elo <= high < 2000
         assert low < high
     assert found[0].superiority[2] == pytest.approx(1)
-
-
-def test_players_who_met_nobody_are_in_the_middle_with_no_certainty() -> None:
-    found = ratings(3, {(0, 1): (0, 0, 4, 0, 0), (0, 2): (0,) * 5}, 20, Random(1))
-    assert found[2].elo == pytest.approx(0)
-    assert found[2].superiority[2] == 0.5
+    found = ratings(3, {(0, 1): (0, 0, 4, 0, 0), (0, 2): (0,) * 5}, 20, Random(1))  # the third met nobody
+    assert (found[2].elo, found[2].superiority[2]) == (pytest.approx(0), 0.5)
 
 
 def test_interval_of_the_bootstrap_is_about_that_of_the_arithmetic() -> None:
