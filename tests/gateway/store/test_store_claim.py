@@ -82,6 +82,11 @@ def test_lock_ends_with_a_killed_server(database: Database) -> None:
     claim.close()
 
 
+def test_database_that_is_not_there_yet_is_refused_to_nobody(where: str) -> None:
+    with claimed(where):
+        pass
+
+
 def test_results_are_kept_although_another_server_has_the_lock(tmp_path: Path) -> None:
     where = str(tmp_path / "games.db")
     database, claim = open_to_write(where), Claim(where)

@@ -48,6 +48,8 @@ def test_latest_game_of_a_player_is_found_or_there_is_none(database: Database) -
     assert commands.latest(database, Filter(player="bob", lost=True)) == "1"
     with pytest.raises(NoGameError, match="'alice' has no such game"):
         commands.latest(database, Filter(player="alice", lost=True))
+    with pytest.raises(NoGameError, match="there is no game 9"):
+        list(commands.show(database, "9"))
     wanted = Filter(player="bob", reason=Reason.LEFT)
     assert list(commands.list_games(database, wanted, 20)) == ["No such games.\n"]
 

@@ -26,6 +26,7 @@ from gateway.runtime.processes import StartedProcess, message_frame, start
 from gateway.store import StoreError
 from gateway.store.batcher import Batch
 from gateway.store.database import Database, open_again, open_to_write
+from gateway.store.formats import jsonl
 from gateway.store.journal import next_left
 from gateway.store.process import StoreProcess
 from gateway.store.records import Cleared
@@ -80,6 +81,26 @@ async def test_what_the_process_has_written_is_there_until_it_is_too_old_or_clea
             assert connection.execute(select(exchanges)).all() == []
         assert await process.clear() == Cleared(2, 2)
         assert stored(database) == []
+
+
+def leave(folder: str, name: str) -> None:
+    """Leave a journal with a game, and a line that is none."""
+    lines = "".join(jsonl.write([game(series=1)])) + "alice beats bob\n"
+    Path(folder, f"{name}-00000-1.jsonl").write_text(lines)
+
+
+async def test_the_process_stores_what_is_left_in_the_journals_of_its_database(
+    database: Database, tmp_path: Path
+) -> None:
+    process = StoreProcess(database.place.where, journal=str(tmp_path / "journal"))
+    opened = await process.open(begun_in_thread())
+    leave(*opened.journal)
+    came = await process.take_up()
+    assert (came.more, came.new, [each.number for each in came.refused]) == (True, 1, [2])
+    while (await process.take_up()).more:
+        pass
+    await process.close(LIMIT)
+    assert stored(database) == [1]
 
 
 @pytest.mark.usefixtures("impatient")
