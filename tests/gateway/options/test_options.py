@@ -222,9 +222,7 @@ def test_package_that_is_missing_is_named(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setattr(sys, "path", [])
-    monkeypatch.setattr(sys, "path_importer_cache", {})
+    monkeypatch.setitem(sys.modules, module, None)
     assert words in refused(arguments, capsys)
 
 
