@@ -69,26 +69,28 @@ def test_board_is_drawn_with_columns_from_1_and_a_full_one_is_said_to_be(
 
 
 @pytest.mark.parametrize(
-    ("position", "column", "words"),
+    ("position", "seconds", "column", "words"),
     [
-        ("4455", 3, "X wins"),
-        ("445566", 3, "X wins"),
-        ("44556", 1, "X wins"),  # the opponent does
-        ("2252576253462244111563365343671351", 1, "O wins"),
-        ("2316341612476722315446747127241675563", 3, "a draw"),
-        ("4", 4, "not certain; guessed at "),
+        ("4455", "0.02", 3, "X wins"),
+        ("445566", "0.02", 3, "X wins"),
+        ("44556", "0.02", 1, "X wins"),  # the opponent does
+        ("2252576253462244111563365343671351", "20", 1, "O wins"),  # it ends as soon as it is certain
+        ("2316341612476722315446747127241675563", "20", 3, "a draw"),
+        ("4", "0.02", 4, "not certain; guessed at "),
     ],
 )
 def test_without_the_solver_a_search_tells_what_is_certain_from_what_is_a_guess(
     position: str,
+    seconds: str,
     column: int,
     words: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(sys.modules, "bitbully", None)
-    lines = analysed(capsys, position, "--seconds", "0.02")
-    assert any(line.startswith("estimates of a search, 0.02 s for a column (perfect needs") for line in lines)
+    lines = analysed(capsys, position, "--seconds", seconds)
+    estimates = f"estimates of a search, {seconds} s for a column (perfect needs"
+    assert any(line.startswith(estimates) for line in lines)
     assert not [line for line in lines if "score" in line]
     [row] = [line for line in lines[10:] if line.startswith(f"     {column}  ")]
     assert row.strip().startswith(f"{column}  {words}")
