@@ -477,6 +477,17 @@ async def test_what_other_runs_have_left_is_stored_at_the_start_and_looked_for_n
     assert len(messages(caplog)) == 1
 
 
+async def test_look_for_journals_that_fails_is_tried_again_after_a_while(
+    store: FakeStore, autojump_clock: MockClock
+) -> None:
+    store.fails(StoreError("no database"), 2, "take_up")
+    async with batcher_to(store, pace=Pace(retry=0.5)) as batcher:
+        await trio.sleep(0.9)
+        assert (store.looks, batcher.errors["passing"]) == (2, 2)
+        await trio.sleep(0.2)
+        assert store.looks == 3
+
+
 async def test_lines_of_a_journal_that_are_refused_are_logged_and_so_is_one_that_cannot_be_read(
     store: FakeStore, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
