@@ -1,7 +1,8 @@
 """A table with bots on a wire: who plays whom, what counts, and what is told of a bot."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -84,15 +85,6 @@ async def world(tmp_path: Path) -> Wire:
     return Wire(tmp_path)
 
 
-async def test_two_play_who_came_by_the_two_ports(world: Wire) -> None:
-    first = world.comes(0)
-    assert not first.plays
-    second = world.comes(1)
-    assert first.plays
-    assert second.plays
-    assert first.moves_first
-
-
 @pytest.mark.parametrize("manners", [STANDING_BY, HANGING_UP])
 async def test_games_that_are_left_are_played_in_one_series_and_count_for_who_came_by_which_port(
     tmp_path: Path, manners: Manners
@@ -107,22 +99,6 @@ async def test_games_that_are_left_are_played_in_one_series_and_count_for_who_ca
     assert world.match.tally.players[0].total.games == 4
 
 
-async def test_bot_that_is_back_before_it_is_gone_plays(world: Wire) -> None:
-    old, new = world.comes(0), world.comes(0)
-    old.leave()
-    world.comes(1)
-    assert new.plays
-
-
-async def test_bot_that_came_twice_may_leave_in_either_order(world: Wire) -> None:
-    older, newer = world.comes(0), world.comes(0)
-    newer.leave()
-    older.leave()
-    again = world.comes(0)
-    world.comes(1)
-    assert again.plays
-
-
 async def test_one_game_is_played_at_a_time_however_often_the_bots_come(world: Wire) -> None:
     clients, further = world.both(), world.both()
     assert not any(client.plays for client in further)
@@ -133,17 +109,6 @@ async def test_one_game_is_played_at_a_time_however_often_the_bots_come(world: W
         client.leave()
     assert all(client.plays for client in further)
     assert world.games()[1:] == [(1, "b", "b", Reason.LEFT)]
-
-
-@pytest.mark.parametrize("leaver", [0, 1])
-async def test_game_that_a_player_leaves_before_both_have_moved_is_played_again(
-    world: Wire, leaver: int
-) -> None:
-    clients = world.both()
-    clients[leaver].leave()
-    clients[1 - leaver].leave()
-    world.play(FIRST_WINS, world.both())
-    assert world.games() == [(0, "a", "a", Reason.FOUR)]
 
 
 async def test_player_that_leaves_game_after_game_plays_no_more(world: Wire) -> None:
@@ -164,6 +129,48 @@ async def test_player_that_leaves_game_after_game_plays_no_more(world: Wire) -> 
     why = f"{TRIES} times in a row left a game before both players had moved"
     assert world.told == [f"b: {why}; it plays no more, 7 games are left out"]
     assert list(world.match.failed) == [1]
+
+
+@pytest.mark.parametrize("older_goes_first", [True, False])
+async def test_bot_that_came_twice_plays_whichever_of_its_connections_goes_first(
+    world: Wire, older_goes_first: bool
+) -> None:
+    older, newer = world.comes(0), world.comes(0)
+    first, second = (older, newer) if older_goes_first else (newer, older)
+    first.leave()
+    if older_goes_first:
+        world.comes(1)
+        assert newer.plays
+        assert newer.moves_first
+    else:
+        second.leave()
+        again = world.comes(0)
+        assert not again.plays
+        world.comes(1)
+        assert again.plays
+
+
+@pytest.mark.parametrize("why", ["0 leaves", "1 leaves", "we end it", "dropped"])
+async def test_game_is_none_that_is_left_before_both_have_moved_or_is_not_wanted_any_more(
+    world: Wire, why: str
+) -> None:
+    clients = world.both()
+    if why == "dropped":
+        world.match.drop(1, "it failed")
+        world.play(SECOND_WINS, clients)
+    elif why == "we end it":
+        world.play("01", clients)
+        with trio.CancelScope() as scope:  # noqa: ASYNC100
+            scope.cancel()
+            clients[0].leave()
+    else:
+        leaver = int(why[0])
+        clients[leaver].leave()
+        clients[1 - leaver].leave()
+    assert world.games() == []
+    if "leaves" in why:
+        world.play(FIRST_WINS, world.both())
+        assert world.games() == [(0, "a", "a", Reason.FOUR)]  # which is played again
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -211,22 +218,6 @@ async def test_late_move_loses_on_time_where_that_is_strict_also_the_first_one(
     assert world.games() == [(0, "a", "b", Reason.TIME)]
 
 
-async def test_game_that_ends_because_we_end_its_connections_is_none(world: Wire) -> None:
-    clients = world.both()
-    world.play("01", clients)
-    with trio.CancelScope() as scope:  # noqa: ASYNC100
-        scope.cancel()
-        clients[0].leave()
-    assert world.games() == []
-
-
-async def test_game_of_a_player_that_was_dropped_meanwhile_is_none(world: Wire) -> None:
-    clients = world.both()
-    world.match.drop(1, "it failed")
-    world.play(SECOND_WINS, clients)
-    assert world.games() == []
-
-
 async def test_match_ends_where_a_game_cannot_be_written(world: Wire) -> None:
     clients = world.both()
     world.journal.__exit__()
@@ -238,10 +229,20 @@ async def test_match_ends_where_a_game_cannot_be_written(world: Wire) -> None:
 # With processes.
 
 
-def sleeper(path: Path) -> str:
-    """Return the command of a bot that tells its port by a pipe, and does nothing."""
-    os.mkfifo(path)
-    return f"sh -c 'echo $0 > {path}; exec sleep 1000' {{port}}"
+@asynccontextmanager
+async def tables(folder: Path, tell: Callable[[str], None]) -> AsyncIterator[tuple[Match, list[int]]]:
+    """Let a and b play, bots that do nothing; give the match, and their ports."""
+    pipes = [folder / "a", folder / "b"]
+    for path in pipes:
+        os.mkfifo(path)
+    bots = [(path.name, f"sh -c 'echo $0 > {path}; exec sleep 1000' {{port}}") for path in pipes]
+    match = Match(replace(PLAN, players=bots), Journal.new(folder / "match.jsonl", {}), folder, tell)
+    async with network() as shared, trio.open_nursery() as nursery:
+        nursery.start_soon(match.run, 1, partial(WireTable, network=shared))
+        ports = [int(await trio.to_thread.run_sync(path.read_text)) for path in pipes]
+        for path in pipes:
+            path.unlink()  # where a bot is started anew a file takes its place, which nobody has to read
+        yield match, ports
 
 
 async def asks_for_a_game(port: int) -> trio.SocketStream:
@@ -257,18 +258,11 @@ async def test_bot_that_asks_for_no_game_is_told_with_its_port_and_started_again
     tmp_path: Path, mock_clock: trio.testing.MockClock, goes: bool
 ) -> None:
     told: list[str] = []
-    pipes = [tmp_path / "a", tmp_path / "b"]
-    plan = replace(PLAN, players=[(path.name, sleeper(path)) for path in pipes])
-    match = Match(plan, Journal.new(tmp_path / "match.jsonl", {}), tmp_path, told.append)
-    async with network() as shared, trio.open_nursery() as nursery:
-        nursery.start_soon(match.run, 1, partial(WireTable, network=shared))
-        one, two = [int(await trio.to_thread.run_sync(path.read_text)) for path in pipes]
+    async with tables(tmp_path, told.append) as (match, (one, two)):
         stream = await asks_for_a_game(one)
         if goes:
             await stream.aclose()
             await trio.testing.wait_all_tasks_blocked()
-        for path in pipes:
-            path.unlink()  # a file takes its place, which nobody has to read
         mock_clock.autojump_threshold = 0.0
     await stream.aclose()
     where = f"b: asks for no game at {HOST}:{two} yet"
@@ -281,35 +275,18 @@ async def test_bot_that_asks_for_no_game_is_told_with_its_port_and_started_again
 
 @pytest.mark.parametrize("before", [b"", b"NAME x\nJOIN lobby\n"])
 async def test_what_is_no_message_of_a_bot_is_told_with_its_words(tmp_path: Path, before: bytes) -> None:
-    told: list[str] = []
-    is_told = trio.Event()
-
-    def tell(line: str) -> None:
-        told.append(line)
-        is_told.set()
-
-    pipes = [tmp_path / "a", tmp_path / "b"]
-    plan = replace(PLAN, players=[(path.name, sleeper(path)) for path in pipes])
-    match = Match(plan, Journal.new(tmp_path / "match.jsonl", {}), tmp_path, tell)
+    send, told = trio.open_memory_channel[str](9)
     with trio.fail_after(60):
-        async with network() as shared, trio.open_nursery() as nursery:
-            nursery.start_soon(match.run, 1, partial(WireTable, network=shared))
-            _, two = [int(await trio.to_thread.run_sync(path.read_text)) for path in pipes]
+        async with tables(tmp_path, send.send_nowait) as (match, (_, two)):
             async with await trio.open_tcp_stream(HOST, two) as stream:
                 await stream.send_all(before + b"HELLO THERE\n")
-                await is_told.wait()
+                assert await told.receive() == "b: sent what is no message of its dialect: 'HELLO THERE'"
             match.stop()
-    assert told == ["b: sent what is no message of its dialect: 'HELLO THERE'"]
 
 
 async def test_player_may_have_a_few_connections_and_leaves_room_for_the_other(tmp_path: Path) -> None:
-    pipes = [tmp_path / "a", tmp_path / "b"]
-    plan = replace(PLAN, players=[(path.name, sleeper(path)) for path in pipes])
-    match = Match(plan, Journal.new(tmp_path / "match.jsonl", {}), tmp_path, print)
     with trio.fail_after(60):
-        async with network() as shared, trio.open_nursery() as nursery:
-            nursery.start_soon(match.run, 1, partial(WireTable, network=shared))
-            one, two = [int(await trio.to_thread.run_sync(path.read_text)) for path in pipes]
+        async with tables(tmp_path, print) as (match, (one, two)):
             greedy = [await trio.open_tcp_stream(HOST, one) for _ in range(CONNECTIONS + 1)]
             assert await greedy[-1].receive_some() == b""
             await greedy[0].send_all(b"NAME x\nJOIN lobby\n")

@@ -90,22 +90,15 @@ def test_banned_client_is_denied_whatever_its_token(tmp_path: Path) -> None:
     assert accounts.denial("ann", None, "192.0.2.9", 0.0) == Denial(Objection.BANNED, 0.25)
 
 
-def test_broken_bans_leave_names_and_bans_as_they_were(tmp_path: Path) -> None:
-    file = tmp_path / "players"
-    file.write_text("")
-    (tmp_path / "players.bans").write_text("name\teve\n")
-    accounts = Accounts(str(file))
-    (tmp_path / "players.bans").write_text("broken\n")
-    with pytest.raises(ValueError, match=r"players\.bans, line 1"):
-        accounts.reload(at_once)
-    assert accounts.bans == bans("eve")
-
-
-def test_bans_stay_where_their_file_is_gone_and_not_where_it_is_empty(tmp_path: Path) -> None:
+def test_bans_stay_where_their_file_is_broken_or_gone_and_not_where_it_is_empty(tmp_path: Path) -> None:
     file, beside = tmp_path / "players", tmp_path / "players.bans"
     file.write_text("")
     beside.write_text("name\teve\n")
     accounts = Accounts(str(file))
+    beside.write_text("broken\n")
+    with pytest.raises(ValueError, match=r"players\.bans, line 1"):
+        accounts.reload(at_once)
+    assert accounts.bans == bans("eve")
     beside.unlink()
     with pytest.raises(ValueError, match=r"players\.bans is gone, .* make an empty file"):
         accounts.reload(at_once)

@@ -11,11 +11,6 @@ from gateway.access.certificates import Certificate
 pytestmark = certificates.needs_openssl
 
 
-def test_certificate_is_read_with_its_key(tmp_path: Path) -> None:
-    files = certificates.make(tmp_path)
-    assert Certificate(files.certificate, files.key).context
-
-
 def test_key_may_be_in_the_same_file(tmp_path: Path) -> None:
     files = certificates.make(tmp_path)
     both = tmp_path / "both.pem"

@@ -3,7 +3,14 @@
 import pytest
 
 from adapters.dialects import DIALECTS
-from gateway.access.limits import AddressLimits, ConnectionCounts, Refusal, is_local, limited_connections
+from gateway.access.limits import (
+    REMEMBERED,
+    AddressLimits,
+    ConnectionCounts,
+    Refusal,
+    is_local,
+    limited_connections,
+)
 from gateway.options import server
 from gateway.options.names import CONNECTS, PER_ADDRESS
 from gateway.options.server import ServerOptions
@@ -15,14 +22,11 @@ def parse(*arguments: str) -> ServerOptions:
     return server.parse(arguments, DIALECTS)
 
 
-def test_all_addresses_together_have_so_many_connections_and_one_that_leaves_makes_room() -> None:
+def test_all_addresses_together_and_each_have_so_many_connections_and_one_that_leaves_makes_room() -> None:
     connections = ConnectionCounts(2)
     assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER, THERE)] == [0, 0, Refusal.CONNECTIONS]
     connections.leave(OTHER)
     assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER)] == [0, Refusal.CONNECTIONS]
-
-
-def test_one_address_has_so_many_connections_whatever_others_have() -> None:
     connections = ConnectionCounts(others=AddressLimits(connections=1))
     assert [connections.enter(origin, 0.0) for origin in (THERE, OTHER, THERE)] == [0, 0, Refusal.ADDRESS]
     connections.leave(THERE)
@@ -39,9 +43,6 @@ def test_connection_that_turns_out_to_come_from_elsewhere_counts_there_and_not_t
     assert connections.move("", OTHER, 0.0) == Refusal.ADDRESS
     assert [connections.enter(THERE, 0.0), connections.enter("", 0.0)] == [0, 0]
     assert connections.enter("", 0.0) == Refusal.CONNECTIONS
-
-
-def test_connection_that_turns_out_to_come_from_elsewhere_makes_room_where_it_was() -> None:
     connections = ConnectionCounts(others=AddressLimits(connections=1))
     assert [connections.enter(THERE, 0.0), connections.move(THERE, OTHER, 0.0)] == [0, 0]
     assert [connections.enter(origin, 0.0) for origin in (THERE, THERE)] == [0, Refusal.ADDRESS]
@@ -65,15 +66,12 @@ def test_address_that_connects_too_fast_waits_longer_and_longer_and_is_refused_i
     assert connections.enter(OTHER, 0.0) == 0
 
 
-def test_address_that_connects_as_fast_as_it_may_never_waits() -> None:
-    connections = ConnectionCounts(others=AddressLimits(connects=8))
-    assert [connections.enter(THERE, number / 8) for number in range(1000)] == [0] * 1000
-
-
 def test_after_a_rest_an_address_may_connect_as_at_first() -> None:
     connections = ConnectionCounts(others=AddressLimits(connects=8))
     first = [connections.enter(THERE, 0.0) for _ in range(100)]
     assert [connections.enter(THERE, 7.01) for _ in range(100)] == first
+    connections = ConnectionCounts(others=AddressLimits(connects=8))
+    assert [connections.enter(THERE, number / 8) for number in range(1000)] == [0] * 1000
 
 
 @pytest.mark.parametrize("begin", [0.0, 3.5, 6.9])
@@ -94,7 +92,7 @@ def test_what_is_remembered_of_addresses_is_bounded_so_with_very_many_some_are_n
     for number in range(1000):
         connections.enter(f"address {number}", 0.0)
     assert connections.enter(THERE, 0.0) == entries[-1] == Refusal.CONNECTS
-    for number in range(200_000):
+    for number in range(2 * REMEMBERED):
         connections.enter(f"address {number}", 0.0)
     assert connections.enter(THERE, 0.0) == 0
 
@@ -106,11 +104,9 @@ def test_limits_by_address_leave_this_machine_s_clients_alone_unless_somebody_as
         entries = [usual.enter(origin, 0.0) for _ in range(20 * CONNECTS)]
         assert entries == [0] * len(entries)
         assert [asked.enter(origin, 0.0) for _ in range(4)] == [0, 0, 0, Refusal.ADDRESS]
-
-
-def test_client_without_an_address_has_no_limits_by_address() -> None:
-    connections = limited_connections(0, 3, 1)
-    assert [connections.enter("", 0.0) for _ in range(100)] == [0] * 100
+    for origin, limits in (("", (3, 1)), (THERE, (0, 0))):  # without an address, or where 0 is no limit
+        connections = limited_connections(0, *limits)
+        assert {connections.enter(origin, 0.0) for _ in range(2 * PER_ADDRESS)} == {0}
 
 
 def test_usual_limits_have_room_for_a_class_behind_one_address() -> None:
@@ -119,12 +115,6 @@ def test_usual_limits_have_room_for_a_class_behind_one_address() -> None:
     for number in range(1000):  # each reconnects after a game of half a second
         connections.leave(THERE)
         assert connections.enter(THERE, number / CONNECTS) == 0
-
-
-def test_no_limit_is_zero() -> None:
-    connections = limited_connections(0, 0, 0)
-    entries = [connections.enter(THERE, 0.0) for _ in range(2 * PER_ADDRESS)]
-    assert entries == [0] * len(entries)
 
 
 @pytest.mark.parametrize("refusal", Refusal)

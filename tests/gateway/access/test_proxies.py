@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.dialects import DIALECTS
 from gateway.access.proxies import LONGEST, Proxied, client_behind, header_in, is_trusted
-from gateway.options.server import parse
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 
@@ -51,10 +49,6 @@ def test_header_says_where_the_client_is_and_what_follows_is_the_client_s(
     header: bytes, address: str | None, rest: bytes
 ) -> None:
     assert header_in(header + rest) == Proxied(address, rest)
-
-
-@pytest.mark.parametrize(("header", "_"), HEADERS)
-def test_header_is_no_header_until_its_last_byte(header: bytes, _: str | None) -> None:
     assert [header_in(header[:size]) for size in range(len(header))] == [None] * len(header)
 
 
@@ -111,29 +105,16 @@ NETWORKS = (ip_network("10.0.0.0/8"), ip_network("2001:db8:a::/48"))
         ("10.0.0.1", "", "10.0.0.1"),
         ("192.0.2.1", "203.0.113.7", "192.0.2.1"),
         ("", "203.0.113.7", ""),
+        ("10.0.0.1", "203.0.113.7" + ", 10.0.0.2" * 5000, "10.0.0.2"),  # of many hops the last
     ],
 )
 def test_client_is_at_the_rightmost_hop_that_is_not_trusted(peer: str, forwarded: str, client: str) -> None:
     assert client_behind(peer, forwarded, NETWORKS) == client
-
-
-def test_without_trusted_proxies_nobody_is_believed() -> None:
-    assert client_behind("10.0.0.1", "203.0.113.7", ()) == "10.0.0.1"
-    assert not is_trusted("10.0.0.1", ())
-
-
-def test_only_the_last_hops_are_looked_at() -> None:
-    assert client_behind("10.0.0.1", "203.0.113.7" + ", 10.0.0.2" * 5000, NETWORKS) == "10.0.0.2"
+    assert client_behind(peer, forwarded, ()) == peer
+    assert not is_trusted(peer, ())
 
 
 @given(st.text(max_size=100))
 def test_any_text_for_a_header_gives_an_address(forwarded: str) -> None:
     found = client_behind("10.0.0.1", forwarded, NETWORKS)
     assert ip_network(found).num_addresses == 1
-
-
-@pytest.mark.parametrize("text", ["", "10.0.0.1/8", "10.0.0.0/33", "proxy.example", "*"])
-def test_network_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        parse([f"--trusted-proxy={text}"], DIALECTS)
-    assert "is not an address, or a network such as 10.0.0.0/8" in capsys.readouterr().err

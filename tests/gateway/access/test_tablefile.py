@@ -70,6 +70,10 @@ def test_added_row_is_a_line_of_its_own_and_all_else_stays(file: Path) -> None:
         locked.remove(1)
         locked.remove(2)
     assert file.read_bytes() == b"# mine\r\n\n \t\n#2\n3\n4\n"
+    link = file.with_name("link")
+    link.symlink_to(file)
+    add(link, 5)
+    assert (link.is_symlink(), table(file).rows()) == (True, [3, 4, 5])
 
 
 def test_new_file_has_a_header_and_is_the_operator_s_alone(tmp_path: Path) -> None:
@@ -81,20 +85,9 @@ def test_new_file_has_a_header_and_is_the_operator_s_alone(tmp_path: Path) -> No
     add(file, 2)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert os.listdir(tmp_path) == ["new"]
-
-
-def test_new_file_is_the_group_s_too_in_a_directory_that_hands_it_on(tmp_path: Path) -> None:
-    tmp_path.chmod(0o2750)
-    add(tmp_path / "new", 1)
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
-
-
-def test_link_to_the_file_stays_a_link(file: Path) -> None:
-    link = file.with_name("link")
-    link.symlink_to(file)
-    add(link, 4)
-    assert link.is_symlink()
-    assert table(file).rows() == [1, 3, 4]
+    tmp_path.chmod(0o2750)  # a directory that hands its group on
+    add(tmp_path / "other", 1)
+    assert stat.S_IMODE((tmp_path / "other").stat().st_mode) == 0o640
 
 
 def test_file_that_is_being_changed_is_no_other_command_s(file: Path) -> None:

@@ -1,16 +1,17 @@
 """`c4gateway analyse`: scores as Pascal Pons' solver gives them, or what a search finds."""
 
-import os
+import io
 import sys
-from collections.abc import Iterator
 from contextlib import nullcontext
 from errno import ENOSPC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateway.__main__ import main
-from gateway.commands import analysing
+
+NO_SOLVER = "the solver of the extra 'perfect' is not installed"
 
 
 def analysed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -31,12 +32,12 @@ def analysed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 def test_scores_are_those_of_pons(
     position: str, score: int, end: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    pytest.importorskip("bitbully", reason=NO_SOLVER)
     assert f"score {score}: {end}" in analysed(capsys, position)
 
 
 def test_each_column_has_its_score(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    pytest.importorskip("bitbully", reason=NO_SOLVER)
     assert analysed(capsys, "4455")[-7:] == [
         "     1     -4  O wins with disc 36",
         "     2     -3  O wins with disc 38",
@@ -51,7 +52,7 @@ def test_each_column_has_its_score(capsys: pytest.CaptureFixture[str]) -> None:
 def test_board_is_drawn_with_columns_from_1_and_a_full_one_is_said_to_be(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    pytest.importorskip("bitbully", reason=NO_SOLVER)
     lines = analysed(capsys, "4444445")
     assert lines[:9] == [
         "  . . . O . . .",
@@ -68,26 +69,28 @@ def test_board_is_drawn_with_columns_from_1_and_a_full_one_is_said_to_be(
 
 
 @pytest.mark.parametrize(
-    ("position", "column", "words"),
+    ("position", "seconds", "column", "words"),
     [
-        ("4455", 3, "X wins"),
-        ("445566", 3, "X wins"),
-        ("44556", 1, "X wins"),  # the opponent does
-        ("2252576253462244111563365343671351", 1, "O wins"),
-        ("2316341612476722315446747127241675563", 3, "a draw"),
-        ("4", 4, "not certain; guessed at "),
+        ("4455", "0.02", 3, "X wins"),
+        ("445566", "0.02", 3, "X wins"),
+        ("44556", "0.02", 1, "X wins"),  # the opponent does
+        ("2252576253462244111563365343671351", "20", 1, "O wins"),  # it ends as soon as it is certain
+        ("2316341612476722315446747127241675563", "20", 3, "a draw"),
+        ("4", "0.02", 4, "not certain; guessed at "),
     ],
 )
 def test_without_the_solver_a_search_tells_what_is_certain_from_what_is_a_guess(
     position: str,
+    seconds: str,
     column: int,
     words: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(sys.modules, "bitbully", None)
-    lines = analysed(capsys, position, "--seconds", "0.02")
-    assert any(line.startswith("estimates of a search, 0.02 s for a column (perfect needs") for line in lines)
+    lines = analysed(capsys, position, "--seconds", seconds)
+    estimates = f"estimates of a search, {seconds} s for a column (perfect needs"
+    assert any(line.startswith(estimates) for line in lines)
     assert not [line for line in lines if "score" in line]
     [row] = [line for line in lines[10:] if line.startswith(f"     {column}  ")]
     assert row.strip().startswith(f"{column}  {words}")
@@ -134,18 +137,25 @@ def test_output_that_cannot_be_written_is_one_line_and_status_1(
     assert capsys.readouterr().err == f"c4gateway: error: {said}\n"
 
 
-def test_each_line_is_told_before_the_next_one_is_thought_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader, writer = os.pipe()
-    told = []
+class Written(io.RawIOBase):
+    """Standard output that keeps what comes at once."""
 
-    def thought(*_: object) -> Iterator[str]:
-        for line in ("one", "two"):
-            yield line
-            told.append(os.read(reader, 100))
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[bytes] = []
 
-    os.set_blocking(reader, False)
-    monkeypatch.setattr(analysing, "analysis", thought)
-    with open(reader, "rb"), open(writer, "w") as out:
-        monkeypatch.setattr(sys, "stdout", out)
-        assert main(["analyse", "4455"]) == 0
-    assert told == [b"one\n", b"two\n"]
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.pieces.append(bytes(data))
+        return len(data)
+
+
+def test_each_piece_is_told_before_the_next_one_is_thought_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Written()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(out)))
+    assert main(["analyse", "1212121"]) == 0
+    board, over = out.pieces
+    assert board.endswith(b"  1 2 3 4 5 6 7\n\n")
+    assert over == b"the game is over: X has won\n"

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from conformance.lab.engines import Chances, shares
-from gateway.match.elo import Crosstable, bounded, elo, expected, fitted, ratings, strength
+from gateway.match.elo import Crosstable, expected, fitted, ratings, strength
 
 # Counts and figures of app/tests/elo_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
 
@@ -33,9 +33,9 @@ def test_strength_is_fastchess_s(
     assert found.superiority == pytest.approx(superiority, abs=5e-5)
 
 
-@pytest.mark.parametrize("pairs", [5, 10, 50])
+@pytest.mark.parametrize("pairs", [5, 20])
 def test_interval_of_equal_players_is_without_0_in_a_twentieth_of_all_matches(pairs: int) -> None:
-    lot, likely, matches = Random(1), shares(0.0, Chances()), 4000
+    lot, likely, matches = Random(1), shares(0.0, Chances()), 2000
     wrong = 0
     for _ in range(matches):
         cells = [0] * 5
@@ -43,7 +43,7 @@ def test_interval_of_equal_players_is_without_0_in_a_twentieth_of_all_matches(pa
             cells[cell] += 1
         low, high = strength(cells).interval
         wrong += low > 0 or high < 0
-    assert 0.04 < wrong / matches < 0.06
+    assert 0.035 < wrong / matches < 0.065
 
 
 @pytest.mark.parametrize("cells", [(0, 0, 0, 0, 50), (50, 0, 0, 0, 0), (0, 0, 50, 0, 0), (1, 0, 0, 0, 0)])
@@ -51,15 +51,6 @@ def test_elo_is_finite_where_all_pairs_went_alike(cells: tuple[int, ...]) -> Non
     found = strength(cells)
     assert all(abs(each) < 1500 for each in (found.elo, *found.interval))
     assert found.superiority == (0.5 if cells[2] else float(cells[4] > 0))
-
-
-def test_all_points_of_more_games_are_more_elo() -> None:
-    assert elo(bounded(1.0, 1000)) > elo(bounded(1.0, 100)) > 500
-
-
-def test_expected_score_undoes_elo() -> None:
-    assert expected(elo(0.7)) == pytest.approx(0.7)
-    assert expected(400) == pytest.approx(10 / 11)
 
 
 # Several players.
@@ -97,11 +88,7 @@ def test_everybody_scores_what_the_elo_says() -> None:
         points[two] -= lead - predicted
     assert list(points.values()) == pytest.approx([0, 0, 0], abs=1e-6)
     assert sum(found) == pytest.approx(0)
-
-
-def test_two_players_differ_by_the_elo_of_their_score() -> None:
-    one, two = fitted(2, {(0, 1): (1, 2, 3, 4, 5)})
-    assert one - two == pytest.approx(elo(40 / 60))
+    assert expected(400) == pytest.approx(10 / 11)
 
 
 def test_who_wins_or_loses_everything_has_finite_elo_and_an_interval_with_a_width() -> None:
@@ -113,22 +100,15 @@ def test_who_wins_or_loses_everything_has_finite_elo_and_an_interval_with_a_widt
         assert -2000 < low <= each.elo <= high < 2000
         assert low < high
     assert found[0].superiority[2] == pytest.approx(1)
-
-
-def test_players_who_met_nobody_are_in_the_middle_with_no_certainty() -> None:
-    found = ratings(3, {(0, 1): (0, 0, 4, 0, 0), (0, 2): (0,) * 5}, 20, Random(1))
-    assert found[2].elo == pytest.approx(0)
-    assert found[2].superiority[2] == 0.5
+    found = ratings(3, {(0, 1): (0, 0, 4, 0, 0), (0, 2): (0,) * 5}, 20, Random(1))  # the third met nobody
+    assert (found[2].elo, found[2].superiority[2]) == (pytest.approx(0), 0.5)
 
 
 def test_interval_of_the_bootstrap_is_about_that_of_the_arithmetic() -> None:
-    one, two = ratings(2, {(0, 1): (34, 54, 63, 64, 75)}, 400, Random(1))
+    table = {(0, 1): (34, 54, 63, 64, 75)}
+    one, two = found = ratings(2, table, 400, Random(1))
+    assert ratings(2, table, 400, Random(1)) == found
     low, high = one.interval
     assert one.elo - two.elo == pytest.approx(55.58, rel=0.01)
     assert high - low == pytest.approx(27.65, rel=0.15)  # of half the difference
     assert one.superiority[1] > 0.99
-
-
-def test_same_lot_gives_the_same_intervals() -> None:
-    table = {(0, 1): (1, 2, 3, 4, 5)}
-    assert ratings(2, table, 20, Random(7)) == ratings(2, table, 20, Random(7))

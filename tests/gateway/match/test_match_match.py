@@ -139,24 +139,23 @@ async def test_test_that_is_decided_ends_the_match_and_nothing_counts_afterwards
     assert 8 < match.tally.games < 2 * ENOUGH
     assert match.is_decided
     assert match.tally.meetings[0].repeats == ""
-
-
-@pytest.mark.parametrize("failed", [False, True])
-async def test_test_is_over_where_pairs_repeat_each_other_unless_a_player_has_failed(
-    journal: Journal, failed: bool
-) -> None:
-    match = match_of(journal, replace(TWO, games=40, sprt=Sprt(0, 5)))
-    if failed:
-        match.drop(1, "failed")
+    other = Journal.new(journal.path.with_name("other"), {})
+    match = match_of(other, replace(TWO, games=40, sprt=Sprt(0, 5)))
     for number in range(2 * ENOUGH):
         match.tally.add(played(number, 1.0 - number % 2))
-    assert match.is_decided is not failed
+    assert match.is_decided  # for pairs repeat each other
+    match.drop(1, "failed")
+    assert not match.is_decided
 
 
 async def test_player_that_is_dropped_plays_no_more_and_that_is_told_once(journal: Journal) -> None:
     told: list[str] = []
     match = match_of(journal, tell=told.append)
     began: list[int] = []
+    for _ in range(MOST_SHOWN + 3):
+        match.complain(1, "crashed", Path("b.log"))
+    assert told == ["b: crashed"] * (MOST_SHOWN - 1) + ["b: crashed; further ones are not shown"]
+    told.clear()
 
     class Noted(Idle):
         async def run(self) -> None:
@@ -183,14 +182,6 @@ async def test_player_that_was_dropped_plays_again_when_the_match_goes_on(journa
     resumed = match_of(journal)
     assert (match.schedule.left, resumed.schedule.left) == (3, 10)
     assert (resumed.tally.games, resumed.failed) == (2, {})
-
-
-async def test_failures_of_a_player_are_told_a_few_times(journal: Journal) -> None:
-    told: list[str] = []
-    match = match_of(journal, tell=told.append)
-    for _ in range(MOST_SHOWN + 3):
-        match.complain(0, "crashed", Path("a.log"))
-    assert told == ["a: crashed"] * (MOST_SHOWN - 1) + ["a: crashed; further ones are not shown"]
 
 
 # Tables with two engines. In place of their process there is a shell, which answers with lines of JSON.

@@ -23,18 +23,17 @@ def tally() -> MatchTally:
     return MatchTally(["a", "b"], [(0, 1)])
 
 
-def test_pairs_are_counted_by_the_points_of_the_first_named(tally: MatchTally) -> None:
+def test_pairs_are_counted_once_both_games_are_over_by_the_points_of_the_first_named(
+    tally: MatchTally,
+) -> None:
+    assert Report(tally, Sprt(), games=4, left=4, played=0, seconds=0.0).lines(2)  # of no games
     for number, points in ((0, 1.0), (1, 1.0), (2, 1.0), (3, 0.0), (4, 0.5), (5, 0.0), (6, 1.0)):
         tally.add(played(number, points))
     assert tally.meetings[0].cells == [0, 0, 1, 1, 1]
     assert tally.games == 7
-
-
-def test_pair_is_counted_once_both_its_games_are_over_in_any_order(tally: MatchTally) -> None:
-    tally.add(played(3, 1.0))
-    assert tally.meetings[0].cells == [0, 0, 0, 0, 0]
-    tally.add(played(2, 0.0))
-    assert tally.meetings[0].cells == [1, 0, 0, 0, 0]
+    tally.add(played(7, 0.0))
+    assert tally.meetings[0].cells == [0, 0, 1, 1, 2]
+    assert tally.different == 4  # the same moves with other colours are another game
 
 
 def test_players_are_counted_with_their_colours_times_and_faults(tally: MatchTally) -> None:
@@ -45,17 +44,8 @@ def test_players_are_counted_with_their_colours_times_and_faults(tally: MatchTal
     assert (a.thought, a.moves, a.faults[Reason.TIME]) == (540, 5, 1)
     assert (b.thought, b.moves, b.faults.total()) == (40, 4, 0)
     assert tally.cross[0, 1].points == tally.cross[1, 0].points == 1
-
-
-def test_moves_of_an_opening_are_nobody_s(tally: MatchTally) -> None:
-    tally.add(replace(played(0), opening=3))
-    assert [each.moves for each in tally.players] == [2, 2]
-
-
-def test_same_moves_with_other_colours_are_another_game(tally: MatchTally) -> None:
-    for number in range(6):
-        tally.add(played(number))
-    assert tally.different == 2
+    tally.add(replace(played(2), opening=3))  # whose moves are nobody's
+    assert [each.moves for each in tally.players] == [7, 6]
 
 
 def test_pairs_of_which_most_repeat_each_other_prove_nothing(tally: MatchTally) -> None:
@@ -85,11 +75,6 @@ def test_table_shows_the_best_first(tally: MatchTally) -> None:
     assert report(tally).details()[-1].split() == ["b", "0.5/2", "-"]
 
 
-def test_table_of_no_games_can_be_drawn(tally: MatchTally) -> None:
-    assert Report(tally, Sprt(), games=4, left=4, played=0, seconds=0.0).lines(2)
-    assert report(tally).details()
-
-
 def test_object_is_json_whoever_won_everything(tally: MatchTally) -> None:
     for number in range(4):
         tally.add(played(number, 1.0 - number % 2))
@@ -98,6 +83,17 @@ def test_object_is_json_whoever_won_everything(tally: MatchTally) -> None:
     assert found["pairings"][0]["pairs"] == [0, 0, 0, 0, 2]
     assert found["pairings"][0]["normalized_elo"] is None
     assert found["pairings"][0]["superiority"] is None
+
+
+def test_no_likelihood_is_shown_as_certain(tally: MatchTally) -> None:
+    for number in range(100):
+        tally.add(played(number, 0.5 if number == 0 else 1.0 - number % 2))
+    (said, *_) = report(tally).lines(10)
+    assert ", better with 99.9 %" in said
+    found = report(tally).as_object()
+    assert [each["better_than"] for each in found["players"]] == [{"b": 0.999}, {"a": 0.001}]
+    assert found["pairings"][0]["superiority"] == 0.999
+    assert " 99.9 % " in report(three(*[(1.0, 0.0)] * 100)).lines(100)[2]
 
 
 @pytest.mark.parametrize("results", [(1.0, 0.0), (0.5, 0.5), (1.0, 0.0, 1.0, 0.0)])
@@ -122,29 +118,6 @@ def three(*pairs: tuple[float, float]) -> MatchTally:
     return tally
 
 
-def test_several_players_have_an_elo_each_and_the_difference_of_two_is_theirs_alone() -> None:
-    tally = three((1.0, 0.5), (0.5, 0.5))
-    head, first, *_ = report(tally).lines(50)
-    assert head.split()[:5] == ["player", "Elo", "95", "%", "better"]
-    assert first.split()[:2] == ["1", "a"]
-    assert [line.partition(":")[0] for line in report(tally).details()[:3]] == [
-        "a against b",
-        "a against c",
-        "b against c",
-    ]
-
-
-def test_no_likelihood_is_shown_as_certain(tally: MatchTally) -> None:
-    for number in range(100):
-        tally.add(played(number, 0.5 if number == 0 else 1.0 - number % 2))
-    (said, *_) = report(tally).lines(10)
-    assert ", better with 99.9 %" in said
-    found = report(tally).as_object()
-    assert [each["better_than"] for each in found["players"]] == [{"b": 0.999}, {"a": 0.001}]
-    assert found["pairings"][0]["superiority"] == 0.999
-    assert " 99.9 % " in report(three(*[(1.0, 0.0)] * 100)).lines(100)[2]
-
-
 def test_elo_of_two_players_is_one_difference_and_without_the_noise_of_floats(tally: MatchTally) -> None:
     for number, points in enumerate((1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 1.0)):
         tally.add(played(number, points))
@@ -159,6 +132,11 @@ def test_elo_of_two_players_is_one_difference_and_without_the_noise_of_floats(ta
 
 def test_player_that_failed_has_no_result_and_its_games_say_nothing_of_the_others() -> None:
     tally = three((1.0, 0.5), (0.5, 0.5))
+    head, first, *_ = report(tally).lines(50)
+    assert head.split()[:5] == ["player", "Elo", "95", "%", "better"]
+    assert first.split()[:2] == ["1", "a"]
+    said = [line.partition(":")[0] for line in report(tally).details()[:3]]
+    assert said == ["a against b", "a against c", "b against c"]
     failed = report(tally, failed={0: "left 3 of 4 games"})
     _, first, second, last, *_, said = failed.lines(50)
     assert [line.split()[1:3] for line in (first, second)] == [["b", "+44"], ["c", "-44"]]

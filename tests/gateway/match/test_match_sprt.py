@@ -4,29 +4,18 @@ import pytest
 
 from gateway.match.sprt import LOGISTIC, NORMAL, Sprt, Verdict
 
-# Counts and ratios of app/tests/sprt_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
+# Counts and ratios of app/tests/sprt_test.cpp of fastchess: of games that were won, lost and drawn, and of
+# pairs that were LL, LD, WL, DD, WD and WW.
 
 
 @pytest.mark.parametrize(
-    ("model", "elos", "games", "ratio"),
+    ("model", "elos", "counts", "ratio"),
     [
         (NORMAL, (0, 2), (36433, 36027, 68692), 0.92),
         (NORMAL, (-1.75, 0.25), (10871, 10650, 20431), 2.30),
         (NORMAL, (0, 10), (4250, 0, 0), 120.56),
         (LOGISTIC, (0.5, 2.5), (21404, 21184, 40708), -1.57),
         (LOGISTIC, (0, 2), (57433, 57030, 106593), -2.59),
-    ],
-)
-def test_ratio_of_games_is_fastchess_s(
-    model: str, elos: tuple[float, float], games: tuple[int, int, int], ratio: float
-) -> None:
-    won, lost, drawn = games
-    assert Sprt(*elos, model=model).ratio((lost, drawn, won)) == pytest.approx(ratio, rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("model", "elos", "pairs", "ratio"),
-    [
         (NORMAL, (0, 2), (365, 16618, 36029, 200, 16974, 390), 2.25),
         (NORMAL, (-1.75, 0.25), (127, 4883, 10311, 401, 5150, 104), 3.01),
         (NORMAL, (0, 5), (0, 0, 0, 0, 0, 5550), 111.82),
@@ -34,18 +23,18 @@ def test_ratio_of_games_is_fastchess_s(
         (LOGISTIC, (0, 2), (871, 26175, 55003, 980, 26678, 821), -4.98),
     ],
 )
-def test_ratio_of_pairs_is_fastchess_s(
-    model: str, elos: tuple[float, float], pairs: tuple[int, ...], ratio: float
+def test_ratio_of_games_and_of_pairs_is_fastchess_s(
+    model: str, elos: tuple[float, float], counts: tuple[int, ...], ratio: float
 ) -> None:
-    ll, ld, wl, dd, wd, ww = pairs
-    assert Sprt(*elos, model=model).ratio((ll, ld, wl + dd, wd, ww)) == pytest.approx(ratio, rel=0.01)
-
-
-@pytest.mark.parametrize("model", [LOGISTIC, NORMAL])
-def test_ratio_of_the_opponent_is_the_opposite(model: str) -> None:
-    cells = (3, 10, 40, 22, 9)
-    ratio = Sprt(0, 10, model=model).ratio(cells)
-    assert Sprt(-10, 0, model=model).ratio(cells[::-1]) == pytest.approx(-ratio, rel=1e-4)
+    if len(counts) == 3:
+        won, lost, drawn = counts
+        cells: tuple[int, ...] = (lost, drawn, won)
+    else:
+        ll, ld, wl, dd, wd, ww = counts
+        cells = (ll, ld, wl + dd, wd, ww)
+    assert Sprt(*elos, model=model).ratio(cells) == pytest.approx(ratio, rel=0.01)
+    opposite = Sprt(-elos[1], -elos[0], model=model).ratio(cells[::-1])
+    assert opposite == pytest.approx(-ratio, rel=0.01)
 
 
 def test_bounds_are_wald_s() -> None:

@@ -1,16 +1,15 @@
 """The options about being one of several servers."""
 
 import socket
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from test_options import parse, refused
 
 from adapters.dialects import DIALECTS
-from gateway.options import server
 from gateway.options.clustering import ClusterOptions, host_name, registry_url
-from gateway.options.server import ServerOptions, cluster_options, in_force, parse, shared_rules
+from gateway.options.server import ServerOptions, cluster_options, in_force, shared_rules
 from gateway.options.terminal import in_one_line
 from gateway.runtime.addresses import Address
 
@@ -19,19 +18,9 @@ SECRET = "s3cr%40t"
 
 
 def joined(*arguments: str) -> ClusterOptions:
-    options = parse(arguments, DIALECTS)
-    found = cluster_options(options)
+    found = cluster_options(parse(arguments))
     assert found is not None
     return found
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the one line that says what is wrong."""
-    with pytest.raises(SystemExit) as stop:
-        parse(arguments, DIALECTS)
-    assert stop.value.code == 2
-    [line] = capsys.readouterr().err.splitlines()
-    return line.removeprefix("c4gateway: error: ")
 
 
 @pytest.fixture
@@ -42,22 +31,17 @@ def secret_file(tmp_path: Path) -> Path:
 
 
 def test_server_is_alone_unless_told_otherwise() -> None:
-    options = parse([], DIALECTS)
+    options = parse([])
     assert cluster_options(options) is None
     assert options.db == "c4gateway.db"
 
 
-def test_node_has_a_name_and_an_address_and_keys_without_being_told() -> None:
-    assert joined("--cluster", URL) == ClusterOptions(
-        URL, None, None, "c4gateway", host_name(), Address("127.0.0.1", 0)
-    )
-
-
-def test_node_is_what_the_options_say() -> None:
-    found = joined(
-        *("--cluster", URL, "--node", "a", "--node-address", "10.0.0.1:7000", "--cluster-prefix", "ours")
-    )
-    assert (found.node, found.address, found.prefix) == ("a", Address("10.0.0.1", 7000), "ours")
+def test_node_has_a_name_and_an_address_and_keys_without_being_told_or_as_the_options_say() -> None:
+    here = Address("127.0.0.1", 0)
+    assert joined("--cluster", URL) == ClusterOptions(URL, None, None, "c4gateway", host_name(), here)
+    told = ("--node", "a", "--node-address", "10.0.0.1:7000", "--cluster-prefix", "ours")
+    there = Address("10.0.0.1", 7000)
+    assert joined("--cluster", URL, *told) == ClusterOptions(URL, None, None, "ours", "a", there)
 
 
 @pytest.mark.parametrize(
@@ -73,23 +57,25 @@ def test_address_of_a_node_may_lack_a_port(text: str, address: Address) -> None:
     assert joined("--cluster", URL, "--node-address", text).address == address
 
 
-@pytest.mark.parametrize("text", ["", ":1", "::1", "a:65536", "a:x", "a b", "[::1", "a/b", "a:-1"])
-def test_what_is_no_address_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    line = refused(capsys, "--cluster", URL, f"--node-address={text}")
-    assert "is not HOST, HOST:PORT or [HOST]:PORT" in line
-
-
-@pytest.mark.parametrize("text", ["0.0.0.0", "0.0.0.0:7000", "[::]:7000", "0", "00.0.0.0:7000"])
-def test_address_at_which_nobody_reaches_a_node_is_refused(
-    text: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("option", "texts", "words"),
+    [
+        ("node-address", ["", ":1", "::1", "a:65536", "a:x", "a b", "[::1", "a/b", "a:-1"], "is not HOST, "),
+        ("node-address", ["0.0.0.0", "0.0.0.0:7000", "[::]:7000", "0", "00.0.0.0:7000"], "nobody reaches"),
+        ("node", ["", "a b", "a/b", "ä", "a" * 33, "a\n"], "is not 1 to 32 letters"),
+        ("cluster-prefix", ["", "a b", "{x}", "a" * 65, "a*"], "is not 1 to 64 letters"),
+        (
+            "db",
+            ["c4gateway.db", "postgres.db"],
+            "--cluster needs a database that all nodes share",
+        ),
+    ],
+)
+def test_what_no_node_can_have_is_refused(
+    option: str, texts: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    line = refused(capsys, "--cluster", URL, f"--node-address={text}")
-    assert "give an address of this machine's own" in line
-
-
-@pytest.mark.parametrize("text", ["", "a b", "a/b", "ä", "a" * 33, "a\n"])
-def test_name_of_a_node_is_short_and_plain(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "is not 1 to 32 letters" in refused(capsys, "--cluster", URL, f"--node={text}")
+    for text in texts:
+        assert words in refused(["--cluster", URL, f"--{option}={text}"], capsys)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +90,6 @@ def test_name_of_a_node_is_short_and_plain(text: str, capsys: pytest.CaptureFixt
 def test_name_of_the_host_is_made_to_fit(host: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: host)
     assert host_name() == name
-
-
-@pytest.mark.parametrize("text", ["", "a b", "{x}", "a" * 65, "a*"])
-def test_prefix_has_nothing_that_a_server_takes_for_a_pattern(
-    text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "is not 1 to 64 letters" in refused(capsys, "--cluster", URL, f"--cluster-prefix={text}")
 
 
 @pytest.mark.parametrize(
@@ -141,67 +120,53 @@ def test_what_is_no_url_of_a_registry_is_refused(url: str) -> None:
         registry_url(url)
 
 
-def test_refusal_of_a_url_shows_nothing_of_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert SECRET not in refused(capsys, "--cluster", f"redis://:{SECRET}@h:0/0")
+# Passwords.
 
 
-def test_password_on_the_command_line_is_refused_with_what_to_do_instead(
-    capsys: pytest.CaptureFixture[str],
+def test_password_comes_from_the_environment_the_config_file_or_a_file_of_its_own(
+    tmp_path: Path, secret_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = refused(capsys, "--cluster", f"redis://ann:{SECRET}@h/0")
-    assert "as C4GATEWAY_CLUSTER" in line
-    assert "--cluster-password-file" in line
-    assert SECRET not in line
-
-
-def test_password_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("C4GATEWAY_CLUSTER", f"redis://ann:{SECRET}@127.0.0.1/0")
-    found = joined()
-    assert (found.username, found.password) == ("ann", "s3cr@t")
-    assert found.url == "redis://127.0.0.1:6379/0"
-
-
-def test_password_comes_from_the_config_file(tmp_path: Path) -> None:
+    found = joined("--cluster", "redis://ann@127.0.0.1/0", "--cluster-password-file", str(secret_file))
+    assert (found.username, found.password) == ("ann", "word")
     config = tmp_path / "gateway.toml"
     config.write_text(f'cluster = "unix://:{SECRET}@/run/redis.sock?db=2"')
     found = joined("--config", str(config))
     assert (found.url, found.username, found.password) == ("unix:///run/redis.sock?db=2", None, "s3cr@t")
-
-
-def test_password_comes_from_a_file_of_its_own(secret_file: Path) -> None:
-    found = joined("--cluster", "redis://ann@127.0.0.1/0", "--cluster-password-file", str(secret_file))
-    assert (found.username, found.password) == ("ann", "word")
-
-
-def test_password_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("C4GATEWAY_CLUSTER", f"redis://ann:{SECRET}@127.0.0.1/0")
-    shown = [repr(joined()), *in_force([], DIALECTS)]
+    found = joined()
+    assert (found.url, found.username, found.password) == ("redis://127.0.0.1:6379/0", "ann", "s3cr@t")
+    shown = [repr(found), *in_force([], DIALECTS)]
     assert not [line for line in shown if SECRET in line or "s3cr@t" in line]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "two\nlines\n", "\udcff"])
 def test_file_that_is_not_one_line_is_no_password(text: str, secret_file: Path) -> None:
     secret_file.write_bytes(text.encode("utf-8", "surrogateescape"))
-    options = parse(["--cluster", URL, "--cluster-password-file", str(secret_file)], DIALECTS)
     with pytest.raises(OSError, match="is not one line with a password"):
-        cluster_options(options)
+        joined("--cluster", URL, "--cluster-password-file", str(secret_file))
 
 
 def test_two_passwords_are_refused(
     secret_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("C4GATEWAY_CLUSTER", f"redis://:{SECRET}@h/0")
-    assert "has a password; give no" in refused(capsys, "--cluster-password-file", str(secret_file))
+    assert "has a password; give no" in refused(["--cluster-password-file", str(secret_file)], capsys)
 
 
 @pytest.mark.parametrize("user", ["ann", "ann@x", ""])
 @pytest.mark.parametrize("password", [SECRET, "***"])
-def test_password_on_the_command_line_is_refused(
+def test_password_on_the_command_line_is_refused_with_what_to_do_instead(
     user: str, password: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refused(capsys, "--cluster", f"redis://{user}:{password}@h:1/0")
+    said = refused(["--cluster", f"redis://{user}:{password}@h:1/0"], capsys)
     assert "the URL of --cluster has a password, which the list of processes shows" in said
+    assert "as C4GATEWAY_CLUSTER" in said
+    assert "--cluster-password-file" in said
     assert SECRET not in said
+    assert SECRET not in refused(["--cluster", f"redis://{user}:{password}@h:0/0"], capsys)
+
+
+# TLS, and what contradicts other options.
 
 
 def test_other_side_of_tls_is_checked_whatever_the_url_says(tmp_path: Path) -> None:
@@ -219,22 +184,14 @@ def test_other_side_of_tls_is_checked_whatever_the_url_says(tmp_path: Path) -> N
 
 
 def test_file_for_tls_that_is_missing_is_named() -> None:
-    options = parse(["--cluster", "rediss://127.0.0.1/0?ssl_ca_certs=/nowhere"], DIALECTS)
     with pytest.raises(OSError, match="No such file") as error:
-        cluster_options(options)
+        joined("--cluster", "rediss://127.0.0.1/0?ssl_ca_certs=/nowhere")
     assert in_one_line(error.value) == "--cluster: ssl_ca_certs: /nowhere: No such file or directory"
 
 
-def test_results_are_in_a_database_for_all_or_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    def database(*arguments: str) -> object:
-        return parse(["--cluster", URL, *arguments], DIALECTS).db
-
-    assert database() is None
-    assert database("--db", "none") is None
-    assert database("--db", "postgresql://h/c4") == "postgresql://h/c4"
-    for file in ("c4gateway.db", "postgres.db"):
-        line = refused(capsys, "--cluster", URL, "--db", file)
-        assert line.startswith("--cluster needs a database that all nodes share, and SQLite has none; give")
+@pytest.mark.parametrize("given", [(), ("--db", "none"), ("--db", "postgresql://h/c4")])
+def test_results_are_in_a_database_for_all_or_not_kept(given: tuple[str, ...]) -> None:
+    assert parse(["--cluster", URL, *given]).db == (given[1] if "c4" in "".join(given) else None)
 
 
 @pytest.mark.parametrize(
@@ -243,14 +200,7 @@ def test_results_are_in_a_database_for_all_or_not_kept(capsys: pytest.CaptureFix
 def test_option_for_a_node_means_nothing_to_a_server_that_is_alone(
     option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "is of no use without --cluster" in refused(capsys, option)
-
-
-def test_library_that_is_missing_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(server, "find_spec", lambda name: None if name == "coredis" else find_spec(name))
-    assert "pip install 'c4gateway[cluster]'" in refused(capsys, "--cluster", URL)
+    assert "is of no use without --cluster" in refused([option], capsys)
 
 
 def test_registry_that_cannot_be_found_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +215,7 @@ def test_registry_that_cannot_be_found_is_named_without_its_password(monkeypatch
 
 
 def test_rules_that_all_nodes_share_are_numbers_also_where_one_is_a_flag() -> None:
-    options = parse(["--registered-only", "--players", "x", "--rounds", "6"], DIALECTS)
+    options = parse(["--registered-only", "--players", "x", "--rounds", "6"])
     assert shared_rules(options, DIALECTS) == {
         "clock": 42.0,
         "penalty": 1.0,

@@ -4,7 +4,7 @@ import sys
 from itertools import chain
 
 import pytest
-from test_options import parse, refused
+from test_options import parse
 
 from gateway.server import qr
 
@@ -71,18 +71,3 @@ def test_code_is_for_people_at_a_terminal(
     pytest.importorskip("segno")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
     assert qr.is_shown(parse(arguments)) == is_shown
-
-
-def test_missing_package_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "segno", None)
-    assert "--qr needs another package: pip install 'c4gateway[qr]'" in refused(["--qr"], capsys)
-
-
-def test_code_of_no_page_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "--qr is of no use with --no-web" in refused(["--qr", "--no-web"], capsys)
-    monkeypatch.setenv("C4GATEWAY_QR", "true")
-    assert not parse(["--no-web"]).qr

@@ -69,21 +69,10 @@ def test_option_comes_from_the_command_line_else_the_environment_else_the_file(f
     assert options(config)["port"] == 1
     assert options(config, port="2")["port"] == 2
     assert options(config, "--port", "3", port="2")["port"] == 3
-
-
-def test_source_of_each_option_is_known(file: Path) -> None:
-    sources = settled(written(file, "seed = 1"), "--level=high", max_size="2").sources
-    assert [sources[name] for name in ("seed", "level", "max_size", "port")] == [
-        str(file),
-        "command line",
-        "C4GATEWAY_MAX_SIZE",
-        "default",
-    ]
-
-
-def test_environment_can_name_the_file(file: Path) -> None:
-    written(file, "port = 1")
-    assert options(config=str(file))["port"] == 1
+    assert options(config=str(file))["port"] == 1  # which the environment names
+    config = written(file, "host = ['a', 'b']")  # several values replace those of a weaker source
+    assert options(config, host="c")["host"] == ["c"]
+    assert options(config, "--host", "d", "--host", "e", host="c")["host"] == ["d", "e"]
 
 
 @pytest.mark.parametrize(
@@ -131,12 +120,6 @@ def test_environment_gives_every_sort_of_option(
     assert options(**environment)[name] == value
 
 
-def test_several_values_replace_those_of_a_weaker_source(file: Path) -> None:
-    config = written(file, "host = ['a', 'b']")
-    assert options(config, host="c")["host"] == ["c"]
-    assert options(config, "--host", "d", "--host", "e", host="c")["host"] == ["d", "e"]
-
-
 def test_flag_that_is_off_withdraws_the_file_s_and_says_nothing_else(file: Path) -> None:
     config = written(file, "quiet = true\nno-page = true")
     assert options(config)["no_page"] is True
@@ -153,92 +136,61 @@ def test_two_options_that_exclude_each_other_come_from_the_stronger_source(
     weaker = "no-page = true" if "page" in stronger else "page = 9"
     found = options(written(file, weaker), **stronger)
     assert (found["page"], found["no_page"]) == ((80, False) if "page" in stronger else (None, True))
-    found = options(written(file, weaker), "--page", "7", **stronger)
-    assert (found["page"], found["no_page"]) == (7, False)
+    for line, page, no_page in (
+        ("--page 7", 7, False),
+        ("--no-page --page 7", 7, False),  # of two on the command line the last holds
+        ("--page 7 --no-page", None, True),
+    ):
+        found = options(written(file, weaker), *line.split(), **stronger)
+        assert (found["page"], found["no_page"]) == (page, no_page)
 
 
 @pytest.mark.parametrize(
-    ("line", "page", "no_page"), [("--no-page --page 7", 7, False), ("--page 7 --no-page", None, True)]
-)
-def test_of_two_options_on_the_command_line_of_which_one_withdraws_the_other_the_last_holds(
-    line: str, page: int | None, no_page: bool
-) -> None:
-    found = options(*line.split())
-    assert (found["page"], found["no_page"]) == (page, no_page)
-
-
-def test_two_options_of_one_thing_are_not_both_in_one_source(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = refused(capsys, written(file, "page = 8\nno-page = true"))
-    assert line.startswith(f"{file}: give one of page and no-page")
-    assert "_PAGE: give one of page and no-page" in refused(capsys, page="8", no_page="true")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
+    ("environment", "why"),
     [
-        ("port", "65536"),
-        ("port", ""),
-        ("seed", "x"),
-        ("level", "middle"),
-        ("quiet", "perhaps"),
-        ("quiet", ""),
-        ("seed", "9" * 5000),
+        *(({"port": text}, "C4GATEWAY_PORT: ") for text in ("65536", "")),
+        *(({"seed": text}, "C4GATEWAY_SEED: ") for text in ("x", "9" * 5000)),
+        *(({"quiet": text}, "C4GATEWAY_QUIET: ") for text in ("perhaps", "")),
+        ({"level": "middle"}, "C4GATEWAY_LEVEL: "),
+        ({"page": "8", "no_page": "true"}, "C4GATEWAY_NO_PAGE: give one of page and no-page"),
+        ({"prot": "1"}, "'C4GATEWAY_PROT' in the environment is not an option; did you mean C4GATEWAY_PORT?"),
+        ({"help": "1"}, "'C4GATEWAY_HELP' in the environment is not an option"),
     ],
 )
-def test_wrong_value_is_one_line_that_names_the_variable(
-    name: str, text: str, capsys: pytest.CaptureFixture[str]
+def test_what_is_wrong_in_the_environment_is_one_line_that_names_the_variable(
+    environment: Mapping[str, str], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert refused(capsys, **{name: text}).startswith(f"C4GATEWAY_{name.upper()}: ")
+    assert refused(capsys, **environment).startswith(why)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("data", "why"),
     [
-        "port = 65536",
-        "port = 1.5",
-        "port = true",
-        "port = 1979-05-27",
-        "port = [1, 2]",
-        "port = {}",
-        "level = 'middle'",
-        "level = true",
-        "quiet = 2",
-        "quiet = []",
-        "host = [true]",
-        "host = [['a']]",
-        "seed = 'a\\nb'",
+        *(
+            (f"port = {value}", "{file}: port: ")
+            for value in ("65536", "1.5", "true", "1979-05-27", "[1, 2]", "{}")
+        ),
+        *((f"level = {value}", "{file}: level: ") for value in ("'middle'", "true")),
+        *((f"quiet = {value}", "{file}: quiet: ") for value in ("2", "[]")),
+        *((f"host = {value}", "{file}: host: ") for value in ("[true]", "[['a']]")),
+        ("seed = 'a\\nb'", "{file}: seed: "),
+        ("page = 8\nno-page = true", "{file}: give one of page and no-page"),
+        ("max_size = 1", "'max_size' in {file} is not an option; did you mean max-size?"),
+        ("config = 'other.toml'", "'config' in {file} is not an option"),
+        ("[limits]\nport = 1", "'limits' in {file} is not an option"),
+        ('"a\\nb\\u202e" = 1', r"'a\nb\u202e' in {file} is not an option"),
+        ("port = \nseed = 1", "{file}: not TOML: Invalid value"),
+        ("a = " + 9000 * "[", "{file}: not TOML: "),
+        (b"\xff", "{file}: not TOML: "),
+        (None, "--config: {file}: No such file or directory"),
     ],
 )
-def test_wrong_value_is_one_line_that_names_the_file_and_the_key(
-    file: Path, text: str, capsys: pytest.CaptureFixture[str]
+def test_what_is_wrong_in_the_file_is_one_line_that_names_it(
+    file: Path, data: str | bytes | None, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = text.partition(" ")[0]
-    assert refused(capsys, written(file, text)).startswith(f"{file}: {key}: ")
-
-
-def test_unknown_key_or_variable_is_one_line_that_names_it(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = refused(capsys, written(file, "max_size = 1"))
-    assert line.startswith(f"'max_size' in {file} is not an option; did you mean max-size?")
-    assert "'config'" in refused(capsys, written(file, "config = 'other.toml'"))
-    assert "'limits'" in refused(capsys, written(file, "[limits]\nport = 1"))
-    assert refused(capsys, written(file, '"a\\nb\\u202e" = 1')).startswith("'a\\nb\\u202e' in ")
-    line = refused(capsys, prot="1")
-    assert line.startswith(
-        "'C4GATEWAY_PROT' in the environment is not an option; did you mean C4GATEWAY_PORT?"
-    )
-    assert "'C4GATEWAY_HELP'" in refused(capsys, help="1")
-
-
-def test_file_that_cannot_be_read_is_one_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys, f"--config={file}").startswith(f"--config: {file}: No such file or directory")
-    assert refused(capsys, written(file, "port = \nseed = 1")).startswith(f"{file}: not TOML: Invalid value")
-    assert refused(capsys, written(file, "a = " + 9000 * "[")).startswith(f"{file}: not TOML: ")
-    file.write_bytes(b"\xff")
-    assert refused(capsys, f"--config={file}").startswith(f"{file}: not TOML: ")
+    if data is not None:
+        file.write_bytes(data.encode() if isinstance(data, str) else data)
+    assert refused(capsys, f"--config={file}").startswith(why.format(file=file))
 
 
 # What is in force.

@@ -165,7 +165,8 @@ def test_refused_port_is_followed_by_a_hint_at_the_page_s_usual_one_only_if_it_i
         taken.bind(("127.0.0.77", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        status, _, err = ran("--workers", "2", "--db", "none", "--host", "127.0.0.77", "--arena", port)
+        given = ("--cluster", URL, "--db", "none", "--host", "127.0.0.77", "--arena", port)
+        status, _, err = ran("--workers", "2", *given)
     assert (status, err) == (
         1,
         f"c4gateway: error: cannot listen on 127.0.0.77, port {port}: Address already in use\n",

@@ -83,9 +83,8 @@ def test_lock_ends_with_a_killed_server(database: Database) -> None:
 
 
 def test_database_that_is_not_there_yet_is_refused_to_nobody(where: str) -> None:
-    claim = Claim(where)
-    claim.take(0.0)
-    claim.close()
+    with claimed(where):
+        pass
 
 
 def test_results_are_kept_although_another_server_has_the_lock(tmp_path: Path) -> None:

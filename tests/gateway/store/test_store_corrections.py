@@ -1,20 +1,16 @@
 """What an operator corrects in stored games."""
 
-import sys
-from pathlib import Path
-
 import pytest
 from game_records import BEGAN, drawn, game, numbered
 from store_world import keep
 
-from gateway.__main__ import main
 from gateway.commands import stored_games as commands
 from gateway.commands.standings import Wanted
 from gateway.commands.standings import standings as printed
 from gateway.game.events import Reason
 from gateway.store import StoreError, games, statistics, storing
 from gateway.store.corrections import rename, void
-from gateway.store.database import Database, open_to_write
+from gateway.store.database import Database
 from gateway.store.games import Filter
 from gateway.store.records import Participant
 from gateway.store.statistics import Choice, Score
@@ -33,6 +29,9 @@ def ratings(database: Database) -> str:
 def test_game_that_is_void_is_kept_and_counts_nowhere(database: Database) -> None:
     keep(database, numbered([game(), drawn("bob", "carol"), game("carol", "alice")]))
     assert void(database, "2").startswith("game 2 is kept and counts no more")
+    for number, words in (("2", "game 2 counts no more already"), ("4", "game 4 is not stored")):
+        with pytest.raises(StoreError, match=words):
+            void(database, number)
     assert sorted(standings(database)) == [("alice", 2), ("bob", 1), ("carol", 1)]
     kept = list(games.every(database.reading, Filter()))
     assert [(each.game, each.counted) for each in kept] == [("1", True), ("2", False), ("3", True)]
@@ -47,14 +46,6 @@ def test_ratings_are_as_if_a_void_game_had_never_counted(database: Database) -> 
         storing.clear(connection)
     keep(database, numbered([game("bob", "alice"), drawn("alice", "bob")]))
     assert ratings(database) == voided
-
-
-def test_game_that_is_not_there_or_counts_no_more_is_refused(database: Database) -> None:
-    keep(database, numbered([game()]))
-    void(database, "1")
-    for number, words in (("1", "game 1 counts no more already"), ("2", "game 2 is not stored")):
-        with pytest.raises(StoreError, match=words):
-            void(database, number)
 
 
 def test_player_has_the_new_name_in_all_games(database: Database) -> None:
@@ -107,25 +98,3 @@ def test_comparison_knows_the_new_name_and_not_the_void_game(database: Database,
         assert found.endings["Alice \u5c0f", Reason.FOUR] == Score(lost, lost, 0)
         score = statistics.scores(connection, choice, ["bob"], ["Alice \u5c0f", "alice"])
         assert score == {("bob", "Alice \u5c0f"): Score(lost + 1, 0, 1)}
-
-
-def test_commands_correct_every_kind_of_database(
-    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    database = open_to_write(where)
-    keep(database, numbered([game(), game("carol", "alice")]))
-    for words, status, said in (
-        (["void", "1"], 0, "game 1 is kept and counts no more; totals and ratings are computed again"),
-        (["void", "1"], 1, "c4gateway: error: game 1 counts no more already"),
-        (["rename", "alice", "ann"], 0, "alice is called ann in all stored games"),
-        (["rename", "ann", "bob"], 1, "rename 'bob' first"),
-        (["rename", "x\udc80", "eve"], 2, "is not UTF-8, as names are"),
-    ):
-        with pytest.raises(SystemExit) as stop:
-            sys.exit(main([*words, "--db", where, "--audit", str(tmp_path / "audit")]))
-        assert stop.value.code == status
-        assert said in "".join(capsys.readouterr())
-    assert standings(database) == [("carol", 1), ("ann", 1)]
-    database.close()
-    changes = [line.split("\t")[2:] for line in (tmp_path / "audit").read_text().splitlines()]
-    assert changes == [["void", "1"], ["rename", "alice", "ann"]]

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,10 @@ from sqlalchemy.exc import OperationalError
 from store_world import POSTGRES, keep
 
 from gateway.game.ids import RUNS
-from gateway.store import VERSION, StoreError, storing
+from gateway.store import VERSION, StoreError, schema, storing
 from gateway.store.database import Database, label_of, open_to_read, open_to_write
 from gateway.store.games import Filter, every, one
-from gateway.store.schema import runs, schema_version, version_of
+from gateway.store.schema import schema_version
 from gateway.store.sqlite import APPLICATION_ID, connect
 
 
@@ -30,24 +30,6 @@ def refusal(where: str) -> str:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def test_new_database_has_this_version(where: str) -> None:
-    database = open_to_write(where)
-    with database.reading() as connection:
-        assert version_of(connection) == VERSION
-    database.close()
-
-
-def test_what_was_stored_is_there_when_opened_again(where: str) -> None:
-    for start in (1, 2):
-        database = open_to_write(where)
-        keep(database, [game()], start)
-        database.close()
-    database = open_to_read(where)
-    with database.reading() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one() == 2
-    database.close()
 
 
 def test_newer_version_is_refused(where: str) -> None:
@@ -73,14 +55,11 @@ def test_runs_of_several_servers_on_one_database_are_counted_together(where: str
     first, second = open_to_write(where), open_to_write(where)
     runs = [database.next_run() for database in (first, second, first, second)]
     assert [(run - runs[0]) % RUNS for run in runs] == [0, 1, 2, 3]
+    with first.writing() as connection:
+        connection.execute(update(schema.runs).values(latest=RUNS - 2))
+    assert [database.next_run() % RUNS for database in (first, second)] == [RUNS - 1, 0]
     first.close()
     second.close()
-
-
-def test_last_number_of_a_run_is_followed_by_the_first(database: Database) -> None:
-    with database.writing() as connection:
-        connection.execute(update(runs).values(latest=RUNS - 2))
-    assert [database.next_run() % RUNS for _ in range(2)] == [RUNS - 1, 0]
 
 
 def test_number_of_a_run_grows_with_time_and_beyond_what_is_known_elsewhere(
@@ -88,13 +67,13 @@ def test_number_of_a_run_grows_with_time_and_beyond_what_is_known_elsewhere(
 ) -> None:
     first = database.next_run()
     with database.writing() as connection:
-        before = connection.execute(runs.select()).one()
+        before = connection.execute(schema.runs.select()).one()
     lost = [database.next_run() for _ in range(3)]
     with database.writing() as connection:  # what a backup of before had
-        connection.execute(update(runs).values(latest=before.latest, base=before.base))
+        connection.execute(update(schema.runs).values(latest=before.latest, base=before.base))
     assert database.next_run(lost[-1]) == lost[-1] + 1 == first + 4
     with database.writing() as connection:
-        connection.execute(update(runs).values(latest=before.latest))
+        connection.execute(update(schema.runs).values(latest=before.latest))
     later = time.time() + 30 * 100
     monkeypatch.setattr(time, "time", lambda: later)
     assert lost[-1] < database.next_run() <= first + 101
@@ -110,16 +89,6 @@ def test_database_and_its_backup_are_of_one_lineage_and_two_others_hardly_ever(w
 
 
 @pytest.mark.usefixtures("impatient")
-def test_run_of_a_database_that_is_locked_is_one_line(where: str) -> None:
-    database, other = open_to_write(where), open_to_write(where)
-    with other.writing(), pytest.raises(StoreError) as refused:
-        database.next_run()
-    assert len(str(refused.value).splitlines()) == 1
-    database.close()
-    other.close()
-
-
-@pytest.mark.usefixtures("impatient")
 def test_who_reads_on_after_a_game_misses_none_of_several_writers(where: str) -> None:
     """A second writer cannot number games before the first has committed."""
     first, second = open_to_write(where), open_to_write(where)
@@ -132,12 +101,6 @@ def test_who_reads_on_after_a_game_misses_none_of_several_writers(where: str) ->
     assert [each.game for each in every(second.reading, Filter())] == ["1", "2", "3"]
     first.close()
     second.close()
-
-
-def test_reading_makes_no_database(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="No such file"):
-        open_to_read(str(tmp_path / "games.db"))
-    assert contents(tmp_path) == {}
 
 
 def test_one_transaction_sees_one_state(database: Database) -> None:
@@ -201,31 +164,35 @@ def test_newer_version_that_a_killed_process_left_in_the_log_is_refused(tmp_path
     assert contents(tmp_path)["games.db-wal"] == before["games.db-wal"]
 
 
-def test_empty_file_becomes_a_database(tmp_path: Path) -> None:
-    (tmp_path / "games.db").touch()
-    open_to_write(str(tmp_path / "games.db")).close()
-    header = (tmp_path / "games.db").read_bytes()[:100]
-    assert int.from_bytes(header[60:64]) == VERSION
-    assert int.from_bytes(header[68:72]) == APPLICATION_ID
+def empty(path: Path) -> None:
+    path.touch()
 
 
-def test_creation_that_was_cut_short_is_taken_up_again(tmp_path: Path) -> None:
-    path = tmp_path / "games.db"
+def cut_short(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.close()
-    with pytest.raises(StoreError, match="is no database of c4gateway"):
+
+
+@pytest.mark.parametrize("make", [None, empty, cut_short])
+def test_database_is_created_by_who_writes_alone_also_of_a_file_that_is_empty_or_was_cut_short(
+    tmp_path: Path, make: Callable[[Path], None] | None
+) -> None:
+    path = tmp_path / "games.db"
+    if make is not None:
+        make(path)
+    before = {*contents(tmp_path)}
+    with pytest.raises(StoreError, match=r"is no database of c4gateway|is empty|No such file"):
         open_to_read(str(path))
+    if make is None:
+        with pytest.raises(sqlite3.OperationalError):
+            connect(path, 0.0)
+    assert {*contents(tmp_path)} == before
     open_to_write(str(path)).close()
     open_to_read(str(path)).close()
-
-
-def test_folder_is_refused(tmp_path: Path) -> None:
-    assert "Is a directory" in refusal(str(tmp_path))
-
-
-def test_file_in_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    assert "No such file or directory" in refusal(str(tmp_path / "no" / "games.db"))
+    header = path.read_bytes()[:100]
+    assert int.from_bytes(header[60:64]) == VERSION
+    assert int.from_bytes(header[68:72]) == APPLICATION_ID
 
 
 def test_path_with_every_odd_character_is_a_path(tmp_path: Path) -> None:
@@ -234,26 +201,7 @@ def test_path_with_every_odd_character_is_a_path(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
 
 
-def test_nothing_is_left_beside_a_database_that_was_closed(tmp_path: Path) -> None:
-    database = open_to_write(str(tmp_path / "games.db"))
-    keep(database, [game()])
-    database.close()
-    assert {path.name for path in tmp_path.iterdir()} == {"games.db"}
-
-
 # What fails while the database is in use.
-
-
-def test_probe_changes_nothing(database: Database) -> None:
-    keep(database, [game()])
-    database.probe()
-    assert [each.game for each in every(database.reading, Filter())] == ["1"]
-
-
-@pytest.mark.usefixtures("impatient")
-def test_probe_finds_a_database_that_somebody_else_has_locked(database: Database) -> None:
-    with database.writing(), pytest.raises(StoreError):
-        database.probe()
 
 
 @pytest.fixture
@@ -269,11 +217,24 @@ def broken(tmp_path: Path) -> Iterator[Database]:
     database.close()
 
 
-def test_whatever_the_database_complains_of_is_one_error_of_one_line(broken: Database) -> None:
-    for ask in (lambda: next(every(broken.reading, Filter())), broken.probe, broken.next_run):
+def refuses(database: Database, *asked: Callable[[], object]) -> None:
+    for ask in asked:
         with pytest.raises(StoreError) as error:
             ask()
         assert len(str(error.value).splitlines()) == 1
+
+
+def test_whatever_a_broken_database_complains_of_is_one_error_of_one_line(broken: Database) -> None:
+    refuses(broken, lambda: next(every(broken.reading, Filter())), broken.probe, broken.next_run)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_probe_finds_a_database_that_is_locked_and_changes_nothing_in_another(database: Database) -> None:
+    keep(database, [game()])
+    with database.writing():
+        refuses(database, database.probe, database.next_run)
+    database.probe()
+    assert [each.game for each in every(database.reading, Filter())] == ["1"]
 
 
 def test_error_while_a_connection_is_in_use_is_one_of_the_store(database: Database) -> None:
@@ -281,36 +242,36 @@ def test_error_while_a_connection_is_in_use_is_one_of_the_store(database: Databa
         raise OperationalError("SELECT", {}, OSError("the disk\nis gone"))
 
 
-# A PostgreSQL that does not answer.
-
-
-def test_server_that_is_not_there_is_one_line_without_the_password(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg", reason="needs the driver for PostgreSQL")
-    url = f"postgresql://me:secret@/games?host={tmp_path}"
-    line = refusal(url)
-    assert "secret" not in line
-    assert line.startswith("postgresql://me:***@/games")
+# What cannot be opened.
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql://me:secret@host:port/games", "postgresql+nothing://me:secret@x/y"]
+    ("where", "why"),
+    [
+        ("{tmp}", "{tmp}: Is a directory"),
+        ("{tmp}/no/games.db", "No such file or directory"),
+        ("postgresql://me:secret@/games?host={tmp}", "postgresql://me:***@/games: "),
+        ("postgresql://me:secret@host:port/games", "this is no URL of a database"),
+        ("postgresql+nothing://me:secret@x/y", "postgresql.nothing"),
+        (
+            "postgresql://me:sec@ret@host/games",
+            "an @ in the name or the password of the URL of a database is",
+        ),
+        (
+            "postgresql+pg8000://me:secret@host/games",
+            "pg8000 is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'",
+        ),
+    ],
 )
-def test_url_that_is_none_is_one_line_without_the_password(url: str) -> None:
-    assert "secret" not in refusal(url)
-
-
-def test_driver_that_is_missing_is_one_line_that_says_what_to_install() -> None:
-    line = refusal("postgresql+pg8000://me:secret@host/games")
-    assert line == "pg8000 is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'"
-
-
-def test_label_has_no_password() -> None:
-    assert label_of("postgres://me:secret@host/games?password=secret") == "postgresql://me:***@host/games"
-
-
-def test_sign_in_a_password_that_ends_it_too_early_is_one_line_without_the_rest() -> None:
-    line = refusal("postgresql://me:sec@ret@host/games")
-    assert line == "an @ in the name or the password of the URL of a database is written %40"
+def test_what_cannot_be_opened_is_one_line_without_the_password(where: str, why: str, tmp_path: Path) -> None:
+    if "host=" in where:
+        pytest.importorskip("psycopg", reason="needs the driver for PostgreSQL")
+    line = refusal(where.format(tmp=tmp_path))
+    assert why.format(tmp=tmp_path) in line
+    assert "secret" not in line
+    assert "ret@" not in line
+    label = label_of("postgres://me:secret@host/games?password=secret")
+    assert label == "postgresql://me:***@host/games"
 
 
 def test_commit_is_on_disk_before_it_returns(tmp_path: Path) -> None:
@@ -326,12 +287,6 @@ def test_file_that_moves_during_a_transaction_is_noticed(tmp_path: Path) -> None
     with pytest.raises(StoreError, match="was moved"), database.writing():
         (tmp_path / "games.db").rename(tmp_path / "elsewhere.db")
     database.close()
-
-
-def test_connecting_makes_no_file(tmp_path: Path) -> None:
-    with pytest.raises(sqlite3.OperationalError):
-        connect(tmp_path / "games.db", 0.0)
-    assert contents(tmp_path) == {}
 
 
 # The encoding of a PostgreSQL database.

@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Sequence
-from enum import StrEnum
 from itertools import accumulate
 
 import pytest
@@ -45,32 +44,21 @@ def test_answer_is_never_earlier_than_what_it_answers() -> None:
     assert [line.at for line in unpack(pack(said))] == [2000, 2000, 2500]
 
 
-class Word(StrEnum):
-    """Texts of a dialect that are more than text."""
-
-    GO = "go on"
-
-
-def test_text_of_any_class_is_kept_as_text() -> None:
-    assert unpack(pack([(0.0, "out", Word.GO, None)])) == (Line(0, "out", "go on"),)
-
-
-def test_text_without_a_remark_has_no_verdict() -> None:
-    assert verdict(None) == ""
-
-
-def test_clock_that_is_left_is_told_to_the_millisecond() -> None:
-    assert verdict(41.5) == "41.500 s left"
+@pytest.mark.parametrize(
+    ("remark", "words"),
+    [
+        (None, ""),
+        (41.5, "41.500 s left"),
+        (Objection.NOT_YOUR_TURN | Objection.COLUMN_FULL, "refused: not your turn, column is full"),
+    ],
+)
+def test_remark_is_told_in_words(remark: object, words: str) -> None:
+    assert verdict(remark) == words
 
 
 @pytest.mark.parametrize("objection", Objection)
 def test_every_objection_is_told_in_words(objection: Objection) -> None:
     assert verdict(objection).removeprefix("refused: ").strip()
-
-
-def test_all_that_stands_against_a_text_is_told() -> None:
-    objections = Objection.NOT_YOUR_TURN | Objection.COLUMN_FULL
-    assert verdict(objections) == "refused: not your turn, column is full"
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,14 @@ from gateway.store.schema import exchanges
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
 FILTERS = st.builds(
-    lambda player, opponent, since, until, reason, counted: Filter(
-        player, opponent if player else None, since, until, reason, counted
+    lambda player, opponent, since, until, reason, counted, lost: Filter(
+        player,
+        opponent if player else None,
+        since,
+        until,
+        reason,
+        counted,
+        lost=lost and player is not None,
     ),
     st.none() | st.sampled_from(["a", "b", "nobody"]),
     st.none() | st.sampled_from(["b", "c"]),
@@ -29,6 +35,7 @@ FILTERS = st.builds(
     st.none() | st.integers(0, 2**45),
     st.none() | st.sampled_from(Reason),
     st.none() | st.booleans(),
+    st.booleans(),
 )
 
 
@@ -44,6 +51,7 @@ def lets_through(wanted: Filter, record: GameRecord) -> bool:
         and (wanted.until is None or record.ended < wanted.until)
         and (wanted.reason is None or record.reason is wanted.reason)
         and (wanted.counted is None or record.counted is wanted.counted)
+        and (not wanted.lost or (record.winner is not None and names[1 - record.winner] == wanted.player))
     )
 
 
@@ -81,13 +89,17 @@ def test_pages_follow_each_other_without_gap_or_repetition(
     assert seen == sorted("123456", reverse=newest_first)
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 4, 6, 7])
-def test_all_games_are_read_page_by_page(
-    database: Database, monkeypatch: pytest.MonkeyPatch, count: int
+@pytest.mark.parametrize("count", [0, 1, games.PAGE, games.PAGE + 1])
+def test_all_games_are_read_page_by_page_and_those_that_are_stored_meanwhile(
+    database: Database, count: int
 ) -> None:
-    monkeypatch.setattr(games, "PAGE", 3)
     kept = filled(database, [game(series=number) for number in range(count)])
-    assert list(games.every(database.reading, Filter())) == kept
+    reading = games.every(database.reading, Filter())
+    assert [next(reading) for _ in range(count)] == kept
+    if count == games.PAGE:
+        keep(database, [drawn()], count + 1)
+        assert next(reading).game == str(count + 1)
+    assert [*reading] == []
 
 
 def test_order_is_that_of_storing_whatever_the_ids(database: Database) -> None:
@@ -99,46 +111,15 @@ def test_order_is_that_of_storing_whatever_the_ids(database: Database) -> None:
         assert games.page(connection, Filter(), Page(before="12")) == stored[1::-1]
 
 
-def test_game_that_bounds_a_page_and_is_not_there_is_an_error(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(games, "PAGE", 2)
-    filled(database, [game()] * 3)
+def test_game_that_bounds_a_page_and_is_not_there_is_an_error(database: Database) -> None:
+    filled(database, [game()] * (games.PAGE + 1))
     reading = games.every(database.reading, Filter())
-    assert [next(reading).game, next(reading).game] == ["1", "2"]
+    for _ in range(games.PAGE):
+        next(reading)
     with database.writing() as connection:
         storing.clear(connection)
-    with pytest.raises(NoGameError, match="there is no game 2"):
+    with pytest.raises(NoGameError, match=f"there is no game {games.PAGE}"):
         next(reading)
-
-
-def test_games_that_are_stored_meanwhile_disturb_nobody(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(games, "PAGE", 2)
-    filled(database, [game()] * 3)
-    reading = games.every(database.reading, Filter())
-    first = next(reading)
-    keep(database, [drawn()], 4)
-    assert [first.game, *(each.game for each in reading)] == ["1", "2", "3", "4"]
-
-
-def test_games_are_found_by_their_ids(database: Database) -> None:
-    kept = filled(database, [game(), drawn()])
-    with database.reading() as connection:
-        assert games.one(connection, "2") == kept[1]
-        with pytest.raises(NoGameError, match="there is no game 3"):
-            games.one(connection, "3")
-
-
-def test_evidence_is_found_by_side(database: Database) -> None:
-    line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
-    keep(database, [game(), game()])
-    with database.writing() as connection:
-        storing.enclose(connection, packed([enclosure(1, 0, said), enclosure(1, 1, said, said)]))
-    with database.reading() as connection:
-        assert games.evidence_of(connection, "1") == ((line,), (line, line))
-        assert games.evidence_of(connection, "2") == (None, None)
 
 
 def test_damaged_evidence_is_none_and_the_other_side_s_and_the_game_are_shown(database: Database) -> None:

@@ -1,21 +1,17 @@
 """The journal: what is on disk, what becomes of it when its writer or the disk fails, and who stores it."""
 
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from errno import EINVAL
 from pathlib import Path
-from stat import S_ISDIR
 
 import pytest
 from game_records import game, rows
 from sqlalchemy import select
 from store_world import child_environment
 
-from gateway.game.ids import run_sign
 from gateway.store import StoreError
 from gateway.store.database import Database, open_to_write
 from gateway.store.formats import jsonl
@@ -81,18 +77,6 @@ def test_file_is_nobody_elses_while_its_writer_lives(tmp_path: Path) -> None:
     assert next_left(tmp_path / "none", "run") is None
 
 
-def test_games_are_on_disk_where_a_file_system_cannot_sync_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def of_no_folder(file: int, real: Callable[[int], None] = os.fsync) -> None:
-        if S_ISDIR(os.fstat(file).st_mode):
-            raise OSError(EINVAL, "not for folders")
-        real(file)
-
-    monkeypatch.setattr(os, "fsync", of_no_folder)
-    assert lines(left(tmp_path / "j", "run", 1)) == [1]
-
-
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
@@ -153,9 +137,10 @@ def test_highest_run_is_remembered_beside_a_database_that_forgets_it(tmp_path: P
 # Storing what was left.
 
 
-def test_what_a_killed_server_has_left_is_stored_once_and_the_file_goes(
+def test_what_a_killed_server_has_left_for_this_database_is_stored_once_and_the_file_goes(
     database: Database, tmp_path: Path
 ) -> None:
+    other = left(tmp_path, "other-run", 5000)
     numbers = [*range(1, 2 * PORTION + 50)]
     path = left(tmp_path, "base-run", *numbers)
     with path.open("ab") as file:
@@ -169,7 +154,7 @@ def test_what_a_killed_server_has_left_is_stored_once_and_the_file_goes(
     assert sums == [(PORTION, PORTION - 2), (PORTION, PORTION), (49, 49), (0, 0)]
     assert not worker.take_up().more
     assert sorted(series(database)) == numbers
-    assert list(tmp_path.glob("base-*")) == []
+    assert [*tmp_path.glob("*.jsonl")] == [other]
 
 
 def test_take_up_that_fails_is_gone_on_with(database: Database, tmp_path: Path, impatient: None) -> None:
@@ -186,30 +171,26 @@ def test_take_up_that_fails_is_gone_on_with(database: Database, tmp_path: Path, 
     assert series(database) == [1, 2]
 
 
-def test_line_that_is_refused_stays_in_a_file_that_is_not_tried_again(
+def test_lines_that_are_refused_stay_in_files_that_are_not_tried_again(
     database: Database, tmp_path: Path
 ) -> None:
-    path = left(tmp_path / "j", "base-run", 1)
-    with path.open("ab") as file:
-        file.write(b"alice beats bob\n" + "".join(jsonl.write(records(3))).encode())
     worker = Worker(database, journal=(str(tmp_path / "j"), "base"))
-    came = worker.take_up()
-    kept = tmp_path / "j" / "base-run-1.jsonl.refused"
-    assert (came.more, came.new, came.detail) == (True, 2, str(kept))
-    assert [number for number, _ in came.refused] == [2]
-    while worker.take_up().more:
-        pass
-    assert (series(database), list(kept.parent.iterdir())) == ([1, 3], [kept])
-
-
-def test_file_that_cannot_be_read_is_said_and_is_no_fault_of_the_database(
-    database: Database, tmp_path: Path
-) -> None:
-    (tmp_path / "base-run-1.jsonl").mkdir()
-    came = Worker(database, journal=(str(tmp_path), "base")).take_up()
-    assert not came.more
-    assert came.detail is not None
-    assert "not a regular file" in came.detail
+    for number in (1, 2):
+        with (
+            left(tmp_path / "j", "base-run", number).with_name(f"base-run-{number}.jsonl").open("ab") as file
+        ):
+            file.write(b"alice beats bob\n" + "".join(jsonl.write(records(number + 10))).encode())
+        came = worker.take_up()
+        kept = tmp_path / "j" / f"base-run-{number}.jsonl.refused"
+        assert (came.more, came.new, came.detail) == (True, 2, str(kept))
+        assert [number for number, _ in came.refused] == [2]
+        while worker.take_up().more:
+            pass
+    assert series(database) == [1, 11, 2, 12]
+    assert {path.name: path.read_bytes().count(b"\n") for path in kept.parent.iterdir()} == {
+        "base-run-1.jsonl.refused": 3,
+        "base-run-2.jsonl.refused": 3,
+    }
 
 
 def test_file_that_cannot_be_read_keeps_no_other_from_being_stored(
@@ -246,23 +227,6 @@ def test_oldest_file_is_the_first(tmp_path: Path) -> None:
     found.close()
 
 
-def test_refused_lines_of_two_files_of_a_run_are_both_kept(database: Database, tmp_path: Path) -> None:
-    worker = Worker(database, journal=(str(tmp_path), "base"))
-    for number in (1, 2):
-        path = tmp_path / f"base-run-{number}.jsonl"
-        journal = Journal(tmp_path, "base-run")
-        journal.append(records(number))
-        journal.close()
-        with path.open("ab") as file:
-            file.write(b"alice beats bob\n")
-        while worker.take_up().more:
-            pass
-    assert {path.name: path.read_bytes().count(b"\n") for path in tmp_path.glob("base*")} == {
-        "base-run-1.jsonl.refused": 2,
-        "base-run-2.jsonl.refused": 2,
-    }
-
-
 # The process.
 
 
@@ -275,33 +239,6 @@ async def process_in(folder: Path, patience: float = 30.0) -> AsyncIterator[Jour
         await process.close(30.0)
 
 
-async def test_process_that_dies_has_a_successor_which_writes_the_next_file(tmp_path: Path) -> None:
-    async with process_in(tmp_path) as process:
-        assert process.pid is None
-        await process.append([])
-        await process.append(records(1))
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGKILL)
-        with pytest.raises(StoreError, match="the process that writes the journal has ended, with status -9"):
-            await process.append(records(2))
-        await process.append(records(2))
-    assert [lines(tmp_path / f"run-{number}.jsonl") for number in (1, 2)] == [[1], [2]]
-
-
-async def test_process_that_hangs_has_a_successor(tmp_path: Path) -> None:
-    async with process_in(tmp_path, patience=0.3) as process:
-        while True:
-            try:
-                await process.append([])
-                break
-            except StoreError:  # a machine that is busy
-                continue
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGSTOP)
-        with pytest.raises(StoreError, match="has not answered"):
-            await process.append(records(1))
-
-
 async def test_process_says_why_it_cannot_write_and_which_game_is_at_fault(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
@@ -312,45 +249,3 @@ async def test_process_says_why_it_cannot_write_and_which_game_is_at_fault(tmp_p
         [refused] = await process.append([game(moves="x"), *records(1)])
         assert refused.number == 0
     assert lines(file / "run-1.jsonl") == [1]
-
-
-def test_process_lets_go_when_its_server_is_killed(tmp_path: Path) -> None:
-    program = (
-        "import sys, trio\n"
-        "from game_records import game\n"
-        "from gateway.store.process import JournalProcess\n"
-        "async def main():\n"
-        "    process = JournalProcess(sys.argv[1], 'run', None)\n"
-        "    await process.append([game(series=1)])\n"
-        "    print('on disk', flush=True)\n"
-        "    await trio.sleep_forever()\n"
-        "trio.run(main)\n"
-    )
-    server = subprocess.Popen(
-        [sys.executable, "-c", program, tmp_path],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=child_environment(),
-    )
-    with server:
-        assert server.stdout is not None
-        assert server.stderr is not None
-        assert server.stdout.readline() == b"on disk\n"
-        assert next_left(tmp_path, "run") is None
-        server.kill()
-        assert server.stderr.read() == b""  # which is the process's, too, and so over when that has ended
-    found = next_left(tmp_path, "run")
-    assert found is not None
-    found.close()
-
-
-def test_journals_of_other_databases_are_left_alone(where: str, tmp_path: Path) -> None:
-    database = open_to_write(where)
-    name = run_sign(database.lineage())
-    left(tmp_path, f"{name}-00000", 1)
-    other = left(tmp_path, "zzzzz-00000", 2)
-    worker = Worker(database, journal=(str(tmp_path), name))
-    while worker.take_up().more:
-        pass
-    assert (series(database), other.exists()) == ([1], True)
-    database.close()

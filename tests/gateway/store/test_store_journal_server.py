@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 from test_stopping import Clients, Line, hear_log
-from worlds.server import EVERY_PORT, PATIENCE, Served, ran, served
+from worlds.server import EVERY_PORT, Served, ran, served
 
 from conformance.lab.meters import children_of
 from gateway.game.ids import RUNS
@@ -63,16 +63,6 @@ def options(where: str, folder: Path) -> Sequence[str]:
     return (*EVERY_PORT, "--db", where, "--journal", str(folder), "--log-json")
 
 
-def is_silent(line: Line) -> bool:
-    line.sock.setblocking(False)
-    try:
-        return line.sock.recv(1) == b"never"
-    except BlockingIOError:
-        return True
-    finally:
-        line.sock.settimeout(PATIENCE)
-
-
 def restarted(where: str, folder: Path) -> list[GameRecord]:
     """Start the server once more, let it store what was left, and return all games."""
     with served(*options(where, folder)) as gateway:
@@ -98,74 +88,6 @@ def test_result_that_was_told_while_the_database_was_away_is_stored_after_a_kill
     assert ran("import", copied, "--db", where)[:2] == (0, "0 games imported, 1 stored already\n")
     elsewhere = str(tmp_path / "elsewhere.db")
     assert ran("import", copied, "--db", elsewhere)[:2] == (0, "1 game imported, 0 stored already\n")
-
-
-@pytest.mark.parametrize("back", ["journal", "database"])
-def test_nobody_is_told_while_neither_database_nor_journal_takes_the_result(
-    where: str, back: str, tmp_path: Path, clients: Clients
-) -> None:
-    database, folder = open_to_write(where), tmp_path / "j"
-    folder.touch()  # where there should be a folder: that stops root, too
-    with served(*options(where, folder)) as gateway:
-        assert "File exists" in str(hear_log(gateway, "journal_unavailable")["error"])
-        with database.writing():
-            ann, bob = finished(gateway, clients)
-            assert hear_log(gateway, "results_held")["waiting"] == 1
-            assert is_silent(ann)
-            assert is_silent(bob)
-            if back == "journal":
-                folder.unlink()
-                hear_the_end(ann, bob)
-                kill(gateway)
-        if back == "database":
-            hear_the_end(ann, bob)
-            kill(gateway)
-    database.close()
-    (game,) = games_in(where) if back == "database" else restarted(where, folder)
-    assert (game.moves, game.result) == ("0101010", 1)
-
-
-def test_result_that_nobody_took_is_not_told_when_the_server_stops(
-    where: str, tmp_path: Path, clients: Clients
-) -> None:
-    database, folder = open_to_write(where), tmp_path / "j"
-    folder.touch()
-    with served(*options(where, folder)) as gateway, database.writing():
-        ann, bob = finished(gateway, clients)
-        hear_log(gateway, "results_held")
-        gateway.process.send_signal(signal.SIGTERM)
-        for line in (ann, bob):
-            line.hears_the_end()
-        _, err = gateway.end()
-    assert '"event": "games_not_stored"' in err or '"event":"games_not_stored"' in err
-    database.close()
-    assert games_in(where) == []
-
-
-def test_result_that_the_journal_has_at_the_stop_is_stored_at_the_next_start(
-    where: str, tmp_path: Path, clients: Clients
-) -> None:
-    database, folder = open_to_write(where), tmp_path / "j"
-    with served(*options(where, folder)) as gateway, database.writing():
-        finished(gateway, clients)
-        status, err = gateway.stop()
-    assert status == 0
-    assert "games_not_stored" not in err
-    database.close()
-    assert [game.moves for game in restarted(where, folder)] == ["0101010"]
-
-
-def test_outage_that_ends_leaves_nothing_in_the_journal(where: str, tmp_path: Path, clients: Clients) -> None:
-    database, folder = open_to_write(where), tmp_path / "j"
-    with served(*options(where, folder)) as gateway:
-        with database.writing():
-            ann, bob = finished(gateway, clients)
-            hear_the_end(ann, bob)
-        assert hear_log(gateway, "journal_taken_up")["games"] == 1
-        assert [*folder.glob("*.jsonl*")] == []
-        gateway.stop()
-    database.close()
-    assert len(games_in(where)) == 1
 
 
 @pytest.mark.parametrize("folder", ["kept", "lost"])

@@ -8,7 +8,6 @@ from store_world import keep
 
 from gateway.commands import stored_games as commands
 from gateway.game.events import Reason
-from gateway.store import StoreError
 from gateway.store.database import Database
 from gateway.store.games import Filter, NoGameError
 
@@ -29,61 +28,30 @@ def test_games_of_a_player_are_told_of_from_its_side_the_newest_first(database: 
     ]
     assert found[1][4].startswith("on time")
     assert found[2][4].split()[-2:] == ["7", "1.500"]
-
-
-def test_games_that_a_player_lost_are_told_of_alone(database: Database) -> None:
-    keep(database, [game(), game("carol", "alice"), game("alice", "carol")])
     assert [row[0] for row in lines(database, Filter(player="alice", lost=True))[1:]] == ["2"]
 
 
-def test_games_of_all_players_name_both(database: Database) -> None:
+def test_games_of_all_players_name_both_and_are_lines_of_an_export_as_json(database: Database) -> None:
     keep(database, [game(), game("carol", "dave")])
     head, newest = lines(database, Filter(), limit=1)
     assert head[:4] == ["game", "ended", "first", "second"]
     assert newest[2:4] == ["carol", "dave"]
     assert newest[4].startswith("carol beat dave with four in a row")
+    [line] = commands.list_games(database, Filter(), 1, as_json=True)
+    assert json.loads(line)["id"] == "2"
 
 
-def test_where_there_are_no_games_it_says_so(database: Database) -> None:
-    keep(database, [game()])
-    assert list(commands.list_games(database, Filter(player="bob", reason=Reason.LEFT), 20)) == [
-        "No such games.\n"
-    ]
-    with pytest.raises(NoGameError, match="'alice' has no such game"):
-        commands.latest(database, Filter(player="alice", lost=True))
-
-
-@pytest.mark.parametrize(
-    "wanted",
-    [Filter(player="Robot"), Filter(player="alice", opponent="Robot"), Filter(player="Robot", lost=True)],
-)
-def test_player_whom_no_game_has_is_an_error_with_the_name_that_was_meant(
-    database: Database, wanted: Filter
-) -> None:
-    keep(database, [game("alice", "robot")])
-    asked = [
-        lambda: list(commands.list_games(database, wanted, 20)),
-        lambda: commands.latest(database, wanted),
-        lambda: list(commands.export(database, "jsonl", wanted)),
-    ]
-    for ask in asked:
-        with pytest.raises(
-            StoreError, match=r"^no stored game has a player called 'Robot'; did you mean 'robot'\?$"
-        ):
-            ask()
-
-
-def test_games_as_json_are_those_of_an_export(database: Database) -> None:
-    keep(database, [game(), game()])
-    found = [json.loads(line) for line in commands.list_games(database, Filter(), 1, as_json=True)]
-    assert [each["id"] for each in found] == ["2"]
-
-
-def test_latest_game_of_a_player_is_found(database: Database) -> None:
+def test_latest_game_of_a_player_is_found_or_there_is_none(database: Database) -> None:
     keep(database, [game(), game("carol", "dave"), game("alice", "carol")])
     assert commands.latest(database, Filter()) == "3"
     assert commands.latest(database, Filter(player="dave")) == "2"
     assert commands.latest(database, Filter(player="bob", lost=True)) == "1"
+    with pytest.raises(NoGameError, match="'alice' has no such game"):
+        commands.latest(database, Filter(player="alice", lost=True))
+    with pytest.raises(NoGameError, match="there is no game 9"):
+        list(commands.show(database, "9"))
+    wanted = Filter(player="bob", reason=Reason.LEFT)
+    assert list(commands.list_games(database, wanted, 20)) == ["No such games.\n"]
 
 
 def test_board_is_drawn_after_each_move(database: Database) -> None:

@@ -192,14 +192,8 @@ def test_games_of_before_are_found_under_their_numbers_and_all_is_as_it_was(old:
     assert sum(side is not None for both in evidence for side in both) == 61
     with database.reading() as connection:
         assert storing.totals_kept(connection) == recounted(connection)
-    database.close()
-
-
-def test_games_of_before_and_of_today_stand_in_the_order_of_storing(old: str) -> None:
-    database = open_to_write(old)
     with database.writing() as connection:
         storing.store(connection, rows([game(game="00000-00000a")]))
-    with database.reading() as connection:
         found = page(connection, Filter(), Page(after="35", newest_first=False))
     assert [each.game for each in found] == ["36", "00000-00000a"]
     database.close()

@@ -5,7 +5,7 @@ from game_records import BEGAN, game
 
 from gateway.game.events import Reason
 from gateway.store.evidence import Exchange, Line
-from gateway.store.presentation import outcome, refusal
+from gateway.store.presentation import of_exchange, outcome, refusal
 
 OUTSIDE, STRANGE = "refused: outside the board", "refused: cannot be read"
 FIRST = Line(100, "in", "PUT 3")
@@ -67,3 +67,9 @@ def test_refused_text_is_shown_with_every_character_visible() -> None:
     )
     assert found is not None
     assert (found.text, found.why, found.before) == (r"\x1b[2J", "cannot be read", 1_495)
+
+
+def test_exchange_as_json_says_all_that_is_kept() -> None:
+    line = {"at": 12, "direction": "in", "text": "PUT 9", "verdict": OUTSIDE}
+    assert of_exchange((Line(**line),)) == [line]  # type: ignore[arg-type]
+    assert of_exchange(None) is None

@@ -1,5 +1,6 @@
 """Commands of a user who may read a database and not write to it, while a server runs and while none does."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from game_records import game, rows
 from sqlalchemy import create_engine, make_url, text
 from store_world import POSTGRES
 
+from gateway.commands.reports import main
 from gateway.store import StoreError
 from gateway.store.database import Database, open_to_write
 from gateway.store.sqlite import require_still
@@ -22,14 +24,14 @@ from gateway.store.worker import Worker
 COMMANDS = [["standings"], ["standings", "--cross"], ["games"], ["show", "--last"], ["export"]]
 NOBODY = 65534
 PROGRAM = f"""
-import os, sys
+import json, os, sys
 import sqlalchemy.dialects.sqlite
 from gateway.commands import reports
 if os.getuid() == 0:
     os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
-sys.exit(reports.main(sys.argv[1:]))
+sys.exit(max([reports.main(words) for words in json.loads(sys.argv[1])]))
 """
-"""Run a command as a user who may not write, although this user may do everything."""
+"""Run commands as a user who may not write, although this user may do everything."""
 
 
 @pytest.fixture
@@ -54,9 +56,9 @@ def kept(path: Path) -> Database:
     return database
 
 
-def said(path: Path, *command: str) -> tuple[int, str, str]:
+def said(path: Path, *commands: list[str]) -> tuple[int, str, str]:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *command, "--db", str(path)],
+        [sys.executable, "-c", PROGRAM, json.dumps([[*command, "--db", str(path)] for command in commands])],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -65,20 +67,17 @@ def said(path: Path, *command: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("runs", [True, False])
-def test_who_may_only_read_can_run_every_command_that_reads(
-    folder: Path, runs: bool, command: list[str]
-) -> None:
+def test_who_may_only_read_can_run_every_command_that_reads(folder: Path, runs: bool) -> None:
     path = folder / "games.db"
     database = kept(path)
     if not runs:
         database.close()
     before = sorted(folder.iterdir())
     closed(folder)
-    status, out, err = said(path, *command)
+    status, out, err = said(path, *COMMANDS)
     assert (status, err) == (0, "")
-    assert "alice" in out
+    assert out.count("alice") >= len(COMMANDS)
     assert sorted(folder.iterdir()) == before
     database.close()
 
@@ -95,13 +94,13 @@ def left(folder: Path, *suffixes: str) -> Path:
 
 
 def test_what_only_the_log_has_is_read_too(folder: Path) -> None:
-    status, out, _ = said(left(folder, "-wal", "-shm"), "standings")
+    status, out, _ = said(left(folder, "-wal", "-shm"), ["standings"])
     assert status == 0
     assert "alice" in out
 
 
 def test_log_that_cannot_be_read_is_one_line_that_says_what_to_do(folder: Path) -> None:
-    status, out, err = said(left(folder, "-wal"), "standings")
+    status, out, err = said(left(folder, "-wal"), ["standings"])
     assert (status, out) == (1, "")
     assert "was not closed, and this user cannot read its write-ahead log; start the server" in err
     assert err.count("\n") == 1
@@ -118,8 +117,9 @@ def test_database_that_is_read_as_if_nobody_wrote_is_refused_once_somebody_does(
 
 
 @pytest.mark.skipif(POSTGRES is None, reason="needs C4TEST_POSTGRES")
-@pytest.mark.parametrize("command", COMMANDS)
-def test_role_that_may_only_select_can_run_every_command_that_reads(command: list[str]) -> None:
+def test_role_that_may_only_select_can_run_every_command_that_reads(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert POSTGRES is not None
     url = make_url(POSTGRES)
     schema = role = f"reader_{os.getpid()}"
@@ -136,16 +136,10 @@ def test_role_that_may_only_select_can_run_every_command_that_reads(command: lis
             connection.execute(text(f"GRANT USAGE ON SCHEMA {schema} TO {role}"))
             connection.execute(text(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}"))
         reader = url.set(username=role).update_query_dict(options)
-        done = subprocess.run(
-            [sys.executable, "-m", "gateway", *command],
-            cwd=ROOT,
-            env=os.environ | {"C4GATEWAY_DB": reader.render_as_string(hide_password=False)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "alice" in done.stdout
+        for command in COMMANDS:
+            assert main([*command, "--db", reader.render_as_string(hide_password=False)]) == 0
+            out, err = capsys.readouterr()
+            assert ("alice" in out, err) == (True, "")
     finally:
         with engine.begin() as connection:
             connection.execute(text(f"DROP SCHEMA {schema} CASCADE"))

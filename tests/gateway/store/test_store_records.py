@@ -74,21 +74,6 @@ def test_game_counts_between_two_names_of_which_one_is_a_client(
     assert record_of(replace(FINISHED, players=players, reason=reason), 0.0).counted is counted
 
 
-def test_every_reason_has_a_word_of_its_own() -> None:
-    assert set(WORDS) == set(Reason)
-    assert {WORDS[reason]: reason for reason in Reason} == REASONS
-
-
-@given(records())
-def test_result_is_the_winner_as_a_digit(record: GameRecord) -> None:
-    assert winner_of(record.result) == record.winner
-
-
-def test_other_digits_are_no_result() -> None:
-    with pytest.raises(ValueError):
-        winner_of(3)
-
-
 @pytest.mark.parametrize("text", ["00001-000001", "zzzzz-zzzzzz", "1", "9223372036854775807"])
 def test_id_of_a_stored_game_is_one_of_today_or_a_number(text: str) -> None:
     assert game_id(text) == text
@@ -101,10 +86,14 @@ def test_id_of_a_stored_game_is_one_of_today_or_a_number(text: str) -> None:
 def test_other_texts_are_no_id(text: str) -> None:
     with pytest.raises(ValueError):
         game_id(text)
+    with pytest.raises(ValueError):
+        winner_of(3)
 
 
 @given(records())
 def test_board_is_the_one_that_the_moves_lead_to(record: GameRecord) -> None:
+    assert winner_of(record.result) == record.winner
+    assert REASONS[WORDS[record.reason]] is record.reason
     board = record.board()
     assert "".join(map(str, board.moves)) == record.moves
     if record.reason is Reason.FOUR:

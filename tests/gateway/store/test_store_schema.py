@@ -7,7 +7,7 @@ from sqlalchemy import Connection, inspect, text
 
 from gateway.store import VERSION
 from gateway.store.database import Database
-from gateway.store.schema import MIGRATIONS, Spelled, bring_up_to_date, metadata, version_of
+from gateway.store.schema import MIGRATIONS, Spelled, bring_up_to_date, version_of
 
 
 def add_column(connection: Connection) -> None:
@@ -21,11 +21,6 @@ def add_another(connection: Connection) -> None:
 def columns(database: Database) -> set[str]:
     with database.reading() as connection:
         return {column["name"] for column in inspect(connection).get_columns("games")}
-
-
-def test_tables_are_those_that_are_described(database: Database) -> None:
-    with database.reading() as connection:
-        assert set(inspect(connection).get_table_names()) == set(metadata.tables)
 
 
 def test_older_database_goes_through_what_it_lacks_and_only_once(database: Database) -> None:

@@ -11,10 +11,9 @@ from store_world import keep, keep_only, records
 from trials import FEW
 
 from gateway.game.events import Objection, Reason, Spoken
-from gateway.store import games, statistics, storing
+from gateway.store import statistics, storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
-from gateway.store.games import Filter, Page
 from gateway.store.records import Enclosure, GameRecord, Participant
 from gateway.store.statistics import Choice, Meeting, Record, Score
 from gateway.store.totals import Rating, rated
@@ -38,7 +37,9 @@ def record_of(name: str, kept: Sequence[GameRecord], opponent: str | None = None
         scores.append(Score(len(own), won, sum(each.winner is None for each in own)))
         thought += sum(each.thought[side] for each in own)
         moves += sum(len(each.moves[side::2]) for each in own)
-    return Record(*scores, thought, moves)
+    found = Record(*scores, thought, moves)
+    assert found.mean_thought == (thought / moves if moves else 0)
+    return found
 
 
 @again
@@ -89,18 +90,17 @@ def test_names_sort_by_their_characters_in_every_database(database: Database) ->
 
 
 def test_games_that_do_not_count_are_in_no_statistics(database: Database) -> None:
-    keep(database, [game(counted=False), game("alice", "carol")])
     with database.reading() as connection:
+        assert statistics.profile(connection, "bob") is None
+        assert statistics.standings(connection) == ([], Score(0, 0, 0))
+    keep(database, [game(counted=False), game("alice", "carol"), game("a", "a", counted=False)])
+    with database.reading() as connection:
+        assert [each.games for each in statistics.career(connection, "a").clients] == [1]
+        assert [point.number for point in statistics.curve(connection, "alice", 10)] == [1]
         assert [each.standing.name for each in statistics.standings(connection)[0]] == ["alice", "carol"]
         bob = statistics.profile(connection, "bob")
         assert bob.standing.rating == Rating()
         assert bob.opponents == bob.reasons == {}
-
-
-def test_unknown_player_has_no_profile(database: Database) -> None:
-    with database.reading() as connection:
-        assert statistics.profile(connection, "nobody") is None
-        assert statistics.standings(connection) == ([], Score(0, 0, 0))
 
 
 def test_opponents_are_those_played_most(database: Database) -> None:
@@ -110,13 +110,6 @@ def test_opponents_are_those_played_most(database: Database) -> None:
     )
     with database.reading() as connection:
         assert list(statistics.profile(connection, "a", opponents=2).opponents) == ["z", "y"]
-
-
-def test_mean_time_is_by_move() -> None:
-    score = Score(1, 1, 0)
-    assert Record(score, score, 700, 7).mean_thought == 100
-    assert Record(score, score, 700, 0).mean_thought == 0
-    assert (score + Score(3, 1, 1)).lost == 1
 
 
 # Players by name, and who met whom.
@@ -190,20 +183,10 @@ def test_comparison_is_what_the_chosen_games_say(
             for why in Reason:
                 so = [each for each in own if each.reason is why]
                 assert found.endings.get((name, why), Score(0, 0, 0)) == record_of(name, so).total
-
-
-@again
-@given(kept=st.lists(records(SOME), max_size=12), choice=CHOICES)
-def test_scores_are_those_of_the_games_between_two(
-    database: Database, kept: list[GameRecord], choice: Choice
-) -> None:
-    keep_only(database, kept)
-    with database.reading() as connection:
-        found = statistics.scores(connection, choice, ["a", "b"], ["b", "c", "nobody"])
+        scores = statistics.scores(connection, choice, ["a", "b"], ["b", "c", "nobody"])
     for one, other in (("a", "b"), ("a", "c"), ("b", "c")):
-        expected = record_of(one, chosen(kept, choice), other).total
-        assert found.pop((one, other), Score(0, 0, 0)) == expected
-    assert all(one == other for one, other in found)
+        assert scores.pop((one, other), Score(0, 0, 0)) == record_of(one, own, other).total
+    assert all(one == other for one, other in scores)
 
 
 @pytest.mark.parametrize("choice", [Choice(), Choice(since=BEGAN), Choice(table="finals")])
@@ -219,24 +202,15 @@ def test_order_and_rating_are_those_of_all_games(database: Database, choice: Cho
     assert ratings["dave"].mean > Rating().mean
 
 
-def test_latest_tables_come_first_and_the_lobby_is_none(database: Database) -> None:
-    keep(database, [game(table=name) for name in ("x", "y", None, "x", "\0")])
+def test_latest_tables_come_first_in_any_case_and_the_lobby_is_none(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(database, [game(table=name) for name in ("green", "Blue", "x", "GREEN", None, "blue", "\0")])
     with database.reading() as connection:
-        assert statistics.tables(connection) == ["\0", "x", "y"]
+        assert statistics.tables(connection) == ["\0", "blue", "GREEN", "x"]
         assert statistics.tables(connection, limit=1) == ["\0"]
-
-
-def test_table_in_several_cases_is_one(database: Database) -> None:
-    keep(database, [game(table=name) for name in ("green", "Blue", "GREEN", "blue")])
-    with database.reading() as connection:
-        assert statistics.tables(connection) == ["blue", "GREEN"]
-
-
-def test_tables_are_those_of_the_latest_games(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "LATEST", 2)
-    keep(database, [game(table=name) for name in ("x", "y", "z")])
-    with database.reading() as connection:
-        assert statistics.tables(connection) == ["z", "y"]
+        monkeypatch.setattr(statistics, "LATEST", 2)
+        assert statistics.tables(connection) == ["\0", "blue"]
 
 
 def test_time_before_which_there_was_no_game_is_left_out(database: Database) -> None:
@@ -292,9 +266,6 @@ def test_career_is_what_the_games_say(database: Database, kept: list[GameRecord]
         listed, _ = statistics.standings(connection)
         own_rank = [row.rank for row in listed if row.standing.name == "a"]
         assert found.place == ((own_rank[0], len(listed)) if own_rank else None)
-        lost = [e.game for e in games.page(connection, Filter(player="a", lost=True), Page(limit=99))]
-    sides = [(str(n), each, side) for n, each in enumerate(kept, 1) for side in (0, 1)]
-    assert {*lost} == {n for n, e, side in sides if e.players[side].name == "a" and e.winner == 1 - side}
 
 
 def test_long_curve_is_thinned_out_but_keeps_both_ends(database: Database) -> None:
@@ -306,21 +277,6 @@ def test_long_curve_is_thinned_out_but_keeps_both_ends(database: Database) -> No
             *range(1, 6)
         ]
         assert statistics.curve(connection, "nobody", 10) == []
-
-
-def test_games_without_a_rating_are_not_on_the_curve(database: Database) -> None:
-    keep(database, [game(), game(counted=False), drawn()])
-    with database.reading() as connection:
-        assert [point.number for point in statistics.curve(connection, "bob", 10)] == [1, 2]
-
-
-def test_player_that_plays_itself_is_one_player(database: Database) -> None:
-    keep(database, [game("a", "a", counted=False)])
-    with database.reading() as connection:
-        found = statistics.career(connection, "a")
-    assert found is not None
-    assert found.place is None
-    assert [each.games for each in found.clients] == [1]
 
 
 def test_clients_are_listed_the_latest_first(database: Database) -> None:
@@ -335,7 +291,7 @@ def test_clients_are_listed_the_latest_first(database: Database) -> None:
     ]
 
 
-def enclosures(game: str, *took: float) -> list[Enclosure]:
+def enclosures(game_id: str, *took: float) -> list[Enclosure]:
     """Return the evidence of a game of `FOUR` whose moves took so many seconds, one after the other."""
     both: list[list[Spoken]] = [[], []]
     now = 0.0
@@ -345,7 +301,7 @@ def enclosures(game: str, *took: float) -> list[Enclosure]:
         now += seconds
         said.append((now, "in", "9", Objection.OUTSIDE))
         said.append((now, "in", FOUR[number], None))
-    return [Enclosure(game, side, recorded(said)) for side, said in enumerate(both)]
+    return [Enclosure(game_id, side, recorded(said)) for side, said in enumerate(both)]
 
 
 def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
@@ -357,20 +313,7 @@ def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
         assert statistics.move_times(connection, "alice") == [2000, 2000, 2000, 4000]
         assert statistics.move_times(connection, "alice", latest=1) == [3000, 2000, 1000]
         assert statistics.move_times(connection, "carol") == []
-
-
-def test_move_of_unknown_time_ends_the_list(database: Database) -> None:
-    keep(database, [game(moves=FOUR)])
+    keep(database, [game("dave", "eve", moves=FOUR)], start=3)
     with database.writing() as connection:
-        storing.enclose(connection, packed(enclosures("1", 1, 1, 2, 1, 3)))
-    with database.reading() as connection:
-        assert statistics.move_times(connection, "alice") == [1000, 2000, 3000]
-
-
-def test_lost_games_can_be_asked_for_by_reason(database: Database) -> None:
-    keep(
-        database, [game(), game(winner=1, reason=Reason.ILLEGAL), game("bob", "alice", reason=Reason.ILLEGAL)]
-    )
-    with database.reading() as connection:
-        wanted = Filter(player="alice", lost=True, reason=Reason.ILLEGAL)
-        assert [each.game for each in games.page(connection, wanted, Page())] == ["3", "2"]
+        storing.enclose(connection, packed(enclosures("3", 1, 1, 2, 1, 3)))
+        assert statistics.move_times(connection, "dave") == [1000, 2000, 3000]  # no more are known

@@ -6,7 +6,7 @@ import pytest
 from game_records import drawn, game, numbered, packed, rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from store_world import NAMES, enclosure, keep, records, recounted
 from trials import FEW
@@ -41,15 +41,6 @@ def empty(database: Database) -> None:
         storing.clear(connection)
 
 
-def test_game_is_stored_once_however_often_it_is_handed_in(database: Database) -> None:
-    keep(database, [game()])
-    keep(database, [game(), game("carol")])
-    keep(database, [game(), game("carol")])
-    assert count(database) == 2
-    kept, counted = both_totals(database)
-    assert kept == counted
-
-
 @pytest.mark.parametrize("where_it_is", ["stored", "in the batch"])
 def test_another_game_with_the_same_id_is_an_error_and_nothing_is_stored(
     database: Database, where_it_is: str
@@ -70,31 +61,20 @@ def test_of_what_is_stored_already_only_the_rest_is_new(database: Database) -> N
             assert page(connection, Filter(), Page()) == games_of_three[:number][::-1]
 
 
-def test_of_a_game_that_two_servers_end_otherwise_the_first_end_counts(database: Database) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_of_a_game_that_two_servers_end_otherwise_the_first_end_counts(
+    database: Database, at_once: bool
+) -> None:
     [first] = numbered([game()])
     second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)
-    keep(database, [first])
     with database.writing() as connection:
-        [otherwise] = storing.store(connection, rows([second]))
+        if not at_once:
+            assert storing.store(connection, rows([first])) == []
+            assert storing.store(connection, rows([replace(first, remote=FIRST)])) == []  # it is alike
+        [otherwise] = storing.store(connection, rows([first, second] if at_once else [second]))
         assert page(connection, Filter(), Page()) == [first]
     assert GameRecord.of_row(otherwise) == first
     assert otherwise.remote == FIRST
-
-
-def test_shared_game_that_two_servers_end_alike_is_not_stored_otherwise(database: Database) -> None:
-    [one] = numbered([game()])
-    keep(database, [one])
-    with database.writing() as connection:
-        assert storing.store(connection, rows([replace(one, remote=FIRST)])) == []
-
-
-def test_of_two_ends_of_a_game_in_one_batch_the_first_counts(database: Database) -> None:
-    [first] = numbered([game()])
-    second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)
-    with database.writing() as connection:
-        [otherwise] = storing.store(connection, rows([first, second]))
-        assert GameRecord.of_row(otherwise) == first
-        assert page(connection, Filter(), Page()) == [first]
 
 
 def test_game_that_cannot_be_stored_takes_its_batch_with_it(database: Database) -> None:
@@ -154,18 +134,6 @@ def test_recount_reads_more_than_a_page(database: Database, monkeypatch: pytest.
     assert kept == counted
 
 
-def test_totals_that_went_wrong_can_be_written_anew(database: Database) -> None:
-    keep(database, [game(), drawn("carol", "bob")])
-    with database.writing() as connection:
-        connection.execute(delete(tallies))
-        connection.execute(players.update().values(mean=1.0, opened=99))
-    kept, counted = both_totals(database)
-    assert kept != counted
-    with database.writing() as connection:
-        storing.recount(connection)
-    assert both_totals(database) == (counted, counted)
-
-
 # Evidence.
 
 
@@ -181,31 +149,19 @@ def evidence(database: Database, number: int) -> list[list[str] | None]:
     return [None if side is None else [line.text for line in side] for side in both]
 
 
-def test_evidence_is_kept_of_either_side_of_its_game(database: Database) -> None:
+def test_evidence_is_kept_of_either_side_of_its_game_once_and_of_no_other(database: Database) -> None:
     keep(database, [game(), game("carol"), game("dave")])
-    enclose(database, enclosure(2, 1, SAID), enclosure(3, 0, SAID, SAID))
+    again = enclosure(2, 1, (0.0, "in", "another", None))
+    for _ in range(2):
+        enclose(database, enclosure(2, 1, SAID), again, enclosure(3, 0, SAID, SAID), enclosure(4, 0, SAID))
     assert [evidence(database, number) for number in (1, 2, 3)] == [
         [None, None],
         [None, ["playmove 3"]],
         [["playmove 3", "playmove 3"], None],
     ]
+    assert count(database, exchanges) == 2
     with database.reading() as connection:
         assert evidence_of(connection, "2")[1] == (Line(3, "in", "playmove 3"),)
-
-
-def test_evidence_of_one_side_is_stored_once_however_often_it_is_handed_in(database: Database) -> None:
-    keep(database, [game()])
-    again = enclosure(1, 0, (0.0, "in", "another", None))
-    for _ in range(2):
-        enclose(database, enclosure(1, 0, SAID), again)
-    assert evidence(database, 1) == [["playmove 3"], None]
-
-
-def test_evidence_of_a_game_that_is_not_there_is_dropped(database: Database) -> None:
-    keep(database, [game()])
-    enclose(database, enclosure(2, 0, SAID), enclosure(1, 0, SAID))
-    assert count(database, exchanges) == 1
-    assert evidence(database, 1) == [["playmove 3"], None]
 
 
 def with_evidence(database: Database, endings: list[int]) -> None:
@@ -219,22 +175,11 @@ def prune(database: Database, before: int, most: int = 1000) -> int:
         return storing.prune(connection, before, most)
 
 
-def kept_evidence(connection: Connection) -> list[int]:
-    return list(connection.scalars(select(exchanges.c.game).distinct().order_by(exchanges.c.game)))
-
-
-def test_evidence_goes_with_age_and_games_stay(database: Database) -> None:
+def test_evidence_goes_with_age_in_small_pieces_and_games_stay(database: Database) -> None:
     with_evidence(database, [100, 200, 300, 400])
-    assert prune(database, 300) == 2
-    with database.reading() as connection:
-        assert kept_evidence(connection) == [3, 4]
+    assert [prune(database, 400, most=2) for _ in range(3)] == [2, 1, 0]
+    assert [evidence(database, number) == [None, None] for number in (1, 2, 3, 4)] == [True] * 3 + [False]
     assert count(database) == 4
-    assert prune(database, 300) == 0
-
-
-def test_evidence_is_pruned_in_small_pieces(database: Database) -> None:
-    with_evidence(database, [100, 200, 300])
-    assert [prune(database, 1000, most=2) for _ in range(3)] == [2, 1, 0]
 
 
 def test_clear_removes_all_and_says_so(database: Database) -> None:
