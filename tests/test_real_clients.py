@@ -1,11 +1,9 @@
 """A gateway of its own process, and clients that share no code with it."""
 
-import http.client
 import json
 import socket
-import struct
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import pytest
 import websocket as websocket_client
@@ -55,12 +53,6 @@ class Line:
         assert self.sock.recv(4096) == b""
 
 
-def reset(sock: socket.socket) -> None:
-    """Close a socket in the way that sends a reset."""
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    sock.close()
-
-
 def nac4(gateway: Served, target: str) -> websockets.sync.client.ClientConnection:
     return websockets.sync.client.connect(
         gateway.url("nac4", target), open_timeout=PATIENCE, proxy=None, compression=None
@@ -106,27 +98,6 @@ def test_three_client_libraries_play_each_other(gateway: Served) -> None:
         assert str(ann.recv(PATIENCE)).endswith(" R PlayR Disconnected\r\n")
 
 
-def test_plain_get_on_a_websocket_port_says_what_to_connect_with(gateway: Served) -> None:
-    with nac4(gateway, "/") as bot:
-        for dialect, word in (("nac4", "connect NAME"), ("arena", '"start"')):
-            page = http.client.HTTPConnection("127.0.0.1", gateway.port(dialect), timeout=PATIENCE)
-            with closing(page):
-                page.request("GET", "/")
-                answer = page.getresponse()
-                text = answer.read().decode()
-            assert answer.status == 200
-            assert answer.getheader("Content-Type") == "text/plain; charset=utf-8"
-            assert word in text
-            assert "websocket" in text
-        bot.send("connect x\r\n")
-        assert bot.recv(PATIENCE) == "connected hello x\r\n"
-
-
-def test_ping_of_a_client_is_answered(gateway: Served) -> None:
-    with nac4(gateway, "/") as bot:
-        assert bot.ping().wait(PATIENCE)
-
-
 @pytest.mark.parametrize("library", ["websockets", "websocket-client"])
 def test_refusal_arrives_before_the_close_frame(gateway: Served, library: str) -> None:
     if library == "websockets":
@@ -146,82 +117,8 @@ def test_refusal_arrives_before_the_close_frame(gateway: Served, library: str) -
         assert data[:2] == (1002).to_bytes(2)
 
 
-def test_message_over_64_kib_is_closed_with_1009(gateway: Served) -> None:
-    for size in (65_537, 1_000_000):
-        with nac4(gateway, "/") as bot:
-            bot.send("x" * size)
-            with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
-                bot.recv(PATIENCE)
-            assert closed.value.rcvd is not None
-            assert closed.value.rcvd.code == 1009
-
-
-def test_line_split_at_every_byte_is_heard(gateway: Served) -> None:
-    with Line(gateway) as bot:
-        bot.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for byte in b"NAME ann\r\n":
-            bot.say(bytes([byte]))
-        bot.hear("SUCCESS")
-
-
-def test_a_thousand_lines_in_one_packet_are_all_answered(gateway: Served) -> None:
-    with Line(gateway) as bot:
-        bot.say("x\n" * 1000)
-        bot.hear(*["Error INVALID_COMMAND"] * 1000)
-
-
-def test_megabyte_without_a_newline_is_refused_with_an_error(gateway: Served) -> None:
-    with Line(gateway) as bot:
-        bot.say(b"x" * 1_000_000)
-        bot.hear("Error INVALID_COMMAND")
-        bot.hear_end()
-
-
-def test_bytes_that_are_no_utf8_are_no_reason_to_hang_up(gateway: Served) -> None:
-    with Line(gateway) as bot:
-        bot.say(b"\xc3\x28\xfe\n\xff\xf4\xff\xfd\x06NAME ann\n")
-        bot.hear("Error INVALID_COMMAND", "SUCCESS")
-
-
-def test_end_of_input_is_leaving_after_everything_before_it(gateway: Served) -> None:
-    with Line(gateway) as bot:
-        bot.say("NAME ann\nhello\nJOIN end-of-input\nPUT x")
-        bot.sock.shutdown(socket.SHUT_WR)
-        bot.hear("SUCCESS", "Error INVALID_COMMAND", "SUCCESS", "Error WRONG_COLUMN_FORMAT", "YOU_LOST")
-        bot.hear_end()
-
-
 def test_hang_up_does_not_destroy_its_last_words(gateway: Served) -> None:
     with Line(gateway) as bot:
         bot.say("NAME ann\nJOIN last-words\nPUT 3\n" + "PUT 3\n" * 50_000)
         bot.hear("SUCCESS", "SUCCESS", "Error NOT_YOUR_TURN", "YOU_LOST")
         bot.hear_end()
-
-
-def test_reset_is_leaving_in_every_dialect(gateway: Served) -> None:
-    for dialect in ("nac4", "arena", "droidcon"):
-        with Line(gateway) as bob:
-            bob.say(f"NAME bob\nJOIN reset-{dialect}\n")
-            bob.hear("SUCCESS", "SUCCESS")
-            if dialect == "droidcon":
-                line = Line(gateway)
-                line.say(f"NAME ann\nJOIN reset-{dialect}\n")
-                sock = line.sock
-            else:
-                client = websocket_client.create_connection(
-                    gateway.url(dialect, f"/?table=reset-{dialect}"), timeout=PATIENCE
-                )
-                client.send("connect ann\r\n" if dialect == "nac4" else '{"type": "start", "id": "ann"}')
-                sock = client.sock
-            bob.hear("NEW_GAME", "YOUR_MOVE")
-            reset(sock)
-            bob.hear("YOU_WON")
-
-
-def test_pings_that_cross_our_good_bye_are_no_error(gateway: Served) -> None:
-    with websocket(gateway.url("nac4")) as ann:
-        ann.send("hello\r\n")
-        for _ in range(3):
-            ann.ping("are you there")
-        assert ann.recv().startswith("not-connected")
-        assert ann.recv_data() == (websocket_client.ABNF.OPCODE_CLOSE, b"\x03\xeaconnect expected")

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,7 +10,7 @@ import certificates
 import pytest
 import websocket as websocket_client
 from scripted_clients import KINDS, connected, play_out
-from shared_ports import MOVES, dialled, got, got_from, on_one_port, stopped
+from shared_ports import MOVES, got, got_from, on_one_port, stopped
 from worlds.server import PATIENCE, Served, everything, ran, served, until
 
 pytestmark = [certificates.needs_openssl, pytest.mark.operation]
@@ -41,16 +40,6 @@ def test_port_with_tls_takes_clients_without_it_too(secure: Served) -> None:
     assert got_from(secure.port("page"), "/healthz").startswith("HTTP/1.1 200")
 
 
-def test_silent_client_has_the_seconds_of_a_request_also_where_it_may_begin_with_tls(
-    files: certificates.Files,
-) -> None:
-    with (
-        served("--nac4", "0", "--request-seconds", "0.2", *files.options, addresses=1) as gateway,
-        socket.create_connection(("127.0.0.1", gateway.port("nac4")), PATIENCE) as sock,
-    ):
-        assert sock.recv(1) == b""
-
-
 def test_openssl_s_client_serves_as_telnet(secure: Served, files: certificates.Files) -> None:
     where = f"127.0.0.1:{secure.port('droidcon')}"
     command = ["openssl", "s_client", "-quiet", "-verify_return_error", "-CAfile", files.certificate]
@@ -69,31 +58,10 @@ def test_openssl_s_client_serves_as_telnet(secure: Served, files: certificates.F
         telnet.terminate()
 
 
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_both_versions_of_tls_are_spoken(
-    secure: Served, files: certificates.Files, version: ssl.TLSVersion
-) -> None:
-    context = files.client()
-    context.minimum_version = context.maximum_version = version
-    sock = socket.create_connection(("127.0.0.1", secure.port("droidcon")), PATIENCE)
-    with context.wrap_socket(sock, server_hostname="127.0.0.1") as wrapped:
-        wrapped.sendall(b"NAME ann\n")
-        assert until(wrapped, b"\n") == b"SUCCESS\n"
-
-
 def test_long_answer_arrives_whole_by_tls(secure: Served) -> None:
     status, _, text = got(secure, "/api/openapi.json")
     assert status == 200
     assert json.loads(text)["openapi"].startswith("3.1")
-
-
-def test_broken_handshake_costs_no_other_client_anything(secure: Served) -> None:
-    for garbage in (b"\x16", b"\x16\x03\x01\x00\x05hello", b"\x16" + b"\xff" * 20_000):
-        with socket.create_connection(("127.0.0.1", secure.port("droidcon")), PATIENCE) as sock:
-            sock.sendall(garbage)
-    with dialled(secure) as sock:
-        sock.sendall(b"NAME ann\n")
-        assert until(sock, b"\n") == b"SUCCESS\n"
 
 
 def test_tls_only_refuses_other_clients_with_a_word(files: certificates.Files) -> None:

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import trio
+import trio.testing
 
 from gateway.options.clustering import registry_url
 from gateway.server import local_redis
@@ -51,9 +52,8 @@ def test_registry_learns_no_secret_of_the_server() -> None:
 
 
 async def test_registry_that_does_not_answer_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, folder: Path
+    folder: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    monkeypatch.setattr(local_redis, "LIMIT", 0.01)
     with pytest.raises(OSError, match="does not answer"):
         await local_redis.answering(folder)
 
