@@ -212,18 +212,17 @@ def test_clients_of_the_worst_kind_do_not_hold_up_the_stop() -> None:
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_stops_a_server_that_waits_for_its_database(number: signal.Signals) -> None:
+def test_signal_stops_a_server_that_waits_for_its_database() -> None:
     pytest.importorskip("psycopg", reason="needs the driver for PostgreSQL")
     with socket.create_server(("127.0.0.1", 0)) as mute:
         mute.settimeout(PATIENCE)
         database = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/games?connect_timeout=600"
         with served("--tcp", "0", "--db", database, addresses=0) as gateway:
             waiting, _ = mute.accept()
-            err = stopped_in_time(gateway, number)
+            err = stopped_in_time(gateway)
             with waiting:
                 everything(waiting)  # the process that waits has ended, too
-    assert err.endswith(f"stopping on {number.name}\n")
+    assert err.endswith("stopping on SIGTERM\n")
 
 
 @pytest.mark.skipif(not has_proc(), reason="no /proc here")
@@ -282,15 +281,7 @@ def test_page_is_shown_as_a_code_on_a_terminal(workers: int) -> None:
 # The page.
 
 
-def send_clients_of_the_web(gateway: Served, stack: ExitStack) -> None:
-    """Send the page clients that do not finish what they ask, and one that never reads an answer."""
-    for asked in (b"", b"GET / HT", b"POST /api/clear HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"):
-        stack.enter_context(dialled(gateway, "page")).sendall(asked)
-    deaf = stack.enter_context(dialled(gateway, "page"))
-    ask_and_ask(deaf, b"GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
-
-
-def test_page_serves_a_game_that_was_told_of_and_its_clients_do_not_hold_up_the_stop(tmp_path: Path) -> None:
+def test_page_and_log_tell_of_a_game_once_it_was_played(tmp_path: Path) -> None:
     options = (*EVERY_PORT, "--rounds", "1", "--web", "0", "--db", str(tmp_path / "games.db"))
     with served(*options, addresses=4) as gateway, ExitStack() as stack:
         assert [name for name, _, _ in gateway.addresses] == ["page", "nac4", "arena", "droidcon"]
@@ -313,8 +304,8 @@ def test_page_serves_a_game_that_was_told_of_and_its_clients_do_not_hold_up_the_
             [game] = json.loads(everything(client).partition(b"\r\n\r\n")[2])["games"]
         assert [player["name"] for player in game["players"]] == ["ann", "bob"]
         assert (game["winner"], game["reason"], game["table"]) == (2, "illegal", "x")
-        send_clients_of_the_web(gateway, stack)
         err = stopped_in_time(gateway)
+    assert "game 'bob' beats 'ann': illegal move, moving second, moves " in err
     assert "Traceback" not in err
     assert "ERROR" not in err
 
@@ -331,20 +322,11 @@ sys.exit(__main__.main())
     return [sys.executable, "-W", "error", "-c", program, "--db", "none"]
 
 
-@pytest.fixture(scope="module")
-def with_page() -> Iterator[Served]:
-    """A gateway with a page that nobody asked for, and without results.
-
-    At the end it stops, and has nothing to complain of.
-    """
-    with begun([*unasked(0), *EVERY_PORT, "--allow-origin", "https://c4.example"], 4) as gateway:
-        yield gateway
+def test_page_is_on_unless_its_usual_port_is_in_use_which_costs_the_page_alone() -> None:
+    with begun([*unasked(0), "--tcp", "0"], 2) as gateway:
+        assert [name for name, _, _ in gateway.addresses] == ["page", "droidcon"]
         err = stopped_in_time(gateway)
         assert ("ERROR" in err, "left out" in err) == (False, False)
-
-
-def test_page_is_on_unless_its_usual_port_is_in_use_which_costs_the_page_alone(with_page: Served) -> None:
-    assert [name for name, _, _ in with_page.addresses] == ["page", "nac4", "arena", "droidcon"]
     with taken_port() as port, begun([*unasked(port), "--tcp", "0"], 1) as gateway:
         assert [name for name, _, _ in gateway.addresses] == ["droidcon"]
         err = stopped_in_time(gateway)
@@ -367,23 +349,6 @@ def test_second_server_is_refused_in_one_line_that_does_not_speak_of_the_page() 
 
 
 # Logging.
-
-
-def test_games_are_logged_on_stderr_one_line_each_and_a_dialect_that_was_not_asked_for_is_not_there() -> None:
-    with served("--tcp", "0", "--rounds", "1", addresses=1) as gateway, ExitStack() as stack:
-        ann, bob = (stack.enter_context(dialled(gateway, "droidcon")) for _ in range(2))
-        for sock, name in ((ann, b"ann"), (bob, b"bob")):
-            sock.sendall(b"NAME " + name + b"\nJOIN x\n")
-            until(sock, b"SUCCESS\nSUCCESS\n")
-        until(ann, b"YOUR_MOVE\n")
-        ann.sendall(b"PUT 9\n")
-        assert everything(ann) == b"Error INVALID_COLUMN\nYOU_LOST\n"
-        ann.close()
-        bob.close()
-        status, err = gateway.stop()
-    assert status == 0
-    assert [dialect for dialect, _, _ in gateway.addresses] == ["droidcon"]
-    assert "game 'bob' beats 'ann': illegal move, moving second, moves " in err.splitlines()[1]
 
 
 # Elsewhere.

@@ -4,18 +4,14 @@ import ctypes
 import json
 import signal
 import socket
-import ssl
 import struct
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import count
-from pathlib import Path
 
-import certificates
 import pytest
 import websocket as websocket_client
 import websockets.sync.client
@@ -161,33 +157,6 @@ def test_process_that_is_stopped_answers_no_ping_and_loses_its_name(
     assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
 
 
-def test_client_behind_a_proxy_is_dead_when_no_pong_comes_though_the_proxy_acknowledges(
-    gateway: Served, stack: ExitStack, name: str
-) -> None:
-    near = socket.create_connection(("127.0.0.1", gateway.port("nac4")), PATIENCE)
-    ours, theirs = socket.socketpair()
-    for each in (near, ours, theirs):
-        stack.callback(each.close)
-    is_cut = threading.Event()
-
-    def pass_on(source: socket.socket, sink: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(4096):
-                if not is_cut.is_set():
-                    sink.sendall(data)
-
-    for ends in ((near, theirs), (theirs, near)):
-        threading.Thread(target=pass_on, args=ends, daemon=True).start()
-    client = stack.enter_context(
-        websockets.sync.client.connect(gateway.url("nac4"), sock=ours, proxy=None, close_timeout=0)
-    )
-    assert said(client, f"connect {name}")[0] == f"connected hello {name}"
-    assert_refused(said(bot(stack, gateway), f"connect {name}"), name)
-    is_cut.set()
-    time.sleep(PROBE_LIMIT)  # which it is not probed again for
-    assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
-
-
 def lines(stack: ExitStack, gateway: Served, name: str, address: str = "127.0.0.1") -> socket.socket:
     """Return a Droidcon client that has asked for a seat at the table of its name."""
     sock = socket.create_connection(("127.0.0.1", gateway.port("droidcon")), PATIENCE, (address, 0))
@@ -229,38 +198,6 @@ def test_seat_at_a_table_is_given_over_in_every_dialect_as_a_name_is(
     kill(other.socket)
     came = json.loads(said(bot(stack, gateway, dialect="arena"), start)[0])
     assert came["type"] == "state"
-
-
-def test_names_and_seats_of_clients_with_tls_are_given_over_as_well(tmp_path: Path, stack: ExitStack) -> None:
-    files = certificates.make(tmp_path)
-    trusting = files.client()
-    given = ("--tls-cert", str(files.certificate), "--tls-key", str(files.key), "--tls-only")
-    gateway = stack.enter_context(served(*EVERY_PORT, *given))
-
-    def by_tls(dialect: str, *said: str) -> ssl.SSLSocket:
-        plain = socket.create_connection(("127.0.0.1", gateway.port(dialect)), PATIENCE)
-        sock = stack.enter_context(trusting.wrap_socket(plain, server_hostname="127.0.0.1"))
-        sock.sendall("".join(f"{line}\n" for line in said).encode())
-        return sock
-
-    def named() -> ClientConnection:
-        url = f"wss://127.0.0.1:{gateway.port('nac4')}/"
-        return stack.enter_context(
-            websockets.sync.client.connect(url, ssl=trusting, proxy=None, close_timeout=0)
-        )
-
-    held, other = named(), by_tls("droidcon", "NAME bob", "JOIN round")
-    assert said(held, "connect ann")[0] == "connected hello ann"
-    assert heard_by(other, 2) == ["SUCCESS"] * 2
-    third = by_tls("droidcon", "NAME cid", "JOIN round")
-    assert heard_by(third, 2) == ["SUCCESS"] * 2
-    assert_refused(said(named(), "connect ann"), "ann")
-    assert heard_by(by_tls("droidcon", "NAME bob", "JOIN round"), 2) == ["SUCCESS", "Error CHANNEL_IS_FULL"]
-    kill(held.socket)
-    kill(other)
-    time.sleep(PROBE_LIMIT)  # which they are not probed again for
-    assert_given_over(said(named(), "connect ann"), "ann")
-    assert heard_by(by_tls("droidcon", "NAME bob", "JOIN round"), 2) == ["SUCCESS"] * 2
 
 
 @pytest.mark.skipif(not HAS_REGISTRY, reason="no Redis server here")

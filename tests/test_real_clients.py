@@ -1,4 +1,4 @@
-"""A gateway of its own process, and clients that share no code with it."""
+"""A gateway of its own process, and clients of three libraries that share no code with it."""
 
 import json
 import socket
@@ -9,7 +9,10 @@ import pytest
 import websocket as websocket_client
 import websockets.exceptions
 import websockets.sync.client
-from worlds.server import EVERY_PORT, PATIENCE, Served, served
+from scripted_clients import DroidconClient, Nac4Client, connected, play_out
+from worlds.server import EVERY_PORT, PATIENCE, Served, everything, served
+
+SECOND_WINS = (3, 4, 3, 4, 3, 4, 0, 4)
 
 
 @pytest.fixture(scope="module")
@@ -19,44 +22,6 @@ def gateway() -> Iterator[Served]:
         status, err = running.stop()
         assert status == 0
         assert "ERROR" not in err
-
-
-class Line:
-    """A bare socket that speaks lines."""
-
-    def __init__(self, gateway: Served) -> None:
-        address = ("127.0.0.1", gateway.port("droidcon"))
-        self.sock = socket.create_connection(address, timeout=PATIENCE)
-        self._data = b""
-
-    def __enter__(self) -> "Line":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.sock.close()
-
-    def say(self, text: str | bytes) -> None:
-        self.sock.sendall(text if isinstance(text, bytes) else text.encode())
-
-    def hear(self, *lines: str) -> None:
-        """Check that just these lines come next."""
-        for line in lines:
-            while b"\n" not in self._data:
-                chunk = self.sock.recv(4096)
-                assert chunk, f"hung up on instead of {line}"
-                self._data += chunk
-            heard, _, self._data = self._data.partition(b"\n")
-            assert heard.decode() == line
-
-    def hear_end(self) -> None:
-        assert self._data == b""
-        assert self.sock.recv(4096) == b""
-
-
-def nac4(gateway: Served, target: str) -> websockets.sync.client.ClientConnection:
-    return websockets.sync.client.connect(
-        gateway.url("nac4", target), open_timeout=PATIENCE, proxy=None, compression=None
-    )
 
 
 @contextmanager
@@ -71,44 +36,29 @@ def websocket(url: str) -> Iterator[websocket_client.WebSocket]:
 
 
 def test_three_client_libraries_play_each_other(gateway: Served) -> None:
-    with nac4(gateway, "/?table=three") as ann, Line(gateway) as bob:
-        ann.send("connect ann\r\n")
-        assert ann.recv(PATIENCE) == "connected hello ann\r\n"
-        bob.say("NAME bob\nJOIN three\n")
-        bob.hear("SUCCESS", "SUCCESS", "NEW_GAME")
-        assert ann.recv(PATIENCE) == "newgame ann bob\r\n"
-        for _ in range(3):
-            assert str(ann.recv(PATIENCE)).startswith("genmove ")
-            ann.send("playmove 3\r\n")
-            bob.hear("PUT 3", "YOUR_MOVE")
-            bob.say("PUT 4\r\n")
-        ann.recv(PATIENCE)
-        ann.send("playmove 3\r\n")
-        bob.hear("PUT 3", "YOU_LOST")
-        bob.hear_end()
-        assert str(ann.recv(PATIENCE)).endswith(" R WinR Ok\r\n")
+    ann = Nac4Client(gateway, "ann", "three")
+    with connected(ann):
+        with connected(DroidconClient(gateway, "bob", "three")) as (bob,):
+            play_out(ann, bob, SECOND_WINS)
+            assert bob.rest() == ""
         with websocket(gateway.url("arena", "/?table=three")) as cid:
             cid.send(json.dumps({"type": "start", "id": "cid"}))
             state = json.loads(cid.recv())
             assert (state["type"], state["turn"], state["you"]) == ("state", 1, 2)
-            assert ann.recv(PATIENCE) == "newgame ann cid\r\n"
-            assert str(ann.recv(PATIENCE)).startswith("genmove ")
             cid.send("{:type :state_request}")
             assert json.loads(cid.recv()) == state
-        assert str(ann.recv(PATIENCE)).endswith(" R PlayR Disconnected\r\n")
+        ann.finish()
+    assert ann.record[-1][1].endswith(" R PlayR Disconnected\r\n")
 
 
-@pytest.mark.parametrize("library", ["websockets", "websocket-client"])
-def test_refusal_arrives_before_the_close_frame(gateway: Served, library: str) -> None:
-    if library == "websockets":
-        with nac4(gateway, "/") as bot:
-            bot.send("hello\r\n")
-            assert str(bot.recv(PATIENCE)).startswith("not-connected ")
-            with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
-                bot.recv(PATIENCE)
-            assert closed.value.rcvd is not None
-            assert closed.value.rcvd.code == 1002
-        return
+def test_refusal_arrives_before_the_close_frame(gateway: Served) -> None:
+    with websockets.sync.client.connect(gateway.url("nac4"), open_timeout=PATIENCE, proxy=None) as bot:
+        bot.send("hello\r\n")
+        assert str(bot.recv(PATIENCE)).startswith("not-connected ")
+        with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
+            bot.recv(PATIENCE)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1002
     with websocket(gateway.url("nac4")) as client:
         client.send("hello\r\n")
         assert client.recv().startswith("not-connected ")
@@ -118,7 +68,6 @@ def test_refusal_arrives_before_the_close_frame(gateway: Served, library: str) -
 
 
 def test_hang_up_does_not_destroy_its_last_words(gateway: Served) -> None:
-    with Line(gateway) as bot:
-        bot.say("NAME ann\nJOIN last-words\nPUT 3\n" + "PUT 3\n" * 50_000)
-        bot.hear("SUCCESS", "SUCCESS", "Error NOT_YOUR_TURN", "YOU_LOST")
-        bot.hear_end()
+    with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE) as bot:
+        bot.sendall(b"NAME ann\nJOIN last-words\nPUT 3\n" + b"PUT 3\n" * 50_000)
+        assert everything(bot) == b"SUCCESS\nSUCCESS\nError NOT_YOUR_TURN\nYOU_LOST\n"

@@ -106,13 +106,8 @@ def objects(text: str) -> list[dict[str, object]]:
     return found
 
 
-@pytest.mark.parametrize("options", [["--log-json"], []])
-def test_all_that_a_server_prints_is_json_if_asked(
-    options: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not options:
-        monkeypatch.setenv("C4GATEWAY_LOG_JSON", "true")
-    with begun([*GATEWAY, *EVERY_PORT, *options], 3) as gateway:
+def test_all_that_a_server_prints_is_json_if_asked() -> None:
+    with begun([*GATEWAY, *EVERY_PORT, "--log-json"], 3) as gateway:
         status, err = gateway.stop()
     assert status == 0
     told = objects("".join(gateway.announced))
@@ -121,23 +116,23 @@ def test_all_that_a_server_prints_is_json_if_asked(
     assert [each["event"] for each in objects(err)] == ["started", "stopping"]
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize(
     ("options", "environment", "status", "words"),
     [
         (["--log-json", "--tcp", "{taken}"], {}, 1, "Address already in use"),
+        (["--log-json", "--tcp", "{taken}", "--workers", "2"], {}, 1, "Address already in use"),
         (["--log-json", "--tcp", "x"], {}, 2, "is not a whole number"),
         (["--log-json", "--config", "/nowhere"], {}, 2, "No such file"),
         (["--tcp", "x"], {"C4GATEWAY_LOG_JSON": "1"}, 2, "is not a whole number"),
     ],
 )
 def test_why_a_server_does_not_start_is_json_if_asked(
-    options: list[str], environment: dict[str, str], status: int, words: str, workers: str
+    options: list[str], environment: dict[str, str], status: int, words: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = subprocess.run(
-            [*GATEWAY, "--workers", workers, *(each.replace("{taken}", port) for each in options)],
+            [*GATEWAY, *(each.replace("{taken}", port) for each in options)],
             cwd=ROOT,
             env=os.environ | environment,
             capture_output=True,
