@@ -101,16 +101,6 @@ def test_walk_of_an_operator_with_no_option_given_at_the_start(
         assert str(folder / FILE) not in server.stop()[1]
 
 
-def test_token_is_in_the_environment_as_the_server_has_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("C4GATEWAY_ADMIN_TOKEN", "sesame")
-    with started("--db", "none") as server:
-        monkeypatch.setenv("C4GATEWAY_WEB", str(server.port("page")))
-        assert main(["who"]) == 0
-        assert capsys.readouterr().out == "Nobody is connected.\n"
-
-
 @pytest.mark.parametrize("command", ["who", "kick x"])
 def test_without_a_token_or_a_server_it_is_said_in_one_line(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
@@ -246,8 +236,15 @@ def test_what_is_no_url_is_refused(url: str, capsys: pytest.CaptureFixture[str])
     assert end.value.code == 2
 
 
-def test_pause_between_two_rounds_and_a_drain_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pause_between_two_rounds_and_a_drain_at_the_end_by_a_token_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("C4GATEWAY_ADMIN_TOKEN", "sesame")
     with started("--rounds", "1") as server:
+        monkeypatch.setenv("C4GATEWAY_WEB", str(server.port("page")))
+        assert main(["who"]) == 0
+        assert capsys.readouterr().out == "Nobody is connected.\n"
+        assert run(server, "clear --yes", capsys) == (0, "removed: 0 games, 0 players\n")
         assert run(server, "announce", capsys, "Round 2 at <14:00>") == (
             0,
             "the page shows: Round 2 at <14:00>\n",
@@ -275,8 +272,6 @@ def test_clear_needs_a_word_more(capsys: pytest.CaptureFixture[str]) -> None:
         main(["clear"])
     assert end.value.code == 2
     assert "--yes" in capsys.readouterr().err
-    with started() as server:
-        assert run(server, "clear --yes", capsys) == (0, "removed: 0 games, 0 players\n")
 
 
 def test_ban_says_that_no_server_answers_where_one_may_be(

@@ -1,5 +1,6 @@
 """Listeners, the timekeeper, and the stop. Real sockets where the subject is sockets."""
 
+import logging
 import random
 import resource
 import signal
@@ -23,7 +24,7 @@ from adapters.entrance.preamble import Preamble
 from adapters.net.epoll import polling
 from adapters.net.socket import Socket, taken
 from gateway.game.clock import Terms
-from gateway.game.commands import AtTable, Enter, Play
+from gateway.game.commands import AtTable, Enter, Leave, Play
 from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished
@@ -31,7 +32,16 @@ from gateway.hub.hub import Hub
 from gateway.hub.seats import Seat
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.runtime.turns import Turns
-from gateway.server.app import FrontEnd, Service, addresses_of, keep_time, open_port, run, stop_asked_for
+from gateway.server.app import (
+    FrontEnd,
+    Service,
+    addresses_of,
+    drain,
+    keep_time,
+    open_port,
+    run,
+    stop_asked_for,
+)
 
 pytestmark = pytest.mark.trio
 PATIENCE = 20
@@ -262,13 +272,13 @@ class Box:
 
     is_reachable = True
 
-    def __init__(self, hub: Hub, name: str, settling: float = 0) -> None:
+    def __init__(self, hub: Hub, name: str, settling: float = 0, table: str = "table") -> None:
         self.events: list[tuple[float, Event]] = []
         self.on_settle: Play | None = None
         self._settling = settling
         self._hub = hub
         self.seat: Seat = hub.open(self, MANNERS, trio.current_time())
-        hub.submit(self.seat, Enter(AtTable(f"table of {settling}"), name), trio.current_time())
+        hub.submit(self.seat, Enter(AtTable(f"{table} of {settling}"), name), trio.current_time())
 
     def deliver(self, event: Event) -> None:
         self.events.append((trio.current_time(), event))
@@ -286,6 +296,10 @@ class Box:
     def ended(self) -> float | None:
         """Return when the game ended; None while it is on."""
         return next((when for when, event in self.events if isinstance(event, Ended)), None)
+
+    def hung_up(self) -> float | None:
+        """Return when it got its good-bye; None while it is here."""
+        return next((when for when, event in self.events if event == Dismissed(Why.STOPPED)), None)
 
 
 @asynccontextmanager
@@ -387,6 +401,82 @@ async def test_stream_that_cannot_be_settled_costs_its_game_and_no_other_flag(
         assert sound.ended() is not None
         assert [box.events[-1][1] for box in (broken, other)] == [Dismissed(Why.FAULT)] * 2
         assert [sorted(map(str, names)) for names in faults] == [["ann", "bob"]]
+
+
+# Games that are finished before the server stops.
+
+
+@pytest.fixture
+def hub() -> Hub:
+    return Hub(Terms(), LobbyAndTables(random.Random(0)))
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
+    return [(record.levelno, record.getMessage()) for record in caplog.records]
+
+
+async def test_drain_of_a_server_where_nobody_plays_is_over_at_once(
+    autojump_clock: trio.testing.MockClock, hub: Hub, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    waiting = [Box(hub, f"ann {number}", table=f"table {number}") for number in range(300)]
+    begin = trio.current_time()
+    await drain(hub, 60, trio.sleep_forever)
+    assert trio.current_time() - begin < 1
+    assert all(player.hung_up() == begin for player in waiting)
+    assert told(caplog) == [(logging.INFO, "drained: all games are over")]
+
+
+async def test_drain_ends_soon_after_the_last_game(autojump_clock: trio.testing.MockClock, hub: Hub) -> None:
+    ann, _ = Box(hub, "ann"), Box(hub, "bob")
+
+    async def leave() -> None:
+        await trio.sleep(20)
+        hub.submit(ann.seat, Leave(), trio.current_time())
+
+    begin = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(leave)
+        await drain(hub, 60, trio.sleep_forever)
+    assert 20 <= trio.current_time() - begin < 21
+
+
+async def test_drain_takes_no_longer_than_it_may(
+    autojump_clock: trio.testing.MockClock, hub: Hub, caplog: pytest.LogCaptureFixture
+) -> None:
+    players = [Box(hub, "ann"), Box(hub, "bob")]
+    begin = trio.current_time()
+    await drain(hub, 60, trio.sleep_forever)
+    assert trio.current_time() - begin == 60
+    assert [player.hung_up() for player in players] == [None, None]
+    assert told(caplog) == [(logging.WARNING, "drained: 2 players are cut off")]
+
+
+async def test_second_request_ends_the_drain_at_once(
+    autojump_clock: trio.testing.MockClock, hub: Hub
+) -> None:
+    for name in ("ann", "bob"):
+        Box(hub, name)
+    begin = trio.current_time()
+    await drain(hub, 60, partial(trio.sleep, 5))
+    assert trio.current_time() - begin == 5
+
+
+async def test_other_tasks_run_between_two_good_byes(
+    autojump_clock: trio.testing.MockClock, hub: Hub
+) -> None:
+    players = [Box(hub, f"ann {number}", table=f"table {number}") for number in range(50)]
+    seen = set[int]()
+
+    async def watch() -> None:
+        while (left := sum(player.hung_up() is None for player in players)) > 0:
+            seen.add(left)
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch)
+        await drain(hub, 60, trio.sleep_forever)
+    assert len(seen) >= 25  # tasks take their turns in any order, so it may miss every other one
 
 
 # A move in the socket, a busy server. All dialects have the same sockets; Droidcon's frames are the plainest.
