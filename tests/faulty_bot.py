@@ -38,13 +38,9 @@ def tell() -> None:
 
 def answer(lines: TextIO, heights: list[int], fault: str) -> None:
     column = random.choice([each for each in range(7) if heights[each] < 6])
-    if sum(heights) >= 4 * (fault == "crash") and fault in ("crash", "first"):
+    if sum(heights) >= 4 and fault == "crash":
         raise ValueError("out of ideas")
-    if sum(heights) >= 4 and fault == "illegal":
-        column = 7
-    if sum(heights) >= 4 and fault == "garbage":
-        lines.write("HELLO THERE\n")
-    heights[column % 7] += 1
+    heights[column] += 1
     lines.write(f"PUT {column}\n")
     lines.flush()
 

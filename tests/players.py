@@ -141,17 +141,14 @@ class ArenaPlayer(WebsocketPlayer):
 
 
 class Failing:
-    """A session that makes a mistake, once so many moves were played."""
+    """A session that makes a mistake with its next move."""
 
-    def __init__(self, session: object, moves: int) -> None:
+    def __init__(self, session: object) -> None:
         self._session = session
-        self._moves = moves
 
     def __getattr__(self, name: str) -> object:
         if name == "play":
-            self._moves -= 1
-            if self._moves < 0:
-                raise ZeroDivisionError
+            raise ZeroDivisionError
         return getattr(self._session, name)
 
 
@@ -190,12 +187,12 @@ class Gateway:
         self._nursery.start_soon(player.listen)
         return player
 
-    def spoil(self, name: str, moves: int) -> None:
-        """Let a mistake be made in the game of the player of that name, with its next move after so many."""
+    def spoil(self, name: str) -> None:
+        """Let a mistake be made in the game of the player of that name, with its next move."""
         (seat,) = (seat for seat in self.hub.seats() if seat.name == name)
         assert isinstance(seat.situation, Seated)
         series = seat.situation.series
-        series.session = Failing(series.session, moves)  # type: ignore[assignment]
+        series.session = Failing(series.session)  # type: ignore[assignment]
         self._is_spoilt = True
 
     def _on_fault(self, names: Sequence[str | None]) -> None:

@@ -10,6 +10,9 @@ from urllib.parse import quote
 import websockets.sync.client
 from worlds.server import PATIENCE, Served
 
+Record = list[tuple[str, str]]
+"""What a client said (`in`) and heard (`out`), as the server has it."""
+
 
 class Client(ABC):
     """A player. Its socket is there while the `connected` block lasts."""
@@ -20,6 +23,7 @@ class Client(ABC):
         self.gateway = gateway
         self.name = name
         self.table = table
+        self.record: Record = []
 
     @abstractmethod
     def enter(self) -> None:
@@ -78,12 +82,20 @@ class DroidconClient(Client):
         assert self.hear() == "SUCCESS"
 
     def say(self, text: str) -> None:
+        self.record.append(("in", text))
         self._socket.sendall(f"{text}\n".encode())
 
     def hear(self) -> str:
         line = self._lines.readline()
         assert line, f"{self.name} was hung up on"
+        self.record.append(("out", line.rstrip("\n")))
         return line.rstrip("\n")
+
+    def rest(self) -> str:
+        """Return all that comes until the server hangs up."""
+        lines = [*self._lines]
+        self.record += [("out", line.rstrip("\n")) for line in lines]
+        return "".join(lines)
 
     def asks(self, heard: str) -> bool:
         return heard == "YOUR_MOVE"
@@ -124,10 +136,13 @@ class WebsocketClient(Client):
         """Return the first message."""
 
     def say(self, text: str) -> None:
+        self.record.append(("in", text))
         self._websocket.send(text)
 
     def hear(self) -> str:
-        return str(self._websocket.recv(PATIENCE))
+        text = str(self._websocket.recv(PATIENCE))
+        self.record.append(("out", text))
+        return text
 
     def leave(self) -> None:
         self._life.close()

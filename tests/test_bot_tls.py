@@ -107,15 +107,6 @@ def test_bot_without_tls_hears_that_it_is_wanted(world: World) -> None:
     assert (status, err) == (1, "c4bot: error: the server refused: TLS_REQUIRED\n")
 
 
-def test_server_without_tls_is_one_line(world: World) -> None:
-    with served(*EVERY_PORT) as plain:
-        for dialect in SCHEMES:
-            status, err = botted(dialect, World(plain, "").address(dialect), "--ca", world.ca)
-            assert status == 1
-            assert "what answers there does not speak TLS" in err
-            assert err.count("\n") == 1
-
-
 def test_authority_that_is_of_no_use_is_refused(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -110,97 +110,6 @@ def test_bot_that_speaks_tls_only_passes(dialect, tmp_path):
     assert (status, rows(report, "wrong"), report["bot"]) == (0, [], "ann")
 
 
-def legacy(where: Path, dialect: str, habit: str) -> tuple[int, dict]:
-    bot = python("tests/legacy_bots.py", dialect, "{address}", habit)
-    return checked(where, dialect, bot, patience=1.0)
-
-
-def others_thorough(*each):
-    """Return parameters, of which the first are tried before a change lands."""
-    return [
-        pytest.param(*one, marks=[pytest.mark.thorough] if number else []) for number, one in enumerate(each)
-    ]
-
-
-@pytest.mark.operation
-@pytest.mark.parametrize("dialect", others_thorough(("droidcon",), ("nac4",), ("arena",)))
-def test_bot_that_closes_its_old_socket_when_it_has_a_new_one_passes(dialect, tmp_path):
-    status, report = legacy(tmp_path, dialect, "")
-    assert (status, report["mixed"], rows(report, "wrong")) == (0, "", [])
-
-
-@pytest.mark.operation
-def test_bot_behind_nc_makes_one_mistake(tmp_path):
-    status, report = legacy(tmp_path, "droidcon", "is nc")
-    assert (status, rows(report, "wrong")) == (1, ["4.7 hangs up when the server has"])
-
-
-SLOW_ONES = [
-    *((dialect, habit) for dialect in MISTAKES for habit in ("moves", "moves first", "enters")),
-    ("droidcon", "hangs up"),
-    ("arena", "starts"),
-]
-
-
-@pytest.mark.operation
-@pytest.mark.parametrize(("dialect", "habit"), others_thorough(*SLOW_ONES))
-def test_slow_legal_bot_hears_which_patience_would_do(dialect, habit, tmp_path):
-    status, report = legacy(tmp_path, dialect, habit)
-    assert (report["mixed"], rows(report, "wrong")) == ("", [])
-    assert status == 1 or habit == "enters"  # which it may do too seldom to make the check too long
-    assert re.fullmatch(
-        r"it took up to 2\.\d s to go on, and --patience is 1; --patience [56] would do", report["slow"]
-    )
-
-
-CRASHES = {
-    "dies of an error": (
-        "it crashed before the game was over: its process ended with status 1: LookupError: out of ideas"
-    ),
-    "dies of a signal": "it crashed before the game was over: its process was ended by SIGKILL",
-    "dies after a game": "its process ended with status 1: LookupError: where is the next one?",
-}
-
-
-@pytest.mark.operation
-@pytest.mark.parametrize(
-    ("dialect", "habit"),
-    others_thorough(*((dialect, habit) for dialect in MISTAKES for habit in CRASHES)),
-)
-def test_bot_that_crashes_is_said_to_crash(dialect, habit, tmp_path):
-    status, report = legacy(tmp_path, dialect, habit)
-    (found,) = (row for row in report["rules"] if row["verdict"] == "wrong")
-    seen = found["faults"][0]["words"]
-    assert status == 1
-    assert seen.startswith("it crashed ")
-    assert CRASHES[habit] in seen
-
-
-STRANGERS = {
-    "a browser": "import urllib.request; urllib.request.urlopen('http://{host}:{port}/')",
-    "a bot that says nothing": "import socket as s, time; _ = s.create_connection(('{host}', {port}));"
-    " time.sleep(9)",
-    "a bot that only connects": "import socket; socket.create_connection(('{host}', {port}))",
-}
-
-
-@pytest.mark.operation
-@pytest.mark.parametrize(
-    ("stranger", "dialect"),
-    [
-        pytest.param(stranger, dialect, marks=[pytest.mark.thorough] if number != other else [])
-        for number, stranger in enumerate(STRANGERS)
-        for other, dialect in enumerate(MISTAKES)
-    ],
-)
-def test_check_of_a_stranger_ends_and_says_so(stranger, dialect, tmp_path):
-    bot = python("-c", STRANGERS[stranger].replace("'", '"'))
-    status, report = checked(tmp_path, dialect, bot, patience=0.5, wait=0.5)
-    (found,) = rows(report, "wrong")
-    assert found.startswith(("1.1 ", "3.1 "))
-    assert (status, report["bot"], report["games"]) == (1, "(no name)", 0)
-
-
 @pytest.mark.thorough
 def test_two_bots_of_one_name_are_told_of(tmp_path):
     bot = (
@@ -212,15 +121,15 @@ def test_two_bots_of_one_name_are_told_of(tmp_path):
     assert done.stdout.endswith("\n1 of 2 bots came, 0 good\n  ann  several connections at once\n")
 
 
-def test_bot_that_cannot_be_started_is_an_error():
-    done = run("nac4", "--run", "/no/such/bot")
-    assert done.returncode == 1
-    assert done.stderr == "c4gateway: error: /no/such/bot: No such file or directory\n"
-
-
 def test_port_that_is_in_use_is_an_error_that_says_what_to_do(capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["check", "nac4", "--port", str(port)]) == 1
     told = f"c4gateway: error: cannot listen on 127.0.0.1, port {port}: Address already in use"
     assert capsys.readouterr().err == f"{told}; --port takes another one, 0 any that is free\n"
+
+
+def test_bot_that_cannot_be_started_is_an_error():
+    done = run("nac4", "--run", "/no/such/bot")
+    assert done.returncode == 1
+    assert done.stderr == "c4gateway: error: /no/such/bot: No such file or directory\n"

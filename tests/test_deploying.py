@@ -277,22 +277,6 @@ def test_backup_of_a_running_server_is_what_was_there_and_can_be_restored(tmp_pa
     assert '"cid"' in shell("c4gateway standings --json", tmp_path)
 
 
-def test_backup_where_there_is_no_database_fails_and_makes_none(tmp_path: Path) -> None:
-    program = Path(sys.executable).with_name("c4gateway")
-    command = manual("c4gateway backup").replace("c4gateway", str(program), 1)
-    done = subprocess.run(["bash", "-euc", command], cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 1
-    assert not [*tmp_path.iterdir()]
-
-
-def test_export_carries_games_to_another_database(tmp_path: Path) -> None:
-    with begun(running(tmp_path), 1) as gateway:
-        play(gateway, "ann")
-        assert gateway.stop()[0] == 0
-    shell(manual("c4gateway import"), tmp_path)
-    assert (tmp_path / "games.jsonl").read_text() == shell("c4gateway export --db other.db", tmp_path)
-
-
 @pytest.mark.skipif(
     not POSTGRES or None in map(shutil.which, ("psql", "pg_dump", "pg_restore")), reason="no PostgreSQL here"
 )

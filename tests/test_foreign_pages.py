@@ -1,24 +1,15 @@
 """What a page of another website can make a browser send: to the ports of real servers."""
 
-import socket
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 
 import certificates
 import pytest
 import websocket as websocket_client
 from shared_ports import dialled, got_from, on_one_port, stopped
-from test_metrics import scraped
 from worlds.server import EVERY_PORT, PATIENCE, Served, everything, served
 
 EVIL = "http://evil.example"
 KNOWN = "https://c4.example"
-POST = (
-    b"POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nContent-Type: text/plain\r\n"
-    b"Content-Length: 22\r\n\r\nNAME evil\r\nJOIN lobby\r\n"
-)
-"""What a form of a page sends."""
 
 
 @pytest.fixture(scope="module")
@@ -47,33 +38,6 @@ def test_page_plays_where_it_is_from_and_where_it_is_known(own_ports: Served, ki
         101
     ] * 3
     assert [status_for(own_ports, url, each) for each in (EVIL, "null", "file://", "*")] == [403] * 4
-
-
-def test_request_at_the_droidcon_port_is_hung_up_on_before_its_body_is_read(own_ports: Served) -> None:
-    with socket.create_connection(("127.0.0.1", own_ports.port("droidcon")), PATIENCE) as sock:
-        sock.sendall(POST)
-        assert everything(sock) == b"Error INVALID_COMMAND\n"
-
-
-def test_page_that_was_refused_is_counted_and_logged() -> None:
-    with served("--nac4", "0", "--metrics", "0", addresses=2) as gateway:
-        assert [status_for(gateway, gateway.url("nac4"), EVIL) for _ in range(2)] == [403, 403]
-        assert scraped(gateway)["events_total", "foreign_origin", "entry_refused"] == 2
-        assert stopped(gateway).count(f"'{EVIL}'") == 1
-
-
-@pytest.mark.parametrize(("host", "status"), [("evil.example", 421), ("c4.example:1", 200)])
-def test_metrics_heed_the_host(own_ports: Served, host: str, status: int) -> None:
-    url = f"http://127.0.0.1:{own_ports.port('metrics')}/metrics"
-    try:
-        with urllib.request.urlopen(
-            urllib.request.Request(url, headers={"Host": host}), timeout=PATIENCE
-        ) as answer:
-            found = answer.status
-    except urllib.error.HTTPError as error:
-        with error:
-            found = error.code
-    assert found == status
 
 
 @certificates.needs_openssl

@@ -19,14 +19,11 @@ from gateway.runtime.listening import own_addresses, reachable
 
 ON_ALL = reachable("0.0.0.0:0", own_addresses())
 """Where a port is printed to be that listens at all addresses."""
+TLS = "TLS"
+"""Stands for the options of a certificate."""
 PROGRAM = str(Path(sys.executable).with_name("c4gateway"))
 
 pytestmark = pytest.mark.operation
-
-
-@pytest.fixture(scope="module")
-def tls(tmp_path_factory: pytest.TempPathFactory) -> certificates.Files:
-    return certificates.make(tmp_path_factory.mktemp("tls"))
 
 
 def check(options: list[str], addresses: int) -> tuple[int, str, str]:
@@ -61,30 +58,26 @@ def free_port() -> str:
         ("--port", ["--no-web"], 3, "HTTP/1.1 200"),
         ("--arena", ["--no-web"], 1, "HTTP/1.1 200"),
         ("--tcp", ["--no-web", "--proxy-protocol"], 1, "Error INVALID_COMMAND"),
+        pytest.param("--port", [TLS], 4, "HTTP/1.1 200", marks=certificates.needs_openssl),
+        pytest.param(
+            "--port",
+            ["--tls-only", "--proxy-protocol", TLS],
+            4,
+            "HTTP/1.1 200",
+            marks=certificates.needs_openssl,
+        ),
+        pytest.param(
+            "--web", ["--tcp", "0", "--tls-only", TLS], 2, "HTTP/1.1 200", marks=certificates.needs_openssl
+        ),
     ],
 )
 def test_server_is_well_however_it_listens(
-    port: str, options: list[str], addresses: int, answer: str
+    port: str, options: list[str], addresses: int, answer: str, tmp_path: Path
 ) -> None:
+    if TLS in options:
+        options = [*options[:-1], *certificates.make(tmp_path).options]
     status, out, err = check([port, free_port(), *options], addresses)
     assert (status, out[: len(answer)], err) == (0, answer, "")
-
-
-@certificates.needs_openssl
-@pytest.mark.parametrize(
-    ("port", "options", "addresses"),
-    [
-        ("--port", [], 4),
-        ("--port", ["--tls-only"], 4),
-        ("--port", ["--tls-only", "--proxy-protocol"], 4),
-        ("--web", ["--tcp", "0", "--tls-only"], 2),
-    ],
-)
-def test_server_with_tls_is_well(
-    port: str, options: list[str], addresses: int, tls: certificates.Files
-) -> None:
-    status, out, err = check([port, free_port(), *options, *tls.options], addresses)
-    assert (status, out[:12], err) == (0, "HTTP/1.1 200", "")
 
 
 def test_server_that_is_full_is_well() -> None:

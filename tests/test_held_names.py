@@ -4,19 +4,14 @@ import ctypes
 import json
 import signal
 import socket
-import ssl
 import struct
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from itertools import count
-from pathlib import Path
 
-import certificates
 import pytest
 import websocket as websocket_client
 import websockets.sync.client
@@ -25,7 +20,6 @@ from websockets.sync.client import ClientConnection
 from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 from adapters.client.contract import PROBE_LIMIT
-from gateway.access.accounts import Account, digest_of, new_token
 
 pytestmark = [
     pytest.mark.operation,
@@ -118,16 +112,6 @@ def assert_refused(answer: tuple[str, float], name: str) -> None:
     assert answer[1] < SOON
 
 
-def playing(stack: ExitStack, gateway: Served, name: str) -> tuple[ClientConnection, ClientConnection]:
-    """Return one who is to move, and its opponent."""
-    one = connected(stack, gateway, name, f"/?table={name}")
-    other = connected(stack, gateway, f"{name}-other", f"/?table={name}")
-    assert one.recv(PATIENCE).startswith("newgame")
-    assert one.recv(PATIENCE).startswith("genmove")
-    assert other.recv(PATIENCE).startswith("newgame")
-    return one, other
-
-
 def test_name_of_a_dead_connection_is_given_over_at_its_own_address_alone(
     gateway: Served, stack: ExitStack, name: str
 ) -> None:
@@ -143,26 +127,6 @@ def test_name_of_a_live_connection_is_never_given_over(gateway: Served, stack: E
         assert_refused(said(bot(stack, gateway), f"connect {name}"), name)
     with pytest.raises(TimeoutError):
         held.recv(PROBE_LIMIT + 0.5)
-
-
-def test_name_is_given_over_to_the_first_who_asked_for_it_and_to_nobody_else(
-    gateway: Served, stack: ExitStack, name: str
-) -> None:
-    kill(connected(stack, gateway, name).socket)
-    with ThreadPoolExecutor() as pool:
-        clients = [bot(stack, gateway) for _ in range(5)]
-        answers = sorted(pool.map(lambda client: said(client, f"connect {name}")[0], clients))
-    assert answers == [f"connected hello {name}", *[f"not-connected {name} already used"] * 4]
-
-
-def test_dead_player_has_left_its_game_when_its_name_is_given_over(
-    gateway: Served, stack: ExitStack, name: str
-) -> None:
-    dead, other = playing(stack, gateway, name)
-    kill(dead.socket)
-    time.sleep(0.1)  # until the latest acknowledgement is older than the probe
-    assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
-    assert str(other.recv(SOON)).strip() == f"endgame {'.' * 42} Y PlayR Disconnected"
 
 
 def test_bot_that_thinks_and_reads_nothing_keeps_its_name(
@@ -193,33 +157,6 @@ def test_process_that_is_stopped_answers_no_ping_and_loses_its_name(
     assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
 
 
-def test_client_behind_a_proxy_is_dead_when_no_pong_comes_though_the_proxy_acknowledges(
-    gateway: Served, stack: ExitStack, name: str
-) -> None:
-    near = socket.create_connection(("127.0.0.1", gateway.port("nac4")), PATIENCE)
-    ours, theirs = socket.socketpair()
-    for each in (near, ours, theirs):
-        stack.callback(each.close)
-    is_cut = threading.Event()
-
-    def pass_on(source: socket.socket, sink: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(4096):
-                if not is_cut.is_set():
-                    sink.sendall(data)
-
-    for ends in ((near, theirs), (theirs, near)):
-        threading.Thread(target=pass_on, args=ends, daemon=True).start()
-    client = stack.enter_context(
-        websockets.sync.client.connect(gateway.url("nac4"), sock=ours, proxy=None, close_timeout=0)
-    )
-    assert said(client, f"connect {name}")[0] == f"connected hello {name}"
-    assert_refused(said(bot(stack, gateway), f"connect {name}"), name)
-    is_cut.set()
-    time.sleep(PROBE_LIMIT)  # which it is not probed again for
-    assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
-
-
 def lines(stack: ExitStack, gateway: Served, name: str, address: str = "127.0.0.1") -> socket.socket:
     """Return a Droidcon client that has asked for a seat at the table of its name."""
     sock = socket.create_connection(("127.0.0.1", gateway.port("droidcon")), PATIENCE, (address, 0))
@@ -231,30 +168,6 @@ def lines(stack: ExitStack, gateway: Served, name: str, address: str = "127.0.0.
 def heard_by(sock: socket.socket, count: int) -> list[str]:
     with sock.makefile() as heard:
         return [heard.readline().strip() for _ in range(count)]
-
-
-def test_player_keeps_its_seat_though_its_first_answer_to_a_probe_is_lost(
-    gateway: Served, stack: ExitStack, name: str
-) -> None:
-    held = lines(stack, gateway, name)
-    assert heard_by(held, 2) == ["SUCCESS"] * 2
-    start = json.dumps({"type": "start", "id": f"{name}-arena", "table": name})
-    bot(stack, gateway, dialect="arena").send(start)
-    assert heard_by(held, 2) == ["NEW_GAME", "YOUR_MOVE"]
-    held.settimeout(1.5)  # so long that the system asks at once
-    with pytest.raises(TimeoutError):
-        held.recv(1)
-    kill(held)
-    third = lines(stack, gateway, name)
-    assert heard_by(third, 1) == ["SUCCESS"]
-    held.settimeout(0.5)  # while what it asks is lost
-    with pytest.raises(TimeoutError):
-        held.recv(1)
-    held.setsockopt(socket.SOL_SOCKET, 27, 0)  # SO_DETACH_FILTER
-    assert heard_by(third, 1) == ["Error CHANNEL_IS_FULL"]
-    held.settimeout(0.5)
-    with pytest.raises(TimeoutError):
-        held.recv(1)
 
 
 def test_seat_at_a_table_is_given_over_in_every_dialect_as_a_name_is(
@@ -285,69 +198,6 @@ def test_seat_at_a_table_is_given_over_in_every_dialect_as_a_name_is(
     kill(other.socket)
     came = json.loads(said(bot(stack, gateway, dialect="arena"), start)[0])
     assert came["type"] == "state"
-
-
-def test_protected_name_is_given_over_to_its_token_from_anywhere(tmp_path: Path, stack: ExitStack) -> None:
-    token, file = new_token(), tmp_path / "players"
-    file.write_text(f"{Account('ann', digest_of(token)).line}\n")
-    gateway = stack.enter_context(served(*EVERY_PORT, "--players", str(file)))
-    held = bot(stack, gateway)
-    assert said(held, f"connect ann {token}")[0] == "connected hello ann"
-    assert_refused(said(bot(stack, gateway, address=ELSEWHERE), f"connect ann {token}"), "ann")
-    kill(held.socket)
-    time.sleep(PROBE_LIMIT)  # which it is not probed again for
-    assert said(bot(stack, gateway), "connect ann")[0] == "not-connected ann needs its token"
-    assert_given_over(said(bot(stack, gateway, address=ELSEWHERE), f"connect ann {token}"), "ann")
-
-
-def test_address_of_a_client_behind_a_trusted_proxy_is_its_own(stack: ExitStack) -> None:
-    gateway = stack.enter_context(served(*EVERY_PORT, "--trusted-proxy", "127.0.0.0/8"))
-
-    def behind_proxy(address: str) -> ClientConnection:
-        headers = {"X-Forwarded-For": address}
-        return stack.enter_context(
-            websockets.sync.client.connect(
-                gateway.url("nac4"), proxy=None, additional_headers=headers, close_timeout=0
-            )
-        )
-
-    held = behind_proxy("203.0.113.7")
-    assert said(held, "connect ann")[0] == "connected hello ann"
-    kill(held.socket)
-    assert_refused(said(behind_proxy("203.0.113.8"), "connect ann"), "ann")
-    assert_given_over(said(behind_proxy("203.0.113.7"), "connect ann"), "ann")
-
-
-def test_names_and_seats_of_clients_with_tls_are_given_over_as_well(tmp_path: Path, stack: ExitStack) -> None:
-    files = certificates.make(tmp_path)
-    trusting = files.client()
-    given = ("--tls-cert", str(files.certificate), "--tls-key", str(files.key), "--tls-only")
-    gateway = stack.enter_context(served(*EVERY_PORT, *given))
-
-    def by_tls(dialect: str, *said: str) -> ssl.SSLSocket:
-        plain = socket.create_connection(("127.0.0.1", gateway.port(dialect)), PATIENCE)
-        sock = stack.enter_context(trusting.wrap_socket(plain, server_hostname="127.0.0.1"))
-        sock.sendall("".join(f"{line}\n" for line in said).encode())
-        return sock
-
-    def named() -> ClientConnection:
-        url = f"wss://127.0.0.1:{gateway.port('nac4')}/"
-        return stack.enter_context(
-            websockets.sync.client.connect(url, ssl=trusting, proxy=None, close_timeout=0)
-        )
-
-    held, other = named(), by_tls("droidcon", "NAME bob", "JOIN round")
-    assert said(held, "connect ann")[0] == "connected hello ann"
-    assert heard_by(other, 2) == ["SUCCESS"] * 2
-    third = by_tls("droidcon", "NAME cid", "JOIN round")
-    assert heard_by(third, 2) == ["SUCCESS"] * 2
-    assert_refused(said(named(), "connect ann"), "ann")
-    assert heard_by(by_tls("droidcon", "NAME bob", "JOIN round"), 2) == ["SUCCESS", "Error CHANNEL_IS_FULL"]
-    kill(held.socket)
-    kill(other)
-    time.sleep(PROBE_LIMIT)  # which they are not probed again for
-    assert_given_over(said(named(), "connect ann"), "ann")
-    assert heard_by(by_tls("droidcon", "NAME bob", "JOIN round"), 2) == ["SUCCESS"] * 2
 
 
 @pytest.mark.skipif(not HAS_REGISTRY, reason="no Redis server here")

@@ -68,11 +68,7 @@ def test_engines_play_and_a_match_that_is_over_has_nothing_left(
 
 ENGINES = {
     "absent": "import no_such_library",
-    "first": "def move(board, budget): raise RuntimeError('no weights')",
-    "second": "def move(board, budget): return 3 if len(board.moves) % 2 == 0 else 9",
     "third": "def move(board, budget): return len(board.moves) % 7 if len(board.moves) < 4 else 1 / 0",
-    "exits": "import os\ndef move(board, budget): return 0 if len(board.moves) < 4 else os._exit(7)",
-    "loads": "import os; os._exit(7)",
 }
 
 
@@ -84,24 +80,8 @@ ENGINES = {
             "failed 3 times in a row before its first move; engine 'absent:move' cannot be imported:",
         ),
         (
-            "first:move",
-            "failed 3 times in a row before its first move; the engine failed: RuntimeError: no weights (",
-        ),
-        (
-            "second:move",
-            "failed 3 times in a row before its first move; the engine chose 9, which cannot be played (",
-        ),
-        (
             "third:move",
             "left 9 of 9 games, which --recover would count as lost; the engine failed: ZeroDivisionError:",
-        ),
-        (
-            "exits:move",
-            "left 9 of 9 games, which --recover would count as lost; the engine's process ended with status",
-        ),
-        (
-            "loads:move",
-            "failed 3 times in a row before its first move; the process that loads the engine ended with st",
         ),
         (
             "exec:sh no_such_script",
@@ -132,7 +112,6 @@ def test_player_that_fails_has_no_result(capsys: pytest.CaptureFixture[str], who
     ("fault", "why"),
     [
         ("crash", "left 9 of 9 games, which --recover would count as lost; ended with status 1: Value"),
-        ("first", "3 times in a row left a game before both players had moved; ended with status 1: Value"),
         (
             "start",
             "failed 3 times in a row before its first move; ended with status 1: I do not start (log: ",
@@ -147,26 +126,6 @@ def test_bot_that_crashes_has_no_result_and_its_opponent_is_not_blamed(
     said = capsys.readouterr().out
     assert f"\nno result for b: {why}" in said
     assert "no result for a" not in said
-
-
-def test_player_that_crashes_now_and_then_has_lost_these_games_and_others_if_they_are_to_count(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    Path("third.py").write_text(ENGINES["third"])
-    crashes = (
-        "import random\nfrom third import move as fails\nfrom gateway.engines.catalogue import anywhere\n"
-    )
-    crashes += "GAMES = []\ndef move(board, budget):\n    if len(board.moves) < 2: GAMES.append(0)\n"
-    crashes += "    return (fails if len(GAMES) % 4 == 0 else anywhere)(board, budget)\n"
-    Path("fourth.py").write_text(crashes)
-    words = ["--player", "a=random", "--player", "b=fourth:move", "--games", "40", "--json", "j"]
-    assert main(["match", *words]) == 0
-    assert capsys.readouterr().out.startswith("a against b: Elo ")
-    assert json.loads(Path("j").read_text())["players"][1]["lost_by"]["left"] == 10
-    words = ["--player", "a=random", "--player", "b=third:move", "--games", "40", "--recover", "--json", "j"]
-    assert main(["match", *words]) == 0
-    assert capsys.readouterr().out.startswith("a against b: Elo ")
-    assert json.loads(Path("j").read_text())["players"][1]["lost_by"]["left"] == 40
 
 
 def test_match_that_stopped_at_a_crash_goes_on_with_such_games_counted(
@@ -192,48 +151,12 @@ def test_matches_in_one_folder_have_a_file_each_and_the_latest_goes_on(
     assert "match-3.jsonl" in capsys.readouterr().err
 
 
-def test_match_of_an_older_version_goes_on() -> None:
-    """Its file says nothing of --strict and --recover, and its games nothing of late moves."""
-    words = ["--player", "a=random", "--player", "b=random", "--games", "4"]
-    assert main(["match", *words]) == 0
-    head, *lines = (json.loads(line) for line in Path("match.jsonl").read_text().splitlines())
-    for each, key in ((head, "strict"), (head, "recover"), (lines[0], "late")):
-        del each[key]
-    Path("match.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in (head, lines[0])))
-    assert main(["match", "--resume"]) == 0
-    assert is_whole(4)
-
-
-def test_what_a_users_module_prints_is_not_in_the_report_and_its_names_are_not_ours(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    Path("gateway.py").write_text("raise SystemExit('not this one')")
-    Path("mine.py").write_text(
-        "import os\nprint('at import')\nos.write(1, b'at import')\ndef move(board, budget):\n"
-        "    os.system('echo at a move')\n    return [each for each in range(7) if board.has_room(each)][0]\n"
-    )
-    words = ["--player", "a=random", "--player", "b=mine:move", "--games", "2", "--json", "/dev/stdout"]
-    assert main(["match", *words]) == 0
-    out, err = capfd.readouterr()
-    assert (err, "at import" in out, "at a move" in out) == ("", False, False)
-    assert "at a move" in Path("match.jsonl.logs/a-b.log").read_text()
-
-
 def test_bots_on_a_wire_play_with_either_colour(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--player", f"a={GOOD}", "--player", f"b={with_fault('one game')}", "--games", "4"]
     assert main(["match", *words]) == 0
     assert "4 of 4 games, " in capsys.readouterr().out
     assert is_whole(4)
     assert sorted(path.name for path in Path("match.jsonl.logs").iterdir()) == ["a.log", "b.log"]
-
-
-def lost_by(name: str) -> list[str]:
-    """Return in which ways a player has lost."""
-    found = [each["game"] for each in games()]
-    losers = [
-        (each["players"][2 - each["winner"]]["name"], each["reason"]) for each in found if each["winner"]
-    ]
-    return [*dict.fromkeys(reason for loser, reason in losers if loser == name)]
 
 
 def run(*words: str) -> "subprocess.CompletedProcess[str]":

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import re
 import socket
 import time
 import urllib.error
@@ -16,10 +15,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected, play_out
 from several_nodes import HAS_REGISTRY, node, registry_in
-from worlds.server import EVERY_PORT, PATIENCE, Served, ran, served
+from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
 from conformance.lab.meters import has_proc
-from gateway import __version__
 from gateway.server import local_redis
 
 FIRST_WINS = (0, 1, 0, 1, 0, 1, 0)
@@ -81,29 +79,6 @@ def test_counts_are_those_of_the_games_that_were_played(tmp_path: Path) -> None:
     assert 1 <= found["commit_seconds_count",] <= 6  # of three games and what was said in them
     assert found["loop_delay_seconds_count",] > 0
     assert not [key for key in found if any("ann" in word or "first" in word for word in key)]
-
-
-def test_slow_and_hostile_readers_cost_a_game_nothing() -> None:
-    with (
-        served(*EVERY_PORT, "--rounds", "1", "--metrics", "127.0.0.1:0", addresses=4) as gateway,
-        ExitStack() as stack,
-    ):
-        address = ("127.0.0.1", gateway.port("metrics"))
-        said = (
-            b"",
-            b"GET /metrics HTTP/1.1\r\n",
-            b"\xff" * 20_000,
-            b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
-        )
-        for number in range(40):
-            client = stack.enter_context(socket.create_connection(address, timeout=PATIENCE))
-            client.sendall(said[number % len(said)])
-        with connected(*pairs(gateway)[0]) as (first, second):
-            play_out(first, second, FIRST_WINS)
-            assert ("info", __version__) in scraped(gateway)
-        status, err = gateway.stop()
-    assert status == 0
-    assert "ERROR" not in err
 
 
 def test_requests_of_the_page_are_counted_in_the_process_that_plays_and_its_own_figures_are_there() -> None:
@@ -171,44 +146,9 @@ def test_limits_of_the_page_are_counted_as_the_bots_are() -> None:
             assert time.monotonic() < give_up
 
 
-def test_other_paths_say_where_metrics_are() -> None:
-    with served("--tcp", "0", "--metrics", "0", addresses=2) as gateway:
-        with pytest.raises(urllib.error.HTTPError, match="404") as refusal:
-            urllib.request.urlopen(f"http://127.0.0.1:{gateway.port('metrics')}/", timeout=PATIENCE)
-        assert refusal.value.read() == b"The metrics are at /metrics\n"
-        refusal.value.close()
-
-
 @certificates.needs_openssl
 def test_port_of_the_metrics_is_shown_without_tls_where_others_take_nothing_else(tmp_path: Path) -> None:
     tls = certificates.make(tmp_path).options
     with served("--nac4", "0", "--metrics", "0", "--tls-only", *tls, addresses=2) as gateway:
         assert [line.split()[1].partition(":")[0] for line in gateway.announced] == ["http", "wss"]
         assert scraped(gateway)
-
-
-def test_port_of_the_metrics_in_use_is_one_line_and_status_1() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        status, _, err = ran("--tcp", "0", "--no-web", "--db", "none", "--metrics", str(port))
-    assert status == 1
-    assert err.splitlines() == [
-        f"c4gateway: error: cannot listen on 127.0.0.1, port {port}: Address already in use"
-    ]
-
-
-def test_log_has_a_line_for_each_player_with_its_last_game() -> None:
-    with served(*EVERY_PORT, "--rounds", "1") as gateway:
-        with connected(*pairs(gateway)[1]) as (first, second):
-            play_out(first, second, FIRST_WINS)
-        with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE):
-            pass  # a stranger
-        status, err = gateway.stop()
-    assert status == 0
-    [game] = re.findall(r"id ([0-9a-z-]+)", err)
-    lines = [line.partition("INFO    ")[2] for line in err.splitlines() if " is gone " in line]
-    end = f"; games: 1, the last one {game}"
-    assert {re.sub(r"\d+\.\d s", "N s", line) for line in lines} == {
-        f"arena: 'arena-first' at 127.0.0.1 is gone after N s: hung up{end}",
-        f"droidcon: 'droidcon-second' at 127.0.0.1 is gone after N s: series over{end}",
-    }

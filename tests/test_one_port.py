@@ -1,26 +1,24 @@
-"""One port for everything, behind a proxy and not: from outside, over real sockets."""
+"""One port for everything, behind a proxy and not, and TLS: from outside, over real sockets."""
 
+import json
 import os
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 
 import certificates
 import pytest
+import websocket as websocket_client
 from scripted_clients import KINDS, connected, play_out
-from shared_ports import MOVES, asked, dialled, got, got_from, on_one_port, opened, stopped
-from worlds.server import PATIENCE, Served, everything, served, until
+from shared_ports import MOVES, asked, got, got_from, on_one_port, stopped
+from worlds.server import PATIENCE, Served, everything, ran, served, until
 
 from conformance.lab.meters import children_of, has_proc
 
 pytestmark = pytest.mark.operation
 
-FIRST = {
-    "nac4": ("connect ann", "connected hello ann"),
-    "arena": ('{"type": "start", "id": ""}', "You need to include an id"),
-}
-"""What a client says first, and what it hears."""
 LOCAL = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"
 """The header, in version 2, with which a proxy speaks for itself."""
 NAMES = ["page", "nac4", "arena", "droidcon"]
@@ -68,57 +66,6 @@ def test_dialects_play_each_other_on_one_port(gateway: Served, first: str, secon
         play_out(clients[0], clients[1], MOVES)
 
 
-@pytest.mark.parametrize("kind", FIRST)
-@pytest.mark.parametrize("path", ["/{}", "/{}/", "/{}?table=x", "/", "/?table=x", "/anything"])
-def test_path_or_else_the_first_message_says_which_dialect_it_is(
-    gateway: Served, kind: str, path: str
-) -> None:
-    say, hear = FIRST[kind]
-    with closing(opened(gateway, path.format(kind))) as bot:
-        bot.send(say)
-        assert hear in bot.recv()
-
-
-def test_path_counts_more_than_the_first_message(plain: Served) -> None:
-    with closing(opened(plain, "/nac4")) as bot:
-        bot.send(FIRST["arena"][0])
-        assert bot.recv().startswith("not-connected")
-    with closing(opened(plain, "/arena")) as bot:
-        bot.send(FIRST["nac4"][0])
-        assert "Malformed message" in bot.recv()
-
-
-@pytest.mark.parametrize(
-    "first", ['{:type "start", :id ""}', ' ,\n{"type": "start", "id": ""}', "#:x{:a 1}", "{}"]
-)
-def test_map_is_a_map_in_either_encoding(plain: Served, first: str) -> None:
-    with closing(opened(plain, "/")) as bot:
-        bot.send(first)
-        assert "ignored" in bot.recv()
-
-
-def test_line_that_comes_byte_by_byte_is_a_line(gateway: Served) -> None:
-    with dialled(gateway) as sock:
-        for byte in b"PUT 3\nNAME ann\n":
-            sock.sendall(bytes((byte,)))
-        error, success, _ = until(sock, b"SUCCESS\n").split(b"\n")
-        assert error.startswith(b"Error ")
-        assert success == b"SUCCESS"
-
-
-def test_lines_may_be_piped_in_and_are_answered_before_the_end(plain: Served) -> None:
-    with dialled(plain) as sock:
-        sock.sendall(b"NAME ann\nNAME bob")
-        sock.shutdown(socket.SHUT_WR)
-        assert everything(sock) == b"SUCCESS\nSUCCESS\n"
-
-
-def test_client_that_sends_nothing_and_leaves_is_forgotten(gateway: Served) -> None:
-    for begin in (b"", b"P", b"GET / HTTP/1.1\r\n"):
-        with dialled(gateway) as sock:
-            sock.sendall(begin)
-
-
 def test_page_and_its_api_are_there(gateway: Served) -> None:
     assert got(gateway, "/api/live")[0] == 200
     _, policy, text = got(gateway, "/play", {"Accept": "text/html"})
@@ -128,38 +75,12 @@ def test_page_and_its_api_are_there(gateway: Served) -> None:
     assert address in policy
 
 
-def test_connection_to_the_page_stays_open_for_further_requests(gateway: Served) -> None:
-    with dialled(gateway) as sock:
-        for _ in range(3):
-            sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            assert until(sock, b"}").startswith(b"HTTP/1.1 200")
-
-
-def test_request_that_comes_byte_by_byte_is_answered(gateway: Served) -> None:
-    with dialled(gateway) as sock:
-        for byte in b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n":
-            sock.sendall(bytes((byte,)))
-        assert everything(sock).startswith(b"HTTP/1.1 200")
-
-
 def test_stream_of_live_games_goes_on_while_its_viewer_watches(gateway: Served) -> None:
     clients = [KINDS[kind](gateway, f"{kind}watched", "watched") for kind in ("nac4", "droidcon")]
     with asked(gateway, "/api/live/events") as answer, connected(*clients):
         play_out(clients[0], clients[1], MOVES)
         while b"event: ended" not in answer.readline():
             pass
-
-
-def test_foreign_name_is_refused_as_on_a_port_of_the_page_s_own(plain: Served) -> None:
-    assert got(plain, "/api/live", {"Host": "evil.example"})[0] == 421
-
-
-def test_request_of_a_proxy_is_the_only_one_on_its_connection(plain: Served) -> None:
-    """The next one could ask for a websocket, which the page's process does not have."""
-    for header in ("X-Forwarded-For: 203.0.113.7", "Via: 1.1 proxy", "Forwarded: for=203.0.113.7"):
-        with dialled(plain) as sock:
-            sock.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n{header}\r\n\r\n".encode())
-            assert b"connection: close" in everything(sock).lower()
 
 
 def test_without_the_page_a_request_is_told_what_the_port_takes() -> None:
@@ -213,19 +134,6 @@ def test_behind_a_proxy_every_connection_begins_with_its_header() -> None:
     assert err.count("was refused: there is no PROXY header") == 1
 
 
-@certificates.needs_openssl
-def test_header_of_a_proxy_comes_before_tls(files: certificates.Files) -> None:
-    with on_one_port("--proxy-protocol", tls=files) as gateway:
-        for name in ("droidcon", "page"):
-            sock = socket.create_connection(("127.0.0.1", gateway.port(name)), PATIENCE)
-            sock.sendall(b"PROXY TCP4 203.0.113.7 192.0.2.1 12345 443\r\n")
-            assert gateway.tls is not None
-            with gateway.tls.wrap_socket(sock, server_hostname="127.0.0.1") as wrapped:
-                wrapped.sendall(b"NAME ann\n" if name == "droidcon" else b"GET / HTTP/1.0\r\n\r\n")
-                assert until(wrapped, b"\n").split()[0] in (b"SUCCESS", b"HTTP/1.1")
-        stopped(gateway)
-
-
 def test_trusted_proxy_says_how_its_client_came() -> None:
     forwarded = {"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https", "Host": "localhost"}
     headers = forwarded | {"Accept": "text/html"}
@@ -234,6 +142,91 @@ def test_trusted_proxy_says_how_its_client_came() -> None:
         stopped(gateway)
 
 
-def test_from_others_a_proxy_s_headers_mean_nothing(plain: Served) -> None:
-    headers = {"X-Forwarded-Proto": "https", "Host": "localhost", "Accept": "text/html"}
-    assert 'data-address="ws://localhost:80/arena"' in got(plain, "/play", headers)[2]
+# TLS.
+
+
+@certificates.needs_openssl
+def test_port_with_tls_takes_clients_without_it_too(secure: Served) -> None:
+    with socket.create_connection(("127.0.0.1", secure.port("droidcon")), PATIENCE) as sock:
+        sock.sendall(b"NAME ann\n")
+        assert until(sock, b"\n") == b"SUCCESS\n"
+    url = f"ws://127.0.0.1:{secure.port('nac4')}/nac4"
+    with closing(websocket_client.create_connection(url, timeout=PATIENCE)) as bot:
+        bot.send("connect plainbot")
+        assert bot.recv() == "connected hello plainbot\r\n"
+    assert got_from(secure.port("page"), "/healthz").startswith("HTTP/1.1 200")
+
+
+@certificates.needs_openssl
+def test_openssl_s_client_serves_as_telnet(secure: Served, files: certificates.Files) -> None:
+    where = f"127.0.0.1:{secure.port('droidcon')}"
+    command = ["openssl", "s_client", "-quiet", "-verify_return_error", "-CAfile", files.certificate]
+    with subprocess.Popen(
+        [*command, "-connect", where],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+    ) as telnet:
+        assert telnet.stdin is not None
+        assert telnet.stdout is not None
+        for line in (b"NAME ann\n", b"JOIN telnet\n"):
+            telnet.stdin.write(line)
+            assert telnet.stdout.readline() == b"SUCCESS\n"
+        telnet.terminate()
+
+
+@certificates.needs_openssl
+def test_long_answer_arrives_whole_by_tls(secure: Served) -> None:
+    status, _, text = got(secure, "/api/openapi.json")
+    assert status == 200
+    assert json.loads(text)["openapi"].startswith("3.1")
+
+
+@certificates.needs_openssl
+def test_tls_only_refuses_other_clients_with_a_word(files: certificates.Files) -> None:
+    with on_one_port("--tls-only", tls=files) as gateway:
+        assert [line.split()[1].partition("://")[0] for line in gateway.announced[:3]] == [
+            "https",
+            "wss",
+            "wss",
+        ]
+        with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), PATIENCE) as sock:
+            sock.sendall(b"NAME ann\n")
+            assert everything(sock) == b"Error TLS_REQUIRED\n"
+        refusal = got_from(gateway.port("page"))
+        assert refusal.startswith("HTTP/1.1 426")
+        assert "use https:// or wss:// instead" in refusal
+        assert got(gateway, "/healthz")[0] == 200
+        stopped(gateway)
+
+
+@certificates.needs_openssl
+def test_ports_of_their_own_take_tls_too(files: certificates.Files) -> None:
+    ports = ("--nac4", "0", "--arena", "0", "--tcp", "0", "--web", "0")
+    with served(*ports, *files.options, addresses=4) as gateway:
+        gateway.tls = files.client()
+        assert got(gateway, "/healthz")[0] == 200
+        _, _, text = got(gateway, "/play", {"Accept": "text/html"})
+        assert f'data-address="wss://127.0.0.1:{gateway.port("arena")}"' in text
+        clients = [KINDS[kind](gateway, f"{kind}bot", "own") for kind in ("nac4", "droidcon")]
+        with connected(*clients):
+            play_out(clients[0], clients[1], MOVES)
+        gateway.tls = None
+        assert got(gateway, "/healthz")[0] == 200
+        stopped(gateway)
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--tls-cert", "/nowhere.pem"], "/nowhere.pem: No such file or directory"),
+        (["--tls-cert", __file__], "are not a certificate and its key, in PEM"),
+    ],
+)
+def test_certificate_that_cannot_be_used_is_one_line_and_status_1(options: list[str], words: str) -> None:
+    status, out, err = ran("--port", "0", "--db", "none", *options)
+    assert (status, out) == (1, "")
+    assert words in err
+    assert err.count("\n") == 1

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from several_nodes import HAS_REGISTRY, await_log, node, registry
 from worlds.server import PATIENCE, Served, everything, until
 
 from gateway.__main__ import main
@@ -101,30 +99,6 @@ def test_walk_of_an_operator_with_no_option_given_at_the_start(
     with started() as server:
         assert run(server, "who", capsys)[0] == 0
         assert str(folder / FILE) not in server.stop()[1]
-
-
-def test_other_token_is_named_and_changes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = folder / "other"
-    other.write_text("guess\n")
-    other.chmod(0o600)
-    with started("--db", "none", "--admin-token", "sesame") as server:
-        for command in ("who", "ban x", "drain"):  # each refusal in a row comes twice as late as the last one
-            status, said = run(server, command, capsys, "--token-file", str(other))
-            assert (status, said.count("\n")) == (1, 1)
-            assert f"has another admin token than {other}" in said
-            assert "guess" not in said
-        assert server.process.poll() is None
-    assert not (folder / "c4gateway.players.bans").exists()
-
-
-def test_token_is_in_the_environment_as_the_server_has_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("C4GATEWAY_ADMIN_TOKEN", "sesame")
-    with started("--db", "none") as server:
-        monkeypatch.setenv("C4GATEWAY_WEB", str(server.port("page")))
-        assert main(["who"]) == 0
-        assert capsys.readouterr().out == "Nobody is connected.\n"
 
 
 @pytest.mark.parametrize("command", ["who", "kick x"])
@@ -253,16 +227,6 @@ def test_nodes_that_have_not_done_it_are_named(capsys: pytest.CaptureFixture[str
     assert err == "c4gateway: error: not done on node b: it does not answer\n"
 
 
-def test_server_without_a_token_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / FILE).write_text("sesame\n")
-    (folder / FILE).chmod(0o644)
-    with started("--db", "none") as server:
-        (folder / FILE).chmod(0o600)
-        assert "has no admin token; its log says why" in run(server, "who", capsys)[1]
-        _, log = server.stop(signal.SIGINT)
-    assert "may be read or written by others" in log
-
-
 @pytest.mark.parametrize(
     "url", ["127.0.0.1:8000", "ftp://x", "http://", "http://a b", "http://u:p@h", "http://h/?x"]
 )
@@ -272,8 +236,15 @@ def test_what_is_no_url_is_refused(url: str, capsys: pytest.CaptureFixture[str])
     assert end.value.code == 2
 
 
-def test_pause_between_two_rounds_and_a_drain_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pause_between_two_rounds_and_a_drain_at_the_end_by_a_token_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("C4GATEWAY_ADMIN_TOKEN", "sesame")
     with started("--rounds", "1") as server:
+        monkeypatch.setenv("C4GATEWAY_WEB", str(server.port("page")))
+        assert main(["who"]) == 0
+        assert capsys.readouterr().out == "Nobody is connected.\n"
+        assert run(server, "clear --yes", capsys) == (0, "removed: 0 games, 0 players\n")
         assert run(server, "announce", capsys, "Round 2 at <14:00>") == (
             0,
             "the page shows: Round 2 at <14:00>\n",
@@ -301,46 +272,6 @@ def test_clear_needs_a_word_more(capsys: pytest.CaptureFixture[str]) -> None:
         main(["clear"])
     assert end.value.code == 2
     assert "--yes" in capsys.readouterr().err
-    with started() as server:
-        assert run(server, "clear --yes", capsys) == (0, "removed: 0 games, 0 players\n")
-
-
-@pytest.mark.operation
-@pytest.mark.skipif(not HAS_REGISTRY, reason="there is no Redis here")
-def test_act_reaches_the_nodes_of_a_cluster_that_share_the_token(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def about(name: str, token: str) -> tuple[str, ...]:
-        files = ("--players", str(folder / name), "--audit", str(folder / f"{name}.audit"))
-        (folder / name).write_text("")
-        return ("--db", "none", "--admin-token", token, *files)
-
-    (folder / "token").write_text("sesame\n")
-    with (
-        registry() as url,
-        node("a", url, *about("a", "sesame")) as one,
-        node("b", url, *about("b", "sesame")) as other,
-        node("c", url, *about("c", "another")) as stranger,
-    ):
-        for linked in ("b", "c"):
-            await_log(one, f"linked with node {linked}".encode())
-        told = ("--token-file", str(folder / "token"))
-        with player(one, "ann"), player(other, "eve") as eve, player(stranger, "zed"):
-            status, said = run(one, "who", capsys, *told)
-            assert status == 1
-            assert {line.split()[0] for line in said.splitlines()[1:3]} == {"ann", "eve"}
-            assert "not done on node c: it has another admin token, or none" in said
-            assert (
-                "the name 'eve' is banned; 1 player was hung up on" in run(one, "ban eve", capsys, *told)[1]
-            )
-            everything(eve)
-        assert [(folder / f"{name}.bans").exists() for name in "abc"] == [True, True, False]
-        run(one, "pause", capsys, *told)
-        assert "paused" in run(other, "pause", capsys, *told)[1]
-        assert [(folder / f"{name}.audit").exists() for name in "abc"] == [True, True, False]
-        assert run(one, "drain", capsys, *told)[0] == 1
-        assert [one.end()[0], other.end()[0]] == [0, 0]
-        assert stranger.process.poll() is None
 
 
 def test_ban_says_that_no_server_answers_where_one_may_be(

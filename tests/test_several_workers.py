@@ -110,20 +110,6 @@ def test_workers_share_a_port_and_one_that_dies_costs_its_own_clients_alone(priv
     assert [*private_folder.iterdir()] == []
 
 
-def test_worker_that_died_is_a_node_of_the_same_name_again() -> None:
-    with serving("--tcp", "0", "--node", "a") as gateway:
-        before = {line for line in children(gateway.process.pid).values() if "--node a-" in line}
-        assert len(before) == 2
-        victim = workers(gateway)[0]
-        os.kill(victim, signal.SIGKILL)
-        assert gateway.process.stderr is not None
-        while b"started anew" not in gateway.process.stderr.readline():
-            pass
-        while b" listens: " not in gateway.process.stderr.readline():
-            pass
-        assert {line for line in children(gateway.process.pid).values() if "--node a-" in line} == before
-
-
 def test_nothing_outlives_a_server_that_is_killed() -> None:
     with serving() as gateway:
         family = [*children(gateway.process.pid)]
@@ -215,15 +201,6 @@ def failed(*options: str) -> list[str]:
 def test_start_that_fails_says_so_once() -> None:
     [line] = failed("--tcp", "0", "--players", "/nowhere")
     assert line.startswith("c4gateway: error: /nowhere: there is no such file")
-
-
-def test_port_in_use_stops_the_start() -> None:
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        [line] = failed("--tcp", str(taken.getsockname()[1]))
-    assert "Address already in use" in line
 
 
 @pytest.mark.thorough

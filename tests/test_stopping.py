@@ -17,9 +17,11 @@ from pathlib import Path
 import certificates
 import pytest
 import websocket
-from shared_ports import got, on_one_port
+import websockets.exceptions
+from scripted_clients import ArenaClient, DroidconClient, Nac4Client, connected, play_out
+from shared_ports import MOVES, got, on_one_port
 from shared_ports import opened as asked
-from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, served
+from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, ran, served
 
 from conformance.lab.meters import children_of, has_proc
 from gateway.access.accounts import Account, digest_of, new_token
@@ -30,67 +32,13 @@ LONG = "600"
 """Seconds that no test waits for."""
 
 
-class Line:
-    """A Droidcon client, which reads line by line."""
-
-    def __init__(self, gateway: Served, name: str, table: str) -> None:
-        self.sock = socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE)
-        self._rest = b""
-        self.say(f"NAME {name}", f"JOIN {table}")
-        self.hears("SUCCESS", "SUCCESS")
-
-    def say(self, *lines: str) -> None:
-        self.sock.sendall("".join(f"{line}\n" for line in lines).encode())
-
-    def hears(self, *lines: str) -> None:
-        for line in lines:
-            while b"\n" not in self._rest:
-                data = self.sock.recv(4096)
-                assert data, f"hung up before {line}"
-                self._rest += data
-            heard, _, self._rest = self._rest.partition(b"\n")
-            assert heard.decode() == line
-
-    def hears_the_end(self) -> None:
-        assert self._rest + self.sock.recv(4096) == b""
-        self.sock.close()
-
-
-def play_out(first: Line, second: Line) -> None:
-    """Let the first of two in a game win it in the column 0."""
-    for number in range(4):
-        first.say("PUT 0")
-        if number < 3:
-            second.hears("PUT 0", "YOUR_MOVE")
-            second.say("PUT 1")
-            first.hears("PUT 1", "YOUR_MOVE")
-    second.hears("PUT 0")
-
-
-class Clients:
-    """Droidcon clients, who hang up at the end of a test."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-
-    def line(self, gateway: Served, name: str, table: str) -> Line:
-        """Return a client who waits at a table."""
-        line = Line(gateway, name, table)
-        self._stack.callback(line.sock.close)
-        return line
-
-    def game(self, gateway: Served) -> tuple[Line, Line]:
-        """Return two clients in a game, the one first who is to move."""
-        ann, bob = self.line(gateway, "ann", "x"), self.line(gateway, "bob", "x")
-        ann.hears("NEW_GAME", "YOUR_MOVE")
-        bob.hears("NEW_GAME")
-        return ann, bob
-
-
-@pytest.fixture
-def clients() -> Iterator[Clients]:
-    with ExitStack() as stack:
-        yield Clients(stack)
+@contextmanager
+def game(gateway: Served) -> Iterator[tuple[DroidconClient, DroidconClient]]:
+    """Give two clients in a game, the one first who is to move."""
+    ann, bob = DroidconClient(gateway, "ann", "x"), DroidconClient(gateway, "bob", "x")
+    with connected(ann, bob):
+        assert ann.hear() == bob.hear() == "NEW_GAME"
+        yield ann, bob
 
 
 def hear_log(gateway: Served, event: str) -> dict[str, object]:
@@ -117,168 +65,84 @@ def refuses(port: int) -> bool:
 # Draining.
 
 
-def test_game_that_is_on_is_finished_and_stored_and_no_other_begins(tmp_path: Path, clients: Clients) -> None:
+def test_game_that_is_on_is_finished_and_stored_and_no_other_begins(tmp_path: Path) -> None:
     database = str(tmp_path / "games.db")
     with served(*EVERY_PORT, "--db", database, "--drain", LONG, "--log-json") as gateway:
-        ann, bob = clients.game(gateway)
-        waiting, silent = clients.line(gateway, "cid", "y"), clients.line(gateway, "dan", "z")
-        gateway.process.send_signal(signal.SIGTERM)
-        assert hear_log(gateway, "draining")["seconds"] == 600
-        for client in (waiting, silent):
-            client.hears_the_end()
-        while not refuses(gateway.port("droidcon")):
-            pass
-        play_out(ann, bob)
-        ann.hears("YOU_WON")
-        bob.hears("YOU_LOST")
-        for client in (ann, bob):
-            client.hears_the_end()
+        with game(gateway) as (ann, bob), connected(DroidconClient(gateway, "cid", "y")) as (waiting,):
+            gateway.process.send_signal(signal.SIGTERM)
+            assert hear_log(gateway, "draining")["seconds"] == 600
+            assert waiting.rest() == ""
+            while not refuses(gateway.port("droidcon")):
+                pass
+            play_out(ann, bob, MOVES)
+            assert ann.rest() == bob.rest() == ""
         status, err = gateway.end()
     assert status == 0
     told = {record["event"]: record for record in map(json.loads, err.splitlines())}
     assert told["drained"]["players"] == 0
     assert told["game_over"]["reason"] == "four"
-    exported = subprocess.run(
-        [sys.executable, "-m", "gateway", "export", "--db", database],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-    (game,) = map(json.loads, exported.stdout.splitlines())
-    assert (game["winner"], game["reason"]) == (1, "four")
+    status, exported, _ = ran("export", "--db", database)
+    assert status == 0
+    (stored,) = map(json.loads, exported.splitlines())
+    assert (stored["winner"], stored["reason"]) == (1, "four")
 
 
 def test_players_of_every_dialect_finish_their_game_and_hear_good_bye() -> None:
-    with served(*EVERY_PORT, "--drain", LONG, "--log-json") as gateway, ExitStack() as stack:
-        nac4 = websocket.create_connection(gateway.url("nac4", "/?table=x"), timeout=PATIENCE)
-        stack.callback(nac4.shutdown)
-        nac4.send("connect ann\n")
-        assert "hello ann" in nac4.recv()
-        arena = websocket.create_connection(gateway.url("arena", "/?table=x"), timeout=PATIENCE)
-        stack.callback(arena.shutdown)
-        arena.send(json.dumps({"type": "start", "id": "bob"}))
-        heard = [nac4.recv() for _ in range(2)]
-        assert heard[-1].startswith("genmove")
-        gateway.process.send_signal(signal.SIGTERM)
-        hear_log(gateway, "draining")
-        for number in range(4):
-            nac4.send("playmove 0\n")
-            state: dict[str, object] = {}
-            while state.get("turn") != state.get("you", 0) and state.get("type") != "end":
-                state = json.loads(arena.recv())
-            if number < 3:
-                arena.send(json.dumps({"type": "move", "move": 1}))
-                while not nac4.recv().startswith("genmove"):
-                    pass
-        arena.send(json.dumps({"type": "start", "id": "bob"}))
-        while not nac4.recv().startswith("endgame"):
-            pass
-        for client in (nac4, arena):
-            assert closed_with(client) == 1001
+    with served(*EVERY_PORT, "--drain", LONG, "--log-json") as gateway:
+        with connected(Nac4Client(gateway, "ann", "x"), ArenaClient(gateway, "bob", "x")) as clients:
+            gateway.process.send_signal(signal.SIGTERM)
+            hear_log(gateway, "draining")
+            play_out(*clients, MOVES)
+            for client in clients:
+                with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
+                    client.hear()
+                assert closed.value.rcvd is not None
+                assert closed.value.rcvd.code == 1001
         status, err = gateway.end()
     assert status == 0
     assert '"reason": "four"' in err
 
 
-def closed_with(client: websocket.WebSocket) -> int:
-    """Return the code with which the server closed a websocket."""
-    while True:
-        opcode, data = client.recv_data(control_frame=True)
-        if opcode == websocket.ABNF.OPCODE_CLOSE:
-            return int.from_bytes(data[:2])
-
-
-def test_one_port_serves_the_page_while_the_last_games_are_finished_and_lets_no_bot_in(
-    clients: Clients,
-) -> None:
-    with on_one_port("--drain", LONG, "--log-json") as gateway:
-        ann, bob = clients.game(gateway)
+def test_one_port_serves_the_page_while_the_last_games_are_finished_and_lets_no_bot_in() -> None:
+    with on_one_port("--drain", LONG, "--log-json") as gateway, game(gateway) as players:
         gateway.process.send_signal(signal.SIGTERM)
         hear_log(gateway, "draining")
-        for _ in range(2):
-            assert got(gateway, "/healthz")[0] == 503
-            with pytest.raises(websocket.WebSocketBadStatusException, match="503") as refused:
-                asked(gateway, "/nac4")
-            assert refused.value.resp_body == b"The server is stopping. Try again later.\n"
-            assert hung_up_on(gateway)
-        play_out(ann, bob)
-        ann.hears("YOU_WON")
+        assert got(gateway, "/healthz")[0] == 503
+        with pytest.raises(websocket.WebSocketBadStatusException, match="503") as refused:
+            asked(gateway, "/nac4")
+        assert refused.value.resp_body == b"The server is stopping. Try again later.\n"
+        with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE) as late:
+            late.sendall(b"NAME eve\n")
+            assert everything(late) == b""
+        play_out(*players, MOVES)
         assert gateway.end()[0] == 0
 
 
-def test_one_port_without_the_page_is_closed_while_the_last_games_are_finished(clients: Clients) -> None:
-    with served("--port", "0", "--drain", LONG, "--log-json") as gateway:
-        ann, bob = clients.game(gateway)
-        gateway.process.send_signal(signal.SIGTERM)
-        hear_log(gateway, "draining")
-        while not refuses(gateway.port("droidcon")):
-            pass
-        play_out(ann, bob)
-        assert gateway.end()[0] == 0
-
-
-def hung_up_on(gateway: Served) -> bool:
-    """Whether a client with lines that comes now hears nothing, and is hung up on."""
-    with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE) as late:
-        late.sendall(b"NAME eve\n")
-        return everything(late) == b""
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_second_signal_ends_the_games_at_once(number: signal.Signals, clients: Clients) -> None:
-    with served(*EVERY_PORT, "--drain", LONG, "--log-json") as gateway:
-        ann, bob = clients.game(gateway)
-        gateway.process.send_signal(signal.SIGTERM)
-        hear_log(gateway, "draining")
-        gateway.process.send_signal(number)
-        for client in (ann, bob):
-            client.hears_the_end()
-        status, err = gateway.end()
-    assert status == 0
-    events = [json.loads(line)["event"] for line in err.splitlines()]
-    assert events == ["stopping", "drained", "game_over", "player_gone", "player_gone"]
-
-
-def test_interrupt_ends_the_games_at_once_though_a_stop_would_wait(clients: Clients) -> None:
-    with served(*EVERY_PORT, "--drain", LONG) as gateway:
-        ann, bob = clients.game(gateway)
-        gateway.process.send_signal(signal.SIGINT)
-        for client in (ann, bob):
-            client.hears_the_end()
-        assert gateway.end()[0] == 0
-
-
-def test_game_that_takes_longer_than_the_drain_is_cut_off(clients: Clients) -> None:
-    with served(*EVERY_PORT, "--drain", "0.2", "--log-json") as gateway:
-        ann, bob = clients.game(gateway)
-        gateway.process.send_signal(signal.SIGTERM)
-        for client in (ann, bob):
-            client.hears_the_end()
+@pytest.mark.parametrize(
+    ("seconds", "signals", "events"),
+    [
+        (LONG, [signal.SIGTERM, signal.SIGINT], ["stopping", "drained", "game_over"]),
+        (LONG, [signal.SIGINT], ["started", "stopping", "game_over"]),
+        ("0.2", [signal.SIGTERM], ["started", "draining", "drained", "game_over"]),
+    ],
+    ids=["second signal", "interrupt", "time is up"],
+)
+def test_games_are_cut_off(seconds: str, signals: list[signal.Signals], events: list[str]) -> None:
+    with served(*EVERY_PORT, "--drain", seconds, "--log-json") as gateway:
+        with game(gateway) as (ann, bob):
+            gateway.process.send_signal(signals[0])
+            if len(signals) > 1:
+                hear_log(gateway, "draining")
+                gateway.process.send_signal(signals[1])
+            assert (ann.rest(), bob.rest()) == ("YOUR_MOVE\n", "")
         status, err = gateway.end()
     assert status == 0
     told = [json.loads(line) for line in err.splitlines()]
-    assert [each["event"] for each in told][:4] == ["started", "draining", "drained", "game_over"]
-    assert told[2]["players"] == 2
-    assert told[3]["reason"] == "stopped"
-
-
-def test_with_nobody_there_a_drain_is_over_at_once() -> None:
-    with served(*EVERY_PORT, "--drain", LONG) as gateway:
-        assert gateway.stop()[0] == 0
+    assert [each["event"] for each in told] == [*events, "player_gone", "player_gone"]
+    assert told[len(events) - 1]["reason"] == "stopped"
 
 
 # SIGHUP.
-
-
-def test_reload_costs_no_player_anything(clients: Clients) -> None:
-    with served(*EVERY_PORT, "--log-json") as gateway:
-        ann, bob = clients.game(gateway)
-        gateway.process.send_signal(signal.SIGHUP)
-        assert hear_log(gateway, "reloaded")["what"] == ["the players"]
-        play_out(ann, bob)
-        ann.hears("YOU_WON")
-        assert gateway.stop()[0] == 0
 
 
 def test_protected_names_are_read_again_and_stay_where_their_file_is_broken(tmp_path: Path) -> None:
@@ -386,11 +250,14 @@ def test_manager_hears_of_the_start_a_reload_and_the_stop(
 
 
 def test_manager_hears_that_the_server_is_alive_until_it_stops(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clients: Clients
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", "20000")
-    with manager(tmp_path, monkeypatch) as state, served(*EVERY_PORT, "--drain", LONG) as gateway:
-        clients.game(gateway)
+    with (
+        manager(tmp_path, monkeypatch) as state,
+        served(*EVERY_PORT, "--drain", LONG) as gateway,
+        game(gateway),
+    ):
         alive = 0
         while alive < 10:
             alive += state() == "WATCHDOG=1"
@@ -434,26 +301,15 @@ def activated(sockets: list[socket.socket], names: str, *options: str) -> Iterat
             os.close(number)
 
 
-@pytest.mark.parametrize("names", ["nac4:droidcon:page", "page:nac4:droidcon"])
-def test_sockets_that_are_handed_over_are_used_by_name_and_no_other_is_opened(
-    names: str, clients: Clients
-) -> None:
+def test_sockets_that_are_handed_over_are_used_by_name_and_no_other_is_opened() -> None:
+    names = "page:nac4:droidcon"
     with opened(3) as sockets, activated(sockets, names) as gateway:
         ports = [sock.getsockname()[1] for sock in sockets]
         assert {name: port for name, _, port in gateway.addresses} == dict(
             zip(names.split(":"), ports, strict=True)
         )
-        clients.game(gateway)
-        assert gateway.stop()[0] == 0
-
-
-def test_sockets_without_a_name_are_used_in_the_order_of_the_ports() -> None:
-    with opened(4) as sockets, activated(sockets, "c4gateway.socket:" * 3 + "c4gateway.socket") as gateway:
-        found = {name: port for name, _, port in gateway.addresses}
-        assert [found[name] for name in ("nac4", "arena", "droidcon", "page")] == [
-            sock.getsockname()[1] for sock in sockets
-        ]
-        assert gateway.stop()[0] == 0
+        with game(gateway):
+            assert gateway.stop()[0] == 0
 
 
 def test_client_that_comes_between_two_servers_is_served_by_the_second() -> None:

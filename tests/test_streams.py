@@ -45,8 +45,17 @@ def in_shell(words: Sequence[str], streams: str) -> Iterator[subprocess.Popen[by
             process.kill()
 
 
-@pytest.mark.parametrize("streams", [">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", ">/dev/full 2>/dev/full"])
-@pytest.mark.parametrize("options", [(), ("--workers", "2"), ("--log-json",)])
+@pytest.mark.parametrize(
+    ("streams", "options"),
+    [
+        *(
+            (streams, ())
+            for streams in (">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", ">/dev/full 2>/dev/full")
+        ),
+        ("<&- >&- 2>&-", ("--workers", "2")),
+        (">/dev/full 2>/dev/full", ("--log-json",)),
+    ],
+)
 def test_closed_or_full_stream_does_not_stop_a_start(port: int, streams: str, options: Sequence[str]) -> None:
     with in_shell((*GATEWAY, "--tcp", str(port), *options), streams) as process:
         while True:
@@ -97,13 +106,8 @@ def objects(text: str) -> list[dict[str, object]]:
     return found
 
 
-@pytest.mark.parametrize("options", [["--log-json"], []])
-def test_all_that_a_server_prints_is_json_if_asked(
-    options: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not options:
-        monkeypatch.setenv("C4GATEWAY_LOG_JSON", "true")
-    with begun([*GATEWAY, *EVERY_PORT, *options], 3) as gateway:
+def test_all_that_a_server_prints_is_json_if_asked() -> None:
+    with begun([*GATEWAY, *EVERY_PORT, "--log-json"], 3) as gateway:
         status, err = gateway.stop()
     assert status == 0
     told = objects("".join(gateway.announced))
@@ -112,23 +116,23 @@ def test_all_that_a_server_prints_is_json_if_asked(
     assert [each["event"] for each in objects(err)] == ["started", "stopping"]
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize(
     ("options", "environment", "status", "words"),
     [
         (["--log-json", "--tcp", "{taken}"], {}, 1, "Address already in use"),
+        (["--log-json", "--tcp", "{taken}", "--workers", "2"], {}, 1, "Address already in use"),
         (["--log-json", "--tcp", "x"], {}, 2, "is not a whole number"),
         (["--log-json", "--config", "/nowhere"], {}, 2, "No such file"),
         (["--tcp", "x"], {"C4GATEWAY_LOG_JSON": "1"}, 2, "is not a whole number"),
     ],
 )
 def test_why_a_server_does_not_start_is_json_if_asked(
-    options: list[str], environment: dict[str, str], status: int, words: str, workers: str
+    options: list[str], environment: dict[str, str], status: int, words: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = subprocess.run(
-            [*GATEWAY, "--workers", workers, *(each.replace("{taken}", port) for each in options)],
+            [*GATEWAY, *(each.replace("{taken}", port) for each in options)],
             cwd=ROOT,
             env=os.environ | environment,
             capture_output=True,
@@ -233,18 +237,3 @@ def test_all_that_workers_and_their_redis_server_write_is_json_if_asked(
     lines = said(log.decode() + err)
     assert lines.count("a word of Redis") == 1
     assert lines.count(fatal) == 1
-
-
-@pytest.mark.parametrize("module", ["gateway.store.worker", "adapters.web.serving"])
-def test_crash_of_a_process_of_the_server_s_is_json_if_asked(module: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "gateway.server.streams", module, "no number"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode == 1
-    [line] = objects(done.stderr)
-    assert "invalid literal for int()" in str(line["exception"])

@@ -95,25 +95,37 @@ def refusing(monkeypatch: pytest.MonkeyPatch, *failures: int | MemoryError) -> N
     monkeypatch.setattr(socket.socket, "accept", refuse)
 
 
-async def accept_one(paused: Callable[[], None] = lambda: None) -> None:
-    """Connect, and see that the connection is accepted in the end."""
-    async with admission(paused=paused) as (port, streams):
-        with socket.create_connection(("127.0.0.1", port)):
-            await trio.sleep(10)
-    assert len(streams) == 1
+LASTING = [errno.EMFILE, errno.ENOMEM, errno.EINVAL, errno.EBADF, errno.EIO]
+PASSING = ["ECONNABORTED", "ECONNRESET", "EHOSTUNREACH", "ENETDOWN"]
+PASSING += ["ENETUNREACH", "EPERM", "EPROTO", "ETIMEDOUT"]
 
 
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EINVAL, errno.EBADF, errno.EIO])
-async def test_no_error_of_accept_ends_the_listener(
+@pytest.mark.parametrize(
+    ("failures", "pauses", "said"),
+    [
+        *(([number], 1, ["cannot"]) for number in LASTING),
+        ([MemoryError(), MemoryError(), errno.ECONNABORTED], 2, ["Cannot allocate memory"]),
+        *(([getattr(errno, name)], 0, []) for name in PASSING),
+        ([errno.EMFILE, errno.EIO] * 20, 40, ["cannot", "cannot"]),
+    ],
+    ids=[*map(errno.errorcode.get, LASTING), "memory", *PASSING, "each kind is said once"],
+)
+async def test_error_of_accept_ends_no_listener_which_pauses_unless_a_connection_came_to_nothing(
     autojump_clock: trio.testing.MockClock,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-    number: int,
+    failures: list[int | MemoryError],
+    pauses: int,
+    said: list[str],
 ) -> None:
-    refusing(monkeypatch, number)
-    await accept_one()
+    refusing(monkeypatch, *failures)
+    paused: list[str] = []
+    async with admission(paused=lambda: paused.append("paused")) as (port, streams):
+        with socket.create_connection(("127.0.0.1", port)):
+            await trio.sleep(10)
+    assert (len(streams), len(paused)) == (1, pauses)
     assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
-        (logging.ERROR, "cannot accept connections: cannot")
+        (logging.ERROR, f"cannot accept connections: {words}") for words in said
     ]
 
 
@@ -151,46 +163,6 @@ async def test_system_without_a_file_to_spare_keeps_those_who_connect_waiting(
     assert [record.getMessage() for record in caplog.records] == [
         "cannot accept connections: Too many open files"
     ]
-
-
-async def test_shortage_of_memory_pauses_the_listener_and_is_logged(
-    autojump_clock: trio.testing.MockClock,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    refusing(monkeypatch, MemoryError(), MemoryError(), errno.ECONNABORTED)
-    pauses: list[str] = []
-    await accept_one(lambda: pauses.append("paused"))
-    assert pauses == ["paused", "paused"]
-    assert [record.getMessage() for record in caplog.records] == [
-        "cannot accept connections: Cannot allocate memory"
-    ]
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["ECONNABORTED", "ECONNRESET", "EHOSTUNREACH", "ENETDOWN", "ENETUNREACH", "EPERM", "EPROTO", "ETIMEDOUT"],
-)
-async def test_connection_that_came_to_nothing_is_passed_over_without_a_word(
-    autojump_clock: trio.testing.MockClock,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    name: str,
-) -> None:
-    refusing(monkeypatch, getattr(errno, name))
-    pauses: list[str] = []
-    await accept_one(lambda: pauses.append("paused"))
-    assert (caplog.records, pauses) == ([], [])
-
-
-async def test_error_that_lasts_is_logged_once_in_a_while(
-    autojump_clock: trio.testing.MockClock,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    refusing(monkeypatch, *([errno.EMFILE, errno.EIO] * 20))
-    await accept_one()
-    assert len(caplog.records) == 2
 
 
 async def test_error_that_lasts_for_longer_is_logged_again_each_minute(

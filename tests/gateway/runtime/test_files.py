@@ -46,7 +46,7 @@ def test_what_is_no_file_is_one_line_that_names_the_option(tmp_path: Path, pipe:
             assert words in line
 
 
-@pytest.mark.parametrize("option", ["--config", "--players", "--tls-cert", "--tls-key"])
+@pytest.mark.parametrize("option", ["--config", "--tls-key"])
 def test_server_does_not_wait_for_a_pipe(option: str, pipe: str, tmp_path: Path) -> None:
     (tmp_path / "cert.pem").write_text("a certificate")
     more = ("--tls-cert", str(tmp_path / "cert.pem")) if option == "--tls-key" else ()

@@ -1,17 +1,22 @@
 """The registry that workers have for themselves."""
 
 import shutil
+import signal
 import socket
 import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 import trio
+import trio.testing
 
 from gateway.options.clustering import registry_url
 from gateway.server import local_redis
+from gateway.server.local_redis import private_folder
 
 
 @pytest.fixture
@@ -51,9 +56,8 @@ def test_registry_learns_no_secret_of_the_server() -> None:
 
 
 async def test_registry_that_does_not_answer_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, folder: Path
+    folder: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    monkeypatch.setattr(local_redis, "LIMIT", 0.01)
     with pytest.raises(OSError, match="does not answer"):
         await local_redis.answering(folder)
 
@@ -76,3 +80,51 @@ def test_registry_answers_at_its_socket_alone_and_writes_nothing(folder: Path) -
     assert answer.endswith(b"$1\r\n0\r\n")
     assert process.returncode == 0
     assert [*folder.iterdir()] == []
+
+
+# The folder of several workers: it goes at the end, and after a kill at the next start.
+
+_HOLDS = """
+import sys
+from gateway.server.local_redis import private_folder
+with private_folder() as folder:
+    (folder / "redis.sock").touch()
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+def test_folder_goes_at_the_end(place: Path) -> None:
+    with private_folder() as folder:
+        (folder / "redis.sock").touch()
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert [*place.iterdir()] == []
+
+
+def test_folder_of_a_killed_process_goes_at_the_next_start_and_no_living_one_s(
+    place: Path,
+) -> None:
+    command = [sys.executable, "-c", _HOLDS]
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as living,
+    ):
+        assert killed.stdout is not None
+        assert living.stdout is not None
+        left, used = (Path(each.stdout.readline().strip()) for each in (killed, living))
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        assert left.exists()
+        others = place / "c4gateway-other"
+        others.mkdir()
+        with private_folder() as folder:
+            assert {*place.iterdir()} == {used, folder, others}
+        living.communicate()
+    assert [*place.iterdir()] == [others]

@@ -7,8 +7,8 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,7 @@ from gateway.server.logs import (
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _own_logging() -> Iterator[None]:
     """Let a test set up logging, and forget about it afterwards."""
     root = logging.getLogger()
@@ -62,37 +62,30 @@ def logged(capfd: pytest.CaptureFixture[str]) -> str:
     return capfd.readouterr().err
 
 
-@pytest.mark.usefixtures("_own_logging")
-def test_game_that_was_won_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (finished(), "'ann' beats 'bob': four in a row, moving first"),
+        (
+            finished(Reason.TIME, SECOND),
+            "'bob' beats 'ann': time (after 1.000 s, the server was deaf for 0.250 s), moving second",
+        ),
+        (finished(Reason.FULL, None), "'ann' - 'bob': no winner, full board"),
+        (finished(Reason.STOPPED, None), "'ann' - 'bob': no winner, cut off by the server"),
+        (
+            replace(finished(Reason.ABORTED, None), leaver=SECOND),
+            "'ann' - 'bob': aborted, 'bob' left before both had moved",
+        ),
+    ],
+    ids=lambda value: value.reason.name if isinstance(value, Finished) else "",
+)
+def test_game_that_is_over_is_one_line(game: Finished, words: str, capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=False)
-    log_game(finished())
+    log_game(game, 0.25)
     (line,) = logged(capfd).splitlines()
-    assert line.endswith(
-        "INFO    game 'ann' beats 'bob': four in a row, moving first, moves 323, id 00007-00000a"
-    )
+    assert line.endswith(f"INFO    game {words}, moves 323, id 00007-00000a")
 
 
-@pytest.mark.usefixtures("_own_logging")
-def test_loss_on_time_is_logged_with_the_servers_own_delay_beside_it(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    set_up_logging("info", as_json=False)
-    log_game(finished(Reason.TIME, SECOND), 0.25)
-    (line,) = logged(capfd).splitlines()
-    said = "time (after 1.000 s, the server was deaf for 0.250 s), moving second, moves 323, id 00007-00000a"
-    assert line.endswith(f"INFO    game 'bob' beats 'ann': {said}")
-
-
-@pytest.mark.usefixtures("_own_logging")
-@pytest.mark.parametrize("reason", [Reason.FULL, Reason.STOPPED])
-def test_game_without_a_winner_is_one_line(reason: Reason, capfd: pytest.CaptureFixture[str]) -> None:
-    set_up_logging("info", as_json=False)
-    log_game(finished(reason, None))
-    (line,) = logged(capfd).splitlines()
-    assert line.endswith(f"game 'ann' - 'bob': no winner, {reason.value}, moves 323, id 00007-00000a")
-
-
-@pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize(
     ("names", "whom"), [(["ann", "x\nforged", None], "'ann', 'x\\nforged', nobody yet named"), ([], "nobody")]
 )
@@ -110,17 +103,6 @@ def test_mistake_of_ours_is_logged_with_its_traceback_and_players(
     assert rest[-1].lstrip() == "ZeroDivisionError"
 
 
-@pytest.mark.usefixtures("_own_logging")
-def test_aborted_game_is_one_line_with_who_left(capfd: pytest.CaptureFixture[str]) -> None:
-    set_up_logging("info", as_json=False)
-    log_game(replace(finished(Reason.ABORTED, None), leaver=SECOND))
-    (line,) = logged(capfd).splitlines()
-    assert line.endswith(
-        "game 'ann' - 'bob': aborted, 'bob' left before both had moved, moves 323, id 00007-00000a"
-    )
-
-
-@pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize("as_json", [False, True])
 @pytest.mark.parametrize(
     "name",
@@ -148,7 +130,6 @@ def test_no_name_forges_a_line(name: str, as_json: bool, capfd: pytest.CaptureFi
         assert quoted(name) in line["message"]
 
 
-@pytest.mark.usefixtures("_own_logging")
 def test_json_line_has_time_level_logger_and_message(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("debug", as_json=True)
     logging.getLogger("gateway.server.app").debug("all %s", "well")
@@ -167,7 +148,7 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.usefixtures("_own_logging", "_elsewhere")
+@pytest.mark.usefixtures("_elsewhere")
 @pytest.mark.parametrize("as_json", [False, True])
 def test_times_are_utc_and_say_so(as_json: bool, capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=as_json)
@@ -177,7 +158,6 @@ def test_times_are_utc_and_say_so(as_json: bool, capfd: pytest.CaptureFixture[st
     assert (json.loads(text)["time"] if as_json else text.split()[0]) == "2023-11-14T22:13:20.250Z"
 
 
-@pytest.mark.usefixtures("_own_logging")
 def test_json_line_of_a_game_has_a_field_for_each_thing(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=True)
     log_game(finished(Reason.TIME, SECOND), 0.25)
@@ -205,7 +185,6 @@ def test_json_line_of_a_game_has_a_field_for_each_thing(capfd: pytest.CaptureFix
     }
 
 
-@pytest.mark.usefixtures("_own_logging")
 def test_each_game_that_is_over_is_logged_under_its_id(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=True)
     world = World()
@@ -218,7 +197,6 @@ def test_each_game_that_is_over_is_logged_under_its_id(capfd: pytest.CaptureFixt
     assert told == [(each.game, FIRST_WINS, 500, each.table) for each in world.results]
 
 
-@pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize(
     ("place", "others", "words", "fields"),
     [
@@ -265,7 +243,6 @@ def test_why_a_player_waits_is_logged_once(
     assert logged(capfd) == ""
 
 
-@pytest.mark.usefixtures("_own_logging")
 def test_start_is_logged_with_addresses_and_where_results_are_kept(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=True)
     log_start([("nac4", "127.0.0.1:8080"), ("page", "[::1]:8000")], "/tmp/games.db")
@@ -277,7 +254,6 @@ def test_start_is_logged_with_addresses_and_where_results_are_kept(capfd: pytest
     assert (line["event"], line["results"]) == ("started", "/tmp/games.db")
 
 
-@pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize("as_json", [False, True])
 def test_exception_with_a_clients_words_forges_no_line(
     as_json: bool, capfd: pytest.CaptureFixture[str]
@@ -291,7 +267,10 @@ def test_exception_with_a_clients_words_forges_no_line(
     text = logged(capfd)
     assert not [line for line in text.splitlines() if line.startswith("2026-01-01")]
     assert all(line.isprintable() for line in text.splitlines())
-    if not as_json:
+    if as_json:
+        assert text.count("\n") == 1
+        assert "ValueError: no column" in json.loads(text)["exception"]
+    else:
         assert text.splitlines()[0].endswith(r" ERROR   went\nwrong")
         assert all(line.startswith("    ") for line in text.splitlines()[1:])
 
@@ -301,47 +280,23 @@ LOGGING = {f"logger.{name}" for name in ("debug", "info", "warning", "error", "e
 RESERVED = {*vars(logging.makeLogRecord({})), "message", "asctime", "time", "level", "logger", "exception"}
 
 
-@cache
-def calls() -> dict[str, ast.Call]:
-    """Return all calls of a logger's methods in our programs, by where they stand."""
-    return {
-        f"{path.relative_to(ROOT)}:{node.lineno}": node
+def test_whatever_is_logged_has_fields_with_an_event_and_names_of_their_own() -> None:
+    calls = {
+        f"{path.relative_to(ROOT)}:{node.lineno}": {each.arg: each.value for each in node.keywords}
         for package in ("gateway", "adapters")
-        for path in sorted((ROOT / package).rglob("*.py"))
+        for path in (ROOT / package).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in LOGGING
     }
+    assert calls
+    assert [place for place, keywords in calls.items() if "extra" not in keywords] == []
+    for place, keywords in calls.items():
+        if isinstance(fields := keywords["extra"], ast.Dict):
+            names = {key.value for key in fields.keys if isinstance(key, ast.Constant)}
+            assert "event" in names, place
+            assert not names & RESERVED, place
 
 
-def test_whatever_is_logged_has_fields() -> None:
-    assert calls()
-    assert [
-        place for place, call in calls().items() if "extra" not in {each.arg for each in call.keywords}
-    ] == []
-
-
-def test_fields_are_named_as_nothing_else_in_a_record_and_one_is_the_event() -> None:
-    for place, call in calls().items():
-        for each in call.keywords:
-            if each.arg == "extra" and isinstance(each.value, ast.Dict):
-                names = {key.value for key in each.value.keys if isinstance(key, ast.Constant)}
-                assert "event" in names, place
-                assert not names & RESERVED, place
-
-
-@pytest.mark.usefixtures("_own_logging")
-def test_json_line_of_an_exception_is_one_line_too(capfd: pytest.CaptureFixture[str]) -> None:
-    set_up_logging("info", as_json=True)
-    try:
-        raise ZeroDivisionError("by\nzero")
-    except ZeroDivisionError:
-        logging.getLogger("x").exception("went wrong")
-    text = logged(capfd)
-    assert text.count("\n") == 1
-    assert "ZeroDivisionError" in json.loads(text)["exception"]
-
-
-@pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_is_below_the_level_is_not_said(level: str, capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging(level, as_json=False)
@@ -351,7 +306,6 @@ def test_what_is_below_the_level_is_not_said(level: str, capfd: pytest.CaptureFi
     assert said == [*LEVELS[LEVELS.index(level) :]]
 
 
-@pytest.mark.usefixtures("_own_logging")
 def test_libraries_say_nothing_below_a_warning(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("debug", as_json=False)
     logging.getLogger("trio-websocket").info("chatter")
@@ -360,7 +314,6 @@ def test_libraries_say_nothing_below_a_warning(capfd: pytest.CaptureFixture[str]
     assert "trouble" in said
 
 
-@pytest.mark.usefixtures("_own_logging")
 def test_setting_up_twice_says_everything_once(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=False)
     set_up_logging("info", as_json=True)
@@ -368,7 +321,6 @@ def test_setting_up_twice_says_everything_once(capfd: pytest.CaptureFixture[str]
     assert logged(capfd).count("once") == 1
 
 
-@pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize("as_json", [False, True])
 def test_each_line_of_a_node_names_it(capfd: pytest.CaptureFixture[str], *, as_json: bool) -> None:
     set_up_logging("info", as_json=as_json, node="ant")
@@ -381,21 +333,17 @@ def test_reader_who_stands_still_stops_nobody_and_is_told_what_it_missed() -> No
     reader, writer = os.pipe()
     handler = ThreadedHandler(writer)
     handler.setFormatter(JsonFormatter())
-    line = logging.LogRecord("games", logging.INFO, __file__, 1, "x" * 1000, None, None)
+    record = logging.LogRecord("games", logging.INFO, __file__, 1, "x" * 1000, None, None)
     for _ in range(BACKLOG + 200):  # a pipe holds some 64 of them
-        handler.emit(line)
-    os.set_blocking(reader, False)
-    with open(reader, "rb", closefd=False) as log:
-        read = [log.readline()]
-        while handler._lines.unfinished_tasks or read[-1]:
-            read.append(log.readline())
-        handler.emit(line)
+        handler.emit(record)
+    with ThreadPoolExecutor() as pool, open(reader, "rb") as log:
+        read = pool.submit(log.readlines)
         handler.flush()
-        read += log.readlines()
-    handler.close()
-    lines = [json.loads(each) for each in read if each]
+        handler.emit(record)
+        handler.close()
+        handler.flush()
+        os.close(writer)
+        lines = [json.loads(each) for each in read.result()]
     assert sum(each["message"] == "x" * 1000 for each in lines) > BACKLOG
     [dropped] = [each for each in lines if each.get("event") == "lines_dropped"]
     assert dropped["message"] == f"{dropped['lines']} lines dropped: nobody read the log"
-    os.close(writer)
-    os.close(reader)

@@ -72,7 +72,7 @@ async def test_some_are_asked_for_by_name_or_address(server: Server, who: str, n
     assert [each["name"] for each in (await server.act("who", who=who))["players"]] == names
 
 
-async def test_answer_lists_only_so_many(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answer_lists_only_so_many(server: Server) -> None:
     for number in range(operating.MOST):
         server.world.client(STEPPING_OUT, "198.51.100.1").enter(name=f"p{number}")
     found = await server.act("who")

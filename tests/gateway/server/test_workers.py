@@ -36,26 +36,17 @@ def refused(capsys: pytest.CaptureFixture[str], *given: str) -> str:
     return line.removeprefix("c4gateway: error: ")
 
 
-def test_server_is_one_unless_told_otherwise() -> None:
-    assert (options().workers, options().share_ports, options().node) == (1, False, None)
-
-
-def test_workers_are_nodes_of_one_cluster_that_share_ports() -> None:
+def test_workers_are_nodes_of_one_cluster_that_share_ports_with_a_name_each() -> None:
     one, two = worker(1), worker(2)
     assert [each.workers for each in (one, two)] == [1, 1]
     assert [each.cluster for each in (one, two)] == [OWN, OWN]
     assert [each.share_ports for each in (one, two)] == [True, True]
     assert (str(one.node)[-2:], str(two.node)[-2:]) == ("-1", "-2")
-    assert cluster_options(two) is not None
-
-
-def test_workers_of_two_servers_on_one_machine_have_other_names() -> None:
-    assert str(os.getpid()) in str(worker(1).node)
+    assert str(os.getpid()) in str(one.node)  # two servers on one machine have other names
     assert len(str(worker(3).node)) <= LONGEST_NODE
-
-
-def test_workers_have_the_name_that_is_given_and_a_number() -> None:
     assert worker(3, "--node", "a").node == "a-3"
+    assert len(str(worker(3, "--node", "a" * 28).node)) == 30
+    assert cluster_options(two) is not None
 
 
 def test_command_line_of_a_worker_has_each_thing_once() -> None:
@@ -98,14 +89,6 @@ def test_worker_takes_one_port_more_than_the_one_before_for_what_is_not_shared()
     assert (str(found.metrics), str(found.node_address)) == ("127.0.0.1:0", "10.0.0.1:0")
 
 
-@pytest.mark.parametrize("given", [("--metrics", "65534"), ("--node-address", "h:65535")])
-def test_ports_that_there_are_not_are_refused(
-    given: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = refused(capsys, "--workers", "3", *given)
-    assert line.startswith(f"{given[0]}: each worker takes one port more")
-
-
 def test_workers_use_the_registry_that_is_named() -> None:
     assert worker(1, "--cluster", URL, registry=None).cluster == URL
 
@@ -135,22 +118,23 @@ def test_port_that_is_shared_is_for_one_thing_alone(
     assert options("--nac4", "9000", "--tcp", "9000").ports["droidcon"] == 9000  # the system refuses it
 
 
-@pytest.mark.parametrize("given", [("--workers", "0"), ("--workers", "257"), ("--workers", "many")])
-def test_number_of_workers_is_from_1_to_256(
-    given: tuple[str, str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("--workers 0", "is not a whole number from 1 to 256"),
+        ("--workers 257", "is not a whole number from 1 to 256"),
+        ("--workers many", "is not a whole number from 1 to 256"),
+        (f"--workers 200 --node {'a' * 29}", "28 characters at most"),
+        ("--workers 3 --metrics 65534", "--metrics: each worker takes one port more"),
+        ("--workers 3 --node-address h:65535", "--node-address: each worker takes one port more"),
+        ("--workers 2 --db x.db", "--workers needs a database"),
+        ("--workers 2 --cluster-password-file x", "is of no use without --cluster"),
+    ],
+)
+def test_options_that_fit_no_workers_are_refused(
+    given: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "is not a whole number from 1 to 256" in refused(capsys, *given)
-
-
-def test_name_leaves_room_for_the_number(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "28 characters at most" in refused(capsys, "--workers", "200", "--node", "a" * 29)
-    assert len(str(worker(3, "--node", "a" * 28).node)) == 30
-
-
-def test_sqlite_is_refused_and_a_password_for_no_registry(capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys, "--workers", "2", "--db", "x.db").startswith("--workers needs a database")
-    given = ("--workers", "2", "--cluster-password-file", "x")
-    assert "is of no use without --cluster" in refused(capsys, *given)
+    assert words in refused(capsys, *given.split())
 
 
 def test_workers_are_refused_where_the_system_does_not_spread_connections(
