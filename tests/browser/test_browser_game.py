@@ -73,21 +73,6 @@ def test_click_on_a_line_shows_the_position_behind_it(page: "Page") -> None:
 
 
 @pytest.mark.usefixtures("long")
-def test_sentence_says_who_lost_and_why(page: "Page") -> None:
-    expect(page.locator("h1")).to_have_text("dropout lost to alice by an illegal move", use_inner_text=True)
-    expect(page.locator(".why")).to_contain_text("PUT 3")
-
-
-@pytest.mark.usefixtures("long")
-def test_game_is_downloaded_in_every_format(page: "Page") -> None:
-    page.locator(".menu summary").click()
-    for link in page.locator(".menu a").all():
-        with page.expect_download() as download:
-            link.click()
-        assert download.value.path().stat().st_size > 0
-
-
-@pytest.mark.usefixtures("long")
 def test_phone_shows_moves_or_what_was_said(windows: Windows) -> None:
     page = opened(windows, **PHONE)
     expect(page.locator("tr.refused")).to_be_visible()

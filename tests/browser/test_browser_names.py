@@ -86,12 +86,3 @@ def test_player_has_a_page_and_a_game_whatever_the_name(name: str, windows: Wind
     page.locator("main a[href^='/game/']").first.click()
     page.wait_for_url("**/game/*")
     check(page, name)
-
-
-def test_name_is_found_by_the_search_field(windows: Windows) -> None:
-    page = windows.open("/standings")
-    page.keyboard.press("/")
-    page.keyboard.type(MARKUP)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/player/*")
-    check(page, MARKUP)

@@ -1,6 +1,5 @@
 """Playing on one connection, and on one after another, with servers that say what the test says."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
@@ -165,24 +164,6 @@ async def test_connection_that_ends_early_is_an_ending_with_words(
     assert totals.cut_off == 1
 
 
-async def test_server_that_hangs_up_in_order_has_to_be_dialled_again() -> None:
-    line = FakeLine()
-    line.may_end = True
-    line.fails(PeerGone())
-    play, totals = playing(line, FakePlayer())
-    assert (await play.run()).kind is Kind.SPENT
-    assert totals.begun == 0
-
-
-async def test_spent_connection_is_not_asked_for_another_game() -> None:
-    line = FakeLine()
-    line.tells(Began(FIRST))
-    line.tells(WON, Spent())
-    play, _ = playing(line, FakePlayer(), 2)
-    assert (await play.run()).kind is Kind.SPENT
-    assert line.said == ["hello"]
-
-
 async def test_server_of_another_dialect_is_refused() -> None:
     line = FakeLine()
     line.understood = False
@@ -238,17 +219,6 @@ def test_engine_gets_a_20th_of_what_is_left_and_never_more(
     assert budget(left, think, 7.0) == pytest.approx(seconds)
 
 
-async def test_engine_thinks_in_a_thread_of_its_own() -> None:
-    threads: list[int] = []
-
-    def engine(board: Board, seconds: float) -> int:
-        threads.append(threading.get_ident())
-        return 3
-
-    assert await EngineChooser(engine).choose(Asked(Board())) == 3
-    assert threads != [threading.get_ident()]
-
-
 @pytest.mark.parametrize("column", [7, -1, None, "3", 0])
 async def test_engine_that_chooses_what_cannot_be_played_has_failed(column: object) -> None:
     board = Board()
@@ -301,14 +271,6 @@ async def test_engine_that_is_no_code_of_ours_has_failed_at_no_place() -> None:
         await EngineChooser(engine).choose(Asked(Board()))
     assert str(raised.value).startswith("the engine failed: ./bot ended; columns so far: none; to move: X")
     assert raised.value.report == ""
-
-
-async def test_column_that_cannot_be_played_is_told_with_the_position() -> None:
-    with pytest.raises(EngineFailed) as raised:
-        await EngineChooser(lambda _board, _seconds: 9).choose(Asked(Board()))
-    assert str(raised.value) == (
-        "the engine chose 9, which cannot be played; columns so far: none; to move: X, moving first"
-    )
 
 
 async def test_where_the_engine_failed_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -402,7 +364,7 @@ async def test_person_is_told_what_is_wrong_until_the_column_is_right() -> None:
     board = Board()
     for _ in range(6):
         board = board.drop(0)
-    column, shown = await asked_of_person(typing(b"x\r\n7\n\n", b"0\n ", b"3 \n"), Asked(board, 41.96))
+    column, shown = await asked_of_person(typing(b"x\r\n7\n\n", b"0\n ", b"3 "), Asked(board, 41.96))
     assert column == 3
     assert shown == (
         "your column (0 to 6, 42.0 s left): "
@@ -413,20 +375,12 @@ async def test_person_is_told_what_is_wrong_until_the_column_is_right() -> None:
     )
 
 
-async def test_last_line_needs_no_end() -> None:
-    assert (await asked_of_person(typing(b"5"), Asked(Board())))[0] == 5
-
-
-async def test_end_of_input_is_told() -> None:
-    keyboard = typing()
-    await keyboard.run()
-    with pytest.raises(EndOfInput):
-        await keyboard.line()
-
-
-async def test_keyboard_that_breaks_has_ended() -> None:
+@pytest.mark.parametrize("error", [None, OSError()])
+async def test_end_of_input_is_told(error: OSError | None) -> None:
     def read() -> bytes:
-        raise OSError
+        if error is not None:
+            raise error
+        return b""
 
     keyboard = Keyboard(read)
     await keyboard.run()
@@ -437,11 +391,6 @@ async def test_keyboard_that_breaks_has_ended() -> None:
 @pytest.mark.parametrize("text", ["", "x", "7", "-1", "03", "3 3", "\u0663", "\u00b3"])
 def test_what_is_no_column_is_objected_to(text: str) -> None:
     assert objection_to(text, Board()) == "type the number of a column, 0 to 6"
-
-
-def test_last_column_with_room_is_named_alone() -> None:
-    full = sum(0b111111 << 7 * column for column in range(6))
-    assert objection_to("0", Board(discs=(full, 0))) == "column 0 is full, choose 6"
 
 
 # One connection after another.

@@ -144,12 +144,6 @@ async def test_of_many_strangers_a_few_are_kept(kinds, autojump_clock):
     assert (found.connections, len(found.faults)) == (25, 20)
 
 
-def test_bots_are_told_by_their_names():
-    check = check_of(2)
-    assert [check.bots.of(name).name for name in ("bob", "ann")] == ["bob", "ann"]
-    assert [each.name for each in check.conclude()] == ["ann", "bob"]
-
-
 def test_bot_with_another_name_each_time_is_told_and_keeps_no_check_from_its_end():
     check = check_of(2)
     found = [check.bots.of(name) for name in ("ann", "bob1", "bob2", "bob3", "ann", None)]

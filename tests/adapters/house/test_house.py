@@ -1,9 +1,8 @@
 """House players: mailboxes that think in worker processes."""
 
 import random
-import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 import pytest
 import trio
@@ -13,11 +12,11 @@ import adapters.arena.client
 import adapters.droidcon.client
 import adapters.house.server
 import adapters.nac4.client
-from adapters.arena.messages import Encoding, End, Ignored, Move, Said, Start, State
-from adapters.droidcon.messages import Error, Join, Name, Put, Word
+from adapters.arena.messages import Said
+from adapters.droidcon.messages import Join, Name, Put, Word
 from adapters.house.server import House
 from adapters.house.thinking import Game, Thinker
-from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, NotConnected, PlayMove
+from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, PlayMove
 from gateway.game.board import Board
 from gateway.game.clock import Terms
 from gateway.game.commands import Enter, InLobby, Leave, Play, Wish
@@ -201,17 +200,6 @@ async def test_droidcon_player_finds_a_house_player(gateway: Served, channel: st
             assert played >= 3
 
 
-async def test_arena_player_finds_a_house_player(gateway: Served) -> None:
-    with trio.fail_after(PATIENCE):
-        async with adapters.arena.client.open_client(gateway.url("arena"), Encoding.JSON) as client:
-            await client.send(Start(SAID, "abel", "aimafast"))
-            while not isinstance(message := await client.receive(), End):
-                assert isinstance(message, State | Ignored)
-                if isinstance(message, State) and message.turn == message.you:
-                    free = [column for column in range(7) if not message.cells[column * 6 + 5]]
-                    await client.send(Move(SAID, random.choice(free)))
-
-
 async def test_nac4_player_finds_one_game_after_the_other(gateway: Served) -> None:
     with trio.fail_after(PATIENCE):
         async with adapters.nac4.client.open_client(gateway.url("nac4", "/?against=aimafast")) as client:
@@ -228,47 +216,3 @@ async def test_nac4_player_finds_one_game_after_the_other(gateway: Served) -> No
                         ended += 1
                     case message:
                         assert isinstance(message, NewGame)
-
-
-async def answer_to_wish(gateway: Served, address: str) -> list[bytes]:
-    """Return what a Droidcon client hears that comes from `address` and wishes for `aima10`."""
-    stream = await trio.open_tcp_stream("127.0.0.1", gateway.port("droidcon"), local_address=address)
-    async with stream:
-        await stream.send_all(b"NAME dora\nJOIN @aima10\n")
-        heard = b""
-        while heard.count(b"\n") < 2:
-            heard += await stream.receive_some()
-        return heard.split(b"\n")[:2]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="there, a machine has but one loopback address")
-async def test_each_address_has_a_share_of_the_house(gateway: Served) -> None:
-    with trio.fail_after(PATIENCE):
-        async with AsyncExitStack() as stack:
-            for number in range(3):
-                arena = adapters.arena.client.open_client(gateway.url("arena"), Encoding.JSON)
-                client = await stack.enter_async_context(arena)
-                await client.send(Start(SAID, f"abel{number}", "aima10"))
-                assert isinstance(await client.receive(), State)
-            refused = [b"SUCCESS", b"Error PLAYER_NOT_AVAILABLE"]
-            assert await answer_to_wish(gateway, "127.0.0.1") == refused
-            assert await answer_to_wish(gateway, "127.0.0.2") == [b"SUCCESS", b"SUCCESS"]
-
-
-async def test_each_dialect_hears_that_a_player_is_not_installed(
-    gateway: Served,
-) -> None:
-    if adapters.house.server.is_installed("perfect"):
-        pytest.skip("the solver is installed")
-    with trio.fail_after(PATIENCE):
-        async with adapters.droidcon.client.open_client("127.0.0.1", gateway.port("droidcon")) as client:
-            await client.send(Name("dora"), Join("@perfect"))
-            assert [await client.receive() for _ in range(2)] == [Word.SUCCESS, Error.PLAYER_NOT_AVAILABLE]
-        async with adapters.nac4.client.open_client(gateway.url("nac4", "/?against=perfect")) as client:
-            await client.send(Connect("nick"))
-            assert await client.receive() == NotConnected("this player is not available now")
-        async with adapters.arena.client.open_client(gateway.url("arena"), Encoding.EDN) as client:
-            await client.send(Start(SAID, "abel", "perfect"))
-            message = await client.receive()
-            assert isinstance(message, Ignored)
-            assert message.reason == "This player is not available now"

@@ -2,7 +2,6 @@
 
 import re
 import time
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from adapters.web.live.state import LOBBY
 from adapters.web.page.sentences import address
 from gateway.game.events import Reason, Spoken
 from gateway.game.fact_encoding import encode_fact
-from gateway.game.facts import Came, Cause, GameStarted, Hindered, Obstacle, Waits
+from gateway.game.facts import Came, GameStarted, Waits
 from gateway.store.records import Participant, moment
 
 
@@ -63,13 +62,6 @@ async def test_page_of_a_player_that_waits_says_since_when(
     site.on = waiting("alice", waited=90.0)
     page = await shown(site, "/player/alice")
     assert f'It has waited in the lobby since <time datetime="{moment(BEGAN - 90_000)}">' in page
-
-
-async def test_page_of_a_player_that_waits_says_why(site: Site) -> None:
-    why = Obstacle(Cause.ABSENT, "<i>", "</i>")
-    site.on = [*waiting("alice"), encode_fact(Hindered(7, "alice", why, is_first=True))]
-    page = await shown(site, "/player/alice")
-    assert "It wishes for <i>, who is not here; </i> is." in unescape(re.sub("<[^>]*>", "", page))
 
 
 async def test_player_has_a_page_however_many_wait(site: Site) -> None:

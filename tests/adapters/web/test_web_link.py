@@ -1,12 +1,11 @@
 """What the server and its web's process tell each other, over memory streams."""
 
 import errno
-import logging
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 import trio
@@ -85,18 +84,6 @@ async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message
     assert await link.receive() is None
 
 
-async def test_messages_of_several_tasks_arrive_whole_one_after_the_other() -> None:
-    stream, other = trio.testing.lockstep_stream_pair()
-    here, there = Messages(Link(stream)), Messages(Link(other))
-    async with trio.open_nursery() as nursery:
-        for number in range(5):
-            nursery.start_soon(here.send, Watch(number))
-            nursery.start_soon(here.send, Facts([b"m %d" % number]))
-        heard = [await there.receive() for _ in range(10)]
-    assert {message.number for message in heard if isinstance(message, Watch)} == {*range(5)}
-    assert sum(isinstance(message, Facts) for message in heard) == 5
-
-
 @pytest.mark.parametrize(
     "body",
     [b"", b"[]", b"{}", b"1", b'{"kind": "os"}', b'{"kind": "stop"}', b'{"kind": []}', b"\xff", b"[" * 99999],
@@ -104,15 +91,6 @@ async def test_messages_of_several_tasks_arrive_whole_one_after_the_other() -> N
 def test_what_is_no_message_is_a_link_error(body: bytes) -> None:
     with pytest.raises(LinkError):
         decode(body)
-
-
-@pytest.mark.parametrize("words", [b"\xff\xff\xff\xff", framed(Stop(1.0))[:-1]])
-async def test_message_without_an_end_is_a_link_error(words: bytes) -> None:
-    one, other = trio.testing.memory_stream_pair()
-    await one.send_all(words)
-    await one.aclose()
-    with pytest.raises(LinkError):
-        await Link(other, LONGEST).receive()
 
 
 class Store:
@@ -179,11 +157,6 @@ async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[
         nursery.cancel_scope.cancel()
 
 
-async def test_server_tells_what_waits() -> None:
-    async with joined(Store()) as (remote, _):
-        assert await remote.condition() == Condition(1, 7, True)
-
-
 async def test_server_tells_how_its_cluster_is() -> None:
     async with joined(Store(), Cluster({"node": "a", "linked": ["b"]})) as (remote, _):
         assert await remote.condition() == Condition(1, 7, True, {"node": "a", "linked": ["b"]})
@@ -217,17 +190,6 @@ async def test_clear_that_is_given_up_too_late_is_told_of() -> None:
 
         nursery.start_soon(finish)
         assert await remote.clear(given_up) == Cleared(5, 3)
-
-
-async def test_clear_that_is_withdrawn_in_the_same_breath_is_not_done() -> None:
-    store, (here, there) = Store(), trio.testing.memory_stream_pair()
-    service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(service.serve, Messages(Link(here)))
-        await there.send_all(framed(Ask(1, "clear")) + framed(Withdraw(1)))
-        await trio.testing.wait_all_tasks_blocked()
-        assert store.is_withdrawn
-        await there.aclose()
 
 
 @pytest.mark.parametrize("words", [b"", b"\0\0\0\2{}", framed(ORDERS), b"GET / HTTP/1.1\r\n\r\n"])
@@ -282,31 +244,6 @@ async def test_server_adds_up_the_requests_that_processes_answered() -> None:
             await trio.testing.wait_all_tasks_blocked()
             await there.aclose()
     assert service.requests.take() == total.take()
-
-
-class StopsAt(logging.Handler):
-    """Stops the service with the second line of the log."""
-
-    def __init__(self, service: WebProcess) -> None:
-        super().__init__()
-        self._lines = count(1)
-        self._service = service
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if next(self._lines) == 2:
-            self._service.stop()
-
-
-async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
-    orders = replace(ORDERS, house=[object()])  # which cannot be sent
-    service = WebProcess(orders, (), None, None, None)  # type: ignore[arg-type]
-    handler = StopsAt(service)
-    logging.getLogger("adapters.web.process").addHandler(handler)
-    await service.run()
-    logging.getLogger("adapters.web.process").removeHandler(handler)
-    assert [each.getMessage() for each in caplog.records] == [
-        "the process that serves the web cannot be served"
-    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -419,19 +356,6 @@ async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
         room.room.release()
         async with await accepted.receive():
             pass
-
-
-async def test_idle_make_no_room_before_somebody_comes() -> None:
-    room = Room(0)
-    async with room.opened() as accepted:
-        await trio.testing.wait_all_tasks_blocked()
-        assert room.asked == 0
-        async with await room.dial():
-            while not room.asked:
-                await trio.lowlevel.checkpoint()
-            room.room.release()
-            async with await accepted.receive():
-                pass
 
 
 class Operator:

@@ -69,13 +69,6 @@ async def test_filter_of_the_address_is_the_stream_s(site: Site, path: str) -> N
     assert asked["table"] == ["t +"]
 
 
-@pytest.mark.parametrize("path", PAGES)
-async def test_page_has_a_head_and_can_only_be_read(site: Site, path: str) -> None:
-    async with site.client() as client:
-        assert (await client.head(path)).status_code == 200
-        assert (await client.post(path)).status_code == 405
-
-
 @pytest.mark.parametrize("filter", ["player", "table"])
 @pytest.mark.parametrize("name", [*NASTY, "\u202eevil", "\N{LARGE YELLOW CIRCLE}" * 256])
 async def test_name_that_is_asked_for_stays_text(site: Site, filter: str, name: str) -> None:
@@ -84,25 +77,6 @@ async def test_name_that_is_asked_for_stays_text(site: Site, filter: str, name: 
     assert page.tags == harmless.tags
     assert page.stream[1][filter] == [name]
     assert name in page.texts
-
-
-@pytest.mark.parametrize("path", PAGES)
-async def test_page_does_not_know_other_parameters(site: Site, path: str) -> None:
-    response = await got(site, f"{path}?plaer=alice", 400)
-    assert "There is no parameter" in response.text
-
-
-@pytest.mark.parametrize("path", PAGES)
-async def test_name_that_no_player_can_have_is_refused(site: Site, path: str) -> None:
-    await got(site, f"{path}?player={'x' * 256}")
-    response = await got(site, f"{path}?player={'x' * 257}", 400)
-    assert "256 characters at most" in response.text
-
-
-async def test_live_says_where_to_play_when_nobody_does(site: Site) -> None:
-    texts = (await seen(site, "/")).texts
-    assert "ws://site:8080" in texts
-    assert "site:4242" in texts
 
 
 @pytest.mark.parametrize("path", PAGES)

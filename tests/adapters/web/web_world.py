@@ -100,6 +100,8 @@ class Site:
         """What is on, as the server would tell it: facts, as `gateway.game.fact_encoding` writes them."""
         self.is_silent = False
         """Whether the server tells nothing to those who watch."""
+        self.asked: list[int] = []
+        """The numbers of its requests to be told what is on, 0 for no more."""
         self.live = Live("test", self.watch)
         self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
         """What a solver would say of every position, or what goes wrong there."""
@@ -126,6 +128,7 @@ class Site:
 
     async def watch(self, number: int) -> None:
         """Tell what is on, as the server does when somebody watches."""
+        self.asked.append(number)
         if number and not self.is_silent:
             self.live.begin(number)
             self.tell(*self.on)
