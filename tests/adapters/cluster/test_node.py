@@ -216,21 +216,6 @@ async def test_drain_cuts_no_game_off_whatever_is_under_way(
         assert (gone.gone, other.gone) == (True, False)
 
 
-@pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
-@pytest.mark.parametrize("draining", "ab")
-async def test_series_with_a_node_that_drains_has_no_further_game(
-    net: Net, draining: str, manners: Manners, autojump_clock: MockClock
-) -> None:
-    net.hold("a", 1)
-    ann, bob = net["a"].come("ann", HANGING_UP), net["b"].come("bob", manners)
-    net.carry()
-    assert (ann.games, bob.games) == (1, 1)
-    net[draining].hub.drain()
-    finish(net, ann, bob)
-    assert (ann.games, bob.games) == (1, 1)
-    assert not any(player.plays for player in (ann, bob))
-
-
 @pytest.mark.parametrize("pairing", "ab")
 @pytest.mark.parametrize("place", [LOBBY, TABLE])
 async def test_nobody_is_paired_with_players_of_a_node_that_drains(
@@ -275,27 +260,6 @@ async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
     await trio.sleep(0.5)
     net.carry()
     assert eve.opponent == "ann"
-
-
-async def test_others_have_their_turns_while_the_games_with_a_lost_node_end(net: Net) -> None:
-    net.hold("a", 1)
-    ours = net["a"]
-    for number in range(32):
-        for name in net.servers:
-            net[name].come(f"{name}{number}")
-            net.carry()
-    turns = 0
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(ours.node.run)
-        await trio.testing.wait_all_tasks_blocked()
-        ours.links.nodes = []
-        ours.node.lost("b", trio.current_time())
-        while not ours.node.games.is_empty:
-            turns += 1
-            await trio.lowlevel.checkpoint()
-        nursery.cancel_scope.cancel()
-    assert len(ours.results) == 32
-    assert turns >= 3
 
 
 @pytest.mark.parametrize(

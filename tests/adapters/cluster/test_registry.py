@@ -206,15 +206,6 @@ def test_node_whose_registry_is_not_there_pairs_its_own_players_and_joins_once_i
 
 
 @pytest.mark.operation
-def test_node_whose_registry_is_not_there_stops_when_it_is_told() -> None:
-    words = [*SERVER, "--cluster", "unix:///tmp/c4-nobody.sock"]
-    with Popen(words, stdout=DEVNULL, stderr=PIPE, text=True) as server:
-        said(server, "the registry does not answer")
-        server.terminate()
-        assert server.wait(10) == 0
-
-
-@pytest.mark.operation
 @pytest.mark.parametrize("place", ["redis://:y@c4.invalid:6379/0", "redis://c4.invalid:6379/0"])
 def test_registry_on_a_host_that_does_not_exist_is_an_error_at_once(place: str) -> None:
     words = [*SERVER, "--node-address", "127.0.0.1"]

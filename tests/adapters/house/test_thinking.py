@@ -283,7 +283,7 @@ async def test_search_that_nobody_waits_for_is_killed() -> None:
 
 async def test_worker_that_is_killed_costs_a_new_try(caplog: pytest.LogCaptureFixture) -> None:
     found = list[int]()
-    async with searching(thinking(idle=4.0), found) as process:
+    async with searching(thinking(idle=2.0), found) as process:
         process.kill()
         while not found:  # noqa: ASYNC110
             await trio.sleep(0.01)
