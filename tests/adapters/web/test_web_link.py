@@ -3,7 +3,7 @@
 import errno
 import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -138,58 +138,59 @@ class Cluster:
 
 
 @asynccontextmanager
-async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[tuple[Remote, Messages]]:
-    """The two ends, at work."""
+async def joined(
+    store: Store, cluster: Cluster | None = None, operator: "Operator | None" = None
+) -> AsyncIterator[tuple[Remote, list[Message]]]:
+    """Give the web's end of a server that is at work, and what is told without being asked for."""
     here, there = links()
-    world = World()
+    world, told = World(), list[Message]()
     world.hub.cluster = cluster  # type: ignore[assignment]
     service, remote = WebProcess(ORDERS, (), store, store.clear, world.hub), Remote(there)
+    service.operator = operator  # type: ignore[assignment]
 
     async def hear() -> None:
         while (message := await there.receive()) is not None:
-            if isinstance(message, Condition | Removed | Failed):
+            if isinstance(message, Condition | Removed | Done | Failed):
                 remote.hear(message)
+            else:
+                told.append(message)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(service.serve, here)
         nursery.start_soon(hear)
-        yield remote, there
+        yield remote, told
         nursery.cancel_scope.cancel()
 
 
-async def test_server_tells_how_its_cluster_is() -> None:
+async def test_server_tells_what_waits_and_how_its_cluster_is() -> None:
     async with joined(Store(), Cluster({"node": "a", "linked": ["b"]})) as (remote, _):
         assert await remote.condition() == Condition(1, 7, True, {"node": "a", "linked": ["b"]})
 
 
-async def test_clear_is_told_of_when_it_is_done() -> None:
-    store = Store()
-    async with joined(store) as (remote, _):
-        store.settled.set()
-        assert await remote.clear(trio.Event()) == Cleared(5, 3)
-
-
-async def test_clear_that_is_given_up_before_it_is_begun_is_withdrawn() -> None:
-    store, given_up = Store(), trio.Event()
-    async with joined(store) as (remote, _):
-        given_up.set()
-        with pytest.raises(StoreError):
-            await remote.clear(given_up)
-    assert store.is_withdrawn
-
-
-async def test_clear_that_is_given_up_too_late_is_told_of() -> None:
-    store, given_up = Store(), trio.Event()
+@pytest.mark.parametrize(
+    ("is_begun", "gives_up"),
+    [(True, False), (True, True), (False, True)],
+    ids=["done", "late", "withdrawn"],
+)
+async def test_clear_is_withdrawn_when_it_is_given_up_before_it_is_begun(
+    is_begun: bool, gives_up: bool
+) -> None:
+    store, given_up, cleared = Store(), trio.Event(), list[Cleared]()
+    store.is_begun = is_begun
     async with joined(store) as (remote, _), trio.open_nursery() as nursery:
-        store.is_begun = True
-        given_up.set()
 
-        async def finish() -> None:
+        async def clear() -> None:
+            with suppress(StoreError):
+                cleared.append(await remote.clear(given_up))
+
+        nursery.start_soon(clear)
+        await trio.testing.wait_all_tasks_blocked()
+        if gives_up:
+            given_up.set()
             await trio.testing.wait_all_tasks_blocked()
-            store.settled.set()
-
-        nursery.start_soon(finish)
-        assert await remote.clear(given_up) == Cleared(5, 3)
+        assert (store.is_withdrawn, cleared) == (not is_begun, [])
+        store.settled.set()
+    assert cleared == ([Cleared(5, 3)] if is_begun else [])
 
 
 @pytest.mark.parametrize("words", [b"", b"\0\0\0\2{}", framed(ORDERS), b"GET / HTTP/1.1\r\n\r\n"])
@@ -379,31 +380,9 @@ class Operator:
         self.stops += 1
 
 
-@asynccontextmanager
-async def operated(operator: Operator) -> AsyncIterator[tuple[Remote, list[Message]]]:
-    """Give the web's end of a server with this operator, and what is told without being asked for."""
-    here, there = links()
-    service, remote, told = WebProcess(ORDERS, (), None, None, World().hub), Remote(there), list[Message]()
-    service.operator = operator  # type: ignore[assignment]
-
-    async def hear() -> None:
-        while (message := await there.receive()) is not None:
-            match message:
-                case Done() | Failed():
-                    remote.hear(message)
-                case _:
-                    told.append(message)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(service.serve, here)
-        nursery.start_soon(hear)
-        yield remote, told
-        nursery.cancel_scope.cancel()
-
-
 async def test_act_is_passed_on_and_what_came_of_it_on_each_node_comes_back() -> None:
     operator = Operator()
-    async with operated(operator) as (remote, _):
+    async with joined(Store(), operator=operator) as (remote, _):
         assert await remote.act("kick", {"who": "eve"}) == {"": "{}", "b": '{"error": "x"}'}
         with pytest.raises(NotDoneError, match="nobody is called so"):
             await remote.act("kick", {"who": "nobody"})
@@ -413,7 +392,7 @@ async def test_act_is_passed_on_and_what_came_of_it_on_each_node_comes_back() ->
 
 async def test_drain_begins_once_it_is_answered() -> None:
     operator = Operator()
-    async with operated(operator) as (remote, _):
+    async with joined(Store(), operator=operator) as (remote, _):
         await remote.act("drain", {"seconds": "5"})
         await trio.testing.wait_all_tasks_blocked()
         assert operator.stops == 1
@@ -421,7 +400,7 @@ async def test_drain_begins_once_it_is_answered() -> None:
 
 async def test_web_is_told_of_each_notice() -> None:
     operator = Operator()
-    async with operated(operator) as (_, told):
+    async with joined(Store(), operator=operator) as (_, told):
         notices = [Notice("Round 2", False, 1.0), Notice("", True, 2.0)]
         for notice in notices:
             await operator.notices.send(notice)
