@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from game_records import game, packed
 from markupsafe import escape
-from web_world import NASTY, Site, keep, said, unkept
+from web_world import NASTY, Seen, Site, keep, said, unkept
 
 from gateway.commands import stored_games as commands
 from gateway.game.events import Objection, Reason
@@ -23,8 +23,6 @@ from gateway.store.evidence import recorded
 from gateway.store.games import Filter
 from gateway.store.records import Enclosure, Participant
 
-SCRIPTS = 3
-"""Elements of that name in a page."""
 HTML = {"Accept": "text/html"}
 LINE = (Participant("ann", "droidcon"), Participant("bob", "nac4"))
 ILLEGAL = game(players=LINE, moves="33", winner=1, reason=Reason.ILLEGAL)
@@ -86,25 +84,14 @@ async def test_script_gets_moves_and_times_and_no_more_than_it_needs(site: Site)
     }
 
 
-@pytest.mark.parametrize("name", [*NASTY, "<img src=x onerror=alert(1)>", "\u202eecila", "🟡" * 256])
-async def test_no_name_or_table_is_more_than_text(site: Site, name: str) -> None:
-    keep(site.database, [game(name, name, table=name)], (SAID, HEARD))
-    page = await page_of(site)
-    assert "<img" not in page
-    assert page.count("<script") == SCRIPTS
-    assert f"<bdi>{escape(name)}</bdi>" in page
-    assert "\u202e" not in page[: page.index("<body")]
-
-
 @pytest.mark.parametrize("text", [*NASTY, "<img src=x onerror=alert(1)>", "\u202eecila", "\ud800"])
 async def test_no_text_on_a_wire_is_more_than_visible_text(site: Site, text: str) -> None:
     evidence = ((0.1, "in", text, Objection.UNREADABLE), (0.2, "out", text, None), (0.3, "note", "", text))
     keep(site.database, [game(winner=1, reason=Reason.ILLEGAL)], (evidence, evidence))
     page = await page_of(site)
-    assert "<img" not in page
-    assert page.count("<script") == SCRIPTS
-    shown = escape(printable(text.rstrip("\r\n")))
-    assert page.count(f'"wire">{shown}</bdi>') == 4
+    visible = escape(printable(text.rstrip("\r\n")))
+    assert page.count(f'"wire">{visible}</bdi>') == 4
+    assert "img" not in Seen(page).tags
     assert all(is_visible(each) for each in words(page))
 
 
