@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from shared_ports import on_one_port, stopped
+from shared_ports import stopped
 from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
@@ -58,12 +58,10 @@ def said(browser: "Browser", page: str, script: str, *given: str) -> str:
         return found
 
 
-@pytest.fixture(scope="module", params=["own ports", "one port"])
-def ports(request: pytest.FixtureRequest) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def ports() -> Iterator[Served]:
     """A gateway whose API all websites may read."""
-    options = ("--allow-origin", "*")
-    own = served(*EVERY_PORT, "--web", "0", *options, addresses=4)
-    with on_one_port(*options) if request.param == "one port" else own as gateway:
+    with served(*EVERY_PORT, "--web", "0", "--allow-origin", "*", addresses=4) as gateway:
         yield gateway
         stopped(gateway)
 

@@ -58,18 +58,13 @@ def test_keys_go_through_the_moves(page: "Page") -> None:
 
 
 @pytest.mark.usefixtures("long")
-def test_refused_line_is_found_by_a_key_and_shows_its_position(page: "Page") -> None:
-    page.keyboard.press("Home")
+def test_line_that_is_chosen_shows_the_position_behind_it(page: "Page") -> None:
+    page.locator("tr[data-move='5']").click()
+    expect(discs(page)).to_have_count(5)
     page.keyboard.press("r")
     expect(page.locator("tr.refused")).to_contain_text("PUT 3")
     expect(page.locator("tr.refused")).to_be_in_viewport()
     expect(discs(page)).to_have_count(MADE)
-
-
-@pytest.mark.usefixtures("long")
-def test_click_on_a_line_shows_the_position_behind_it(page: "Page") -> None:
-    page.locator("tr[data-move='5']").click()
-    expect(discs(page)).to_have_count(5)
 
 
 @pytest.mark.usefixtures("long")
@@ -123,11 +118,3 @@ def test_game_is_followed_again_when_the_server_that_holds_it_returns(
         games.append({**game, "moves": "3"})
         expect(page.locator(".why")).to_have_text("The game is on.")
         expect(discs(page)).to_have_count(1)
-
-
-@pytest.mark.usefixtures("long")
-def test_perfect_play_is_shown_or_said_how_to_get(page: "Page") -> None:
-    page.keyboard.press("s")
-    shown = page.locator(".perfect")
-    expect(shown).to_be_visible()
-    expect(shown).to_contain_text("win")

@@ -156,14 +156,6 @@ def test_engines_play_each_other_over_any_two_dialects(
     assert "moving second, 1 game: " in quiet
 
 
-def test_opponent_is_named_in_every_dialect(gateway: Served, other: Other) -> None:
-    ann = ("--engine", "random", "--name", "ann", "--against", "bob")
-    bob = ("--engine", "random", "--name", "bob", "--against", "ann")
-    for dialect_of_ann, dialect_of_bob in (("droidcon", "arena"), ("nac4", "nac4")):
-        other.begin(*where(gateway, dialect_of_ann), *ann)
-        assert [ran(*where(gateway, dialect_of_bob), *bob)[0], other.ended()[0]] == [0, 0]
-
-
 def test_person_plays_at_the_prompt(gateway: Served) -> None:
     arguments = (*where(gateway, "droidcon"), "--channel", "p", "--engine")
     with botted(*arguments, "manual", stdin=subprocess.PIPE) as person:

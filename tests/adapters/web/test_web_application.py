@@ -137,22 +137,12 @@ async def test_any_name_can_be_had_and_breaks_out_of_nothing(site: Site, name: s
     assert (await got(site, "/api/games/1")).json()["evidence"][0][0]["text"] == name
 
 
-async def test_slash_in_a_path_may_stand_for_itself(site: Site) -> None:
-    keep(site.database, [game("a/b//c", "bob")])
-    assert (await got(site, "/api/players/a/b//c")).json()["name"] == "a/b//c"
-
-
 async def test_player_has_totals_rating_reasons_and_opponents(site: Site) -> None:
     keep(site.database, [game(), drawn()])
     body = (await got(site, "/api/players/bob")).json()
     assert (body["games"], body["won"], body["drawn"], body["lost"]) == (2, 0, 1, 1)
     assert {reason: record["games"] for reason, record in body["reasons"].items()} == {"four": 1, "full": 1}
     assert [(each["name"], each["games"]) for each in body["opponents"]] == [("alice", 2)]
-
-
-async def test_player_who_never_played_is_404(site: Site) -> None:
-    assert refusal(await got(site, "/api/players/alice", 404)) == "there is no such player"
-    assert refusal(await got(site, "/api/players/", 404)) == "there is no such player"
 
 
 async def test_players_are_listed_by_name_page_by_page(site: Site) -> None:
