@@ -262,6 +262,27 @@ async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
     assert eve.opponent == "ann"
 
 
+async def test_others_have_their_turns_while_the_games_with_a_lost_node_end(net: Net) -> None:
+    net.hold("a", 1)
+    ours = net["a"]
+    for number in range(32):
+        for name in net.servers:
+            net[name].come(f"{name}{number}")
+            net.carry()
+    turns = 0
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ours.node.run)
+        await trio.testing.wait_all_tasks_blocked()
+        ours.links.nodes = []
+        ours.node.lost("b", trio.current_time())
+        while not ours.node.games.is_empty:
+            turns += 1
+            await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    assert len(ours.results) == 32
+    assert turns >= 3
+
+
 @pytest.mark.parametrize(
     "frame", [b"", b"x", b"h", b"hx", b"h-1", b"h9007199254740993", b"p", b"p{}", b"g", b"gm 1.1"]
 )
