@@ -229,16 +229,19 @@ def test_dialect_is_also_named_as_the_option_of_the_server() -> None:
         ("droidcon h:1 --against bob", "'bob'", ["upper or lower case", "'ann'"]),
         ("nac4 ws://h:1 --against ann", "'ann'", ["one name"]),
         ("droidcon h:1 --against ANN", "'ANN'", ["one name"]),
+        ("droidcon h:1 --name test", "an opponent", []),
     ],
 )
 def test_bot_says_whom_it_waits_for_and_why_that_may_take_long(
     arguments: str, whom: str, words: list[str]
 ) -> None:
-    options = parse([*arguments.split(), "--name", "ann"])
+    dialect, address, *rest = arguments.split()
+    options = parse([dialect, address, "--name", "ann", *rest])
     found, reason = sought(options.entry, options.dialect)
     assert found == whom
     assert [each for each in words if each not in reason] == []
     assert ("20 times" in reason) == ("20 times" in words)
+    assert bool(reason) == bool(words)
 
 
 @pytest.mark.parametrize(

@@ -217,6 +217,15 @@ def bots_of(expected: int) -> Bots:
     return Bots(CheckOptions(bots=expected, own=DroidconOptions()), DROIDCON.requirements())
 
 
+async def test_check_waits_until_it_is_known_how_a_bot_ended_that_has_just_hung_up(autojump_clock):
+    bots, began = bots_of(1), trio.current_time()
+    await bots.wait_for_crash()
+    assert trio.current_time() == began
+    bots.hung_up(lambda _: None)
+    await bots.wait_for_crash()
+    assert trio.current_time() > began
+
+
 async def test_process_is_not_blamed_for_one_of_several_bots_that_hang_up(autojump_clock):
     bots, crashes = bots_of(2), list[str]()
     bots.hung_up(crashes.append)

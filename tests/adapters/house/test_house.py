@@ -3,6 +3,7 @@
 import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 
 import pytest
 import trio
@@ -13,7 +14,7 @@ from worlds.server import EVERY_PORT, PATIENCE, Served, served
 import adapters.droidcon.client
 import adapters.nac4.client
 from adapters.droidcon.messages import Join, Name, Put, Word
-from adapters.house.server import House
+from adapters.house.server import House, is_installed
 from adapters.house.thinking import Game, Thinker
 from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, PlayMove
 from gateway.game.board import Board
@@ -150,6 +151,11 @@ async def test_engine_that_fails_loses_its_game_and_nothing_else(
     assert ann.all(Dismissed) == []
     assert len(server.hub) == 1
     assert "the engine is broken" in caplog.text
+
+
+def test_player_is_there_if_its_engine_is_installed() -> None:
+    installed = {"random": True, "perfect": find_spec("bitbully") is not None}
+    assert {name: is_installed(name) for name in installed} == installed
 
 
 # The command.

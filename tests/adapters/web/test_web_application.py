@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
@@ -214,6 +215,34 @@ async def test_head_of_an_export_reads_no_more_than_its_beginning(site: Site) ->
         assert len(begun) == 1
         assert (await client.get("/api/export.jsonl")).text.count("\n") == PAGE + 1
         assert len(begun) == 3
+
+
+async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    keep(site.database, [game()] * (PAGE + 1))
+    reads, sent = count(1), list[Message]()
+
+    def fail(_: Connection) -> None:
+        if next(reads) == 2:
+            raise StoreError("the disk is gone")
+
+    async def receive() -> Message:
+        await trio.sleep_forever()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    event.listen(site.database.engine, "begin", fail)
+    path = "/api/export.jsonl"
+    scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode()}
+    await site.application({**scope, "query_string": b"", "headers": []}, receive, send)
+    begun, *pieces = sent
+    assert begun["status"] == 200
+    assert pieces
+    assert all(each["more_body"] for each in pieces)
+    assert "the disk is gone" in caplog.text
 
 
 # What is refused.

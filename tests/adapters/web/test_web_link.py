@@ -1,6 +1,7 @@
 """What the server and its web's process tell each other, over memory streams."""
 
 import errno
+import resource
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -46,6 +47,7 @@ from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, Standing
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
+from gateway.runtime.accepting import room_for_connections
 from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import frame
 from gateway.server.acts import NotDoneError, Notice, Parameters
@@ -357,6 +359,12 @@ async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
         room.room.release()
         async with await accepted.receive():
             pass
+
+
+def test_connections_leave_the_page_files_for_its_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for most in (1024, 1 << 20):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (most, most))
+        assert serving.places() == min(serving.MOST, room_for_connections().value)
 
 
 class Operator:

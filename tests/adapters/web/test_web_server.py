@@ -3,6 +3,7 @@
 import json
 import logging
 import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from typing import TypeAlias, cast
@@ -453,3 +454,16 @@ async def test_whole_answer_of_http_1_0_stays_for_a_client_that_reads_it_late(mo
             await stream.send_all(b"GET /small HTTP/1.0\r\n\r\n")
             await left.wait()
             assert (await everything(stream)).count(SMALL) == 3
+
+
+async def test_client_that_resets_in_the_middle_of_an_answer_leaves_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with on_a_port() as (host, port, left):
+        client = await trio.open_tcp_stream(host, port)
+        await client.send_all(GET % (b"/endless", b""))
+        await client.receive_some()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await client.aclose()
+        await left.wait()
+    assert caplog.records == []

@@ -1,5 +1,6 @@
 """What viewers get: complete, in order, at fixed places; and who fell behind begins anew."""
 
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -233,6 +234,16 @@ def test_those_who_want_the_same_share_a_channel_whose_snapshots_are_of_the_mome
     assert one.since(None, 1.0) is one.since(None, 1.0)
     [first], [second] = (events_in(one.since(None, now)) for now in (1.0, 2.0))
     assert [told["games"][0]["thinking"] for _, _, told in (first, second)] == [1.0, 2.0]
+
+
+def test_snapshot_is_kept_no_longer_than_it_serves_others() -> None:
+    games = Games(stands(game(1)))
+    watched = games.open(ALL)
+    snapshot = watched.snapshot(5.0)
+    games.tick(5.0)
+    assert watched.snapshot(5.0) is snapshot
+    games.tick(6.0)
+    assert sys.getrefcount(snapshot) == 2  # the test's, and that of the call
 
 
 def test_channel_without_viewers_stays_for_as_long_as_a_browser_takes_to_come_again() -> None:
