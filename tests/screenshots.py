@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -93,10 +94,6 @@ def _busy(where: Path, lot: random.Random) -> Iterator[tuple[Served, list[Match]
             yield gateway, games
 
 
-def _live(shots: Shots, games: list[Match]) -> None:
-    shots.in_all_looks("live", "/", lambda page: _play_on(page, games))
-
-
 def _play_on(page: "Page", games: list[Match]) -> None:
     """Let some games end, and bring all others nearer to it, while the page watches."""
     page.locator(".live-board svg").first.wait_for()
@@ -107,39 +104,23 @@ def _play_on(page: "Page", games: list[Match]) -> None:
                 break
 
 
-def _game(shots: Shots, _: list[Match]) -> None:
-    shots.in_all_looks("game", _illegal(shots))
-
-
-def _on(shots: Shots, _: list[Match]) -> None:
+def _address(shots: Shots, api: str, at: Callable[[Any], str]) -> str:
+    """Return the address of a game that the API names."""
     page = shots.windows.open("about:blank")
-    game = page.request.get("/api/live?most=1").json()["games"][0]["game"]
+    found = page.request.get(api).json()["games"][0]
     page.context.close()
-    shots.in_all_looks("on", f"/game/{game}")
+    return f"/game/{at(found)}"
 
 
-def _standings(shots: Shots, _: list[Match]) -> None:
-    shots.in_all_looks("standings", "/standings")
-
-
-def _player(shots: Shots, _: list[Match]) -> None:
-    shots.in_all_looks("player", "/player/alice")
-    shots.in_all_looks("player-hostile", f"/player/{quote(HOSTILE)}")
-    shots.in_all_looks("player-new", "/player/hannah")
-
-
-def _play(shots: Shots, _: list[Match]) -> None:
-    shots.in_all_looks("play", "/play")
+def _illegal(shots: Shots) -> str:
+    """Return the address of the game that dropout lost by an illegal move."""
+    query = "player=dropout&opponent=alice&reason=illegal&limit=1"
+    return _address(shots, f"/api/games?{query}", itemgetter("id"))
 
 
 def _board(shots: Shots, _: list[Match]) -> None:
     shots.take("board-games", "/board", PROJECTOR, lambda _: None)
     shots.take("board-standings", "/board", PROJECTOR, lambda _: time.sleep(13))
-
-
-def _empty(shots: Shots, _: list[Match]) -> None:
-    shots.in_all_looks("empty", "/?player=nobody")
-    shots.in_all_looks("missing", "/game/nowhere")
 
 
 def _readme(shots: Shots, games: list[Match]) -> None:
@@ -149,24 +130,26 @@ def _readme(shots: Shots, games: list[Match]) -> None:
         shots.shrink(name)
 
 
-def _illegal(shots: Shots) -> str:
-    """Return the address of the game that dropout lost by an illegal move."""
-    page = shots.windows.open("about:blank")
-    found = page.request.get("/api/games?player=dropout&opponent=alice&reason=illegal&limit=1").json()
-    page.context.close()
-    return f"/game/{found['games'][0]['id']}"
+def _view(name: str, path: str) -> Callable[[Shots, list[Match]], None]:
+    return lambda shots, _: shots.in_all_looks(name, path)
 
 
+PATHS = {
+    "standings": "/standings",
+    "player": "/player/alice",
+    "player-hostile": f"/player/{quote(HOSTILE)}",
+    "player-new": "/player/hannah",
+    "play": "/play",
+    "empty": "/?player=nobody",
+    "missing": "/game/nowhere",
+}
 VIEWS: dict[str, Callable[[Shots, list[Match]], None]] = {
     "readme": _readme,
-    "live": _live,
-    "game": _game,
-    "on": _on,
-    "standings": _standings,
-    "player": _player,
-    "play": _play,
+    "live": lambda shots, games: shots.in_all_looks("live", "/", lambda page: _play_on(page, games)),
+    "game": lambda shots, _: shots.in_all_looks("game", _illegal(shots)),
+    "on": lambda shots, _: shots.in_all_looks("on", _address(shots, "/api/live?most=1", itemgetter("game"))),
     "board": _board,
-    "empty": _empty,
+    **{name: _view(name, path) for name, path in PATHS.items()},
 }
 
 if __name__ == "__main__":

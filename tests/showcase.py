@@ -25,28 +25,9 @@ DAY = 86_400_000
 """Milliseconds."""
 ILLEGAL_GAME = "33333225425415016323"
 """A game after which column 3 is full, and the second mover, whose turn it is, tries it all the same."""
-PAUSES = (
-    0.13,
-    0.6,
-    0.12,
-    0.41,
-    0.22,
-    0.6,
-    0.05,
-    0.6,
-    0.22,
-    0.18,
-    0.23,
-    0.6,
-    0.13,
-    0.6,
-    0.74,
-    0.6,
-    0.12,
-    0.4,
-    0.91,
-)
-"""Seconds before each of its moves."""
+
+PAUSE = 0.3
+"""Seconds before each of its moves, where it is to look as if they were thought about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +165,7 @@ def play_illegal(gateway: Served, *, paced: bool) -> None:
     with connected(first, second):
         for number, digit in enumerate(ILLEGAL_GAME):
             if paced:
-                time.sleep(PAUSES[number % len(PAUSES)])
+                time.sleep(PAUSE)
             (first, second)[number % 2].play(int(digit))
         first.finish()
         second.finish()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from shared_ports import on_one_port, stopped
+from shared_ports import stopped
 from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
@@ -21,10 +21,8 @@ PLAY = """([url, hello]) => new Promise(resolve => {
     socket.onmessage = event => resolve(event.data);
     socket.onclose = () => resolve("refused");
 })"""
-POST = """([url, body]) => fetch(url, {method: "POST", mode: "no-cors", body}).then(
-    answer => answer.type, error => "hung up")"""
+
 HELLO = {"nac4": "connect evil", "arena": '{"type": "start", "id": "evil"}'}
-LINES = "NAME evil\r\nJOIN lobby\r\n"
 
 
 class Website(BaseHTTPRequestHandler):
@@ -60,12 +58,10 @@ def said(browser: "Browser", page: str, script: str, *given: str) -> str:
         return found
 
 
-@pytest.fixture(scope="module", params=["own ports", "one port"])
-def ports(request: pytest.FixtureRequest) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def ports() -> Iterator[Served]:
     """A gateway whose API all websites may read."""
-    options = ("--allow-origin", "*")
-    own = served(*EVERY_PORT, "--web", "0", *options, addresses=4)
-    with on_one_port(*options) if request.param == "one port" else own as gateway:
+    with served(*EVERY_PORT, "--web", "0", "--allow-origin", "*", addresses=4) as gateway:
         yield gateway
         stopped(gateway)
 
@@ -79,13 +75,6 @@ def test_page_of_another_website_plays_nowhere(
     evil = page.format(file if page.startswith("file") else website)
     for kind, hello in HELLO.items():
         assert said(browser, evil, PLAY, ports.url(kind), hello) == "refused"
-
-
-def test_what_a_page_posts_is_no_command(browser: "Browser", website: int) -> None:
-    with served("--tcp", "0", addresses=1) as gateway:
-        port = gateway.port("droidcon")
-        said(browser, f"http://evil.localhost:{website}/", POST, f"http://127.0.0.1:{port}/", LINES)
-        assert "'evil'" not in stopped(gateway)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])

@@ -59,33 +59,13 @@ def test_keys_go_through_the_moves(page: "Page") -> None:
 
 
 @pytest.mark.usefixtures("long")
-def test_refused_line_is_found_by_a_key_and_shows_its_position(page: "Page") -> None:
-    page.keyboard.press("Home")
+def test_line_that_is_chosen_shows_the_position_behind_it(page: "Page") -> None:
+    page.locator("tr[data-move='5']").click()
+    expect(discs(page)).to_have_count(5)
     page.keyboard.press("r")
     expect(page.locator("tr.refused")).to_contain_text("PUT 3")
     expect(page.locator("tr.refused")).to_be_in_viewport()
     expect(discs(page)).to_have_count(MADE)
-
-
-@pytest.mark.usefixtures("long")
-def test_click_on_a_line_shows_the_position_behind_it(page: "Page") -> None:
-    page.locator("tr[data-move='5']").click()
-    expect(discs(page)).to_have_count(5)
-
-
-@pytest.mark.usefixtures("long")
-def test_sentence_says_who_lost_and_why(page: "Page") -> None:
-    expect(page.locator("h1")).to_have_text("dropout lost to alice by an illegal move", use_inner_text=True)
-    expect(page.locator(".why")).to_contain_text("PUT 3")
-
-
-@pytest.mark.usefixtures("long")
-def test_game_is_downloaded_in_every_format(page: "Page") -> None:
-    page.locator(".menu summary").click()
-    for link in page.locator(".menu a").all():
-        with page.expect_download() as download:
-            link.click()
-        assert download.value.path().stat().st_size > 0
 
 
 @pytest.mark.usefixtures("long")

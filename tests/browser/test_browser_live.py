@@ -1,7 +1,6 @@
 """Live and the projector: boards that move while clients play, and viewers that were cut off."""
 
 import os
-import re
 import signal
 from itertools import count
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browsing import Windows, expect
-from relay import relayed
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected
 from worlds.server import Served
 
@@ -47,13 +45,6 @@ def play(first: Client, second: Client, *columns: int) -> None:
         (first, second)[number % 2].play(column)
 
 
-def kill_web(gateway: Served) -> None:
-    """Kill the process that serves the web; the server starts another."""
-    for pid in children_of(gateway.process.pid):
-        if b"adapters.web.serving" in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(pid, signal.SIGKILL)
-
-
 def test_boards_move_while_clients_of_two_dialects_play(gateway: Served, windows: Windows) -> None:
     page = windows.open("/")
     first, second = couple(gateway)
@@ -78,74 +69,23 @@ def test_list_of_those_who_wait_says_why(gateway: Served, windows: Windows) -> N
             expect(waits.locator(".why")).to_have_text("wishes for Ada, who is not here; \u0430da is")
 
 
-@pytest.mark.usefixtures("long")
-def test_person_who_comes_late_sees_the_board_as_it_is(gateway: Served, windows: Windows) -> None:
-    first, second = couple(gateway)
-    with connected(first, second):
-        play(first, second, 3, 3, 4, 4)
-        page = windows.open("/")
-        shows(board_of(page, second), 4)
-
-
-@pytest.mark.usefixtures("long")
-def test_only_the_games_of_one_player_or_table_can_be_watched(gateway: Served, windows: Windows) -> None:
-    (first, second), (third, fourth) = couple(gateway), couple(gateway)
-    with connected(first, second, third, fourth):
-        play(first, second, 3)
-        play(third, fourth, 3)
-        for address in (f"/?player={third.name}", f"/?table={third.table}"):
-            page = windows.open(address)
-            shows(board_of(page, third), 1)
-            expect(page.locator(".live-board:not(.vacant)")).to_have_count(1)
-
-
-def test_viewer_whose_network_fails_misses_nothing(gateway: Served, windows: Windows) -> None:
+def test_viewer_that_was_cut_off_misses_nothing(gateway: Served, windows: Windows) -> None:
+    """The process of the web is killed; the server starts another."""
     windows.expect(LOST_CONNECTION)
     first, second = couple(gateway)
-    with connected(first, second), relayed(gateway.port("page")) as relay:
+    with connected(first, second):
         play(first, second, 3, 3)
-        windows.home = f"http://127.0.0.1:{relay.port}"
         page = windows.open("/")
         shows(board_of(page, first), 2)
-        relay.cut()
+        for pid in children_of(gateway.process.pid):
+            if b"adapters.web.serving" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
         play(first, second, 4, 4)
         expect(page.locator(".connection")).to_have_text("connecting again")
-        relay.mend()
         shows(board_of(page, first), 4)
         expect(page.locator(".connection")).to_have_text("connected")
         play(first, second, 2, 2)
         shows(board_of(page, first), 6)
-
-
-@pytest.mark.usefixtures("long")
-def test_viewer_sees_on_when_the_process_of_the_web_was_killed(gateway: Served, windows: Windows) -> None:
-    windows.expect(LOST_CONNECTION)
-    first, second = couple(gateway)
-    with connected(first, second):
-        play(first, second, 3, 3)
-        page = windows.open("/")
-        shows(board_of(page, first), 2)
-        kill_web(gateway)
-        play(first, second, 4, 4)
-        expect(page.locator(".connection")).to_have_text("connecting again")
-        shows(board_of(page, first), 4)
-        expect(page.locator(".connection")).to_have_text("connected")
-
-
-@pytest.mark.usefixtures("long")
-def test_those_who_wait_are_named_and_have_pages(gateway: Served, windows: Windows) -> None:
-    page = windows.open("/")
-    with connected(DroidconClient(gateway, "hannah", "@nobody"), ArenaClient(gateway, "..", "@nobody")):
-        expect(page.locator(".lobby")).to_contain_text("hannah")
-        page.locator(".lobby summary").click()
-        since = re.compile("has waited (in the lobby|at table @nobody) since")
-        waiting = page.get_by_role("list", name="Players that wait")
-        for name in ("hannah", ".."):
-            waiting.get_by_role("link", name=name, exact=True).click()
-            expect(page.locator("h1")).to_have_text(name)
-            expect(page.locator("main")).to_contain_text(since)
-            page.go_back()
-            page.locator(".lobby summary").click()
 
 
 @pytest.mark.usefixtures("long")

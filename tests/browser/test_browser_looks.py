@@ -100,3 +100,16 @@ def test_live_is_drawn_in_half_a_second_of_the_processor_s_time(windows: Windows
     expect(page.locator(".live-board svg.board")).to_have_count(BOARDS)
     found = {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
     assert 0 < found["TaskDuration"] < 0.5
+
+
+def test_theme_is_chosen_by_a_button_and_kept(windows: Windows) -> None:
+    page = windows.open("/play")
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(ground)
+    button = page.get_by_role("button", name="Theme")
+    button.click()
+    button.click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    dark = page.evaluate(ground)
+    page.reload()
+    assert page.evaluate(ground) == dark != light

@@ -77,21 +77,3 @@ def check(page: "Page", *names: str) -> None:
 def test_names_are_text_on_every_view(view: str, look: dict[str, object], windows: Windows) -> None:
     page = windows.open(VIEWS[view], **look)
     check(page, *(NAMES if view in {"live", "standings"} else []))
-
-
-@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-def test_player_has_a_page_and_a_game_whatever_the_name(name: str, windows: Windows) -> None:
-    page = windows.open(f"/player/{quote(name, safe='', errors='surrogatepass')}")
-    check(page, name)
-    page.locator("main a[href^='/game/']").first.click()
-    page.wait_for_url("**/game/*")
-    check(page, name)
-
-
-def test_name_is_found_by_the_search_field(windows: Windows) -> None:
-    page = windows.open("/standings")
-    page.keyboard.press("/")
-    page.keyboard.type(MARKUP)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/player/*")
-    check(page, MARKUP)

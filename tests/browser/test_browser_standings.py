@@ -3,7 +3,6 @@
 import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import pytest
 from browsing import Windows, expect
@@ -42,33 +41,3 @@ def test_standings_agree_with_the_api_after_fifty_games(windows: Windows) -> Non
     sure = [f"{row['rating']['sure']:.1f}".replace("-", "\N{MINUS SIGN}") for row in rows]
     assert shown(page, ".sure") == sure
     expect(page.locator("main")).to_contain_text(f"{said['first_movers']['games']} games")
-
-
-@pytest.mark.usefixtures("long")
-def test_standings_are_sorted_by_their_heads(windows: Windows) -> None:
-    page = windows.open("/standings")
-    page.get_by_role("columnheader", name="Player").get_by_role("link").click()
-    expect(page.get_by_role("columnheader", name="Player")).to_have_attribute("aria-sort", "ascending")
-    titles = [each.get_attribute("title") for each in page.locator("tbody .player .name").all()]
-    assert titles == sorted(titles, key=lambda title: str(title).casefold())
-
-
-@pytest.mark.usefixtures("long")
-def test_each_form_of_the_standings_is_drawn(windows: Windows) -> None:
-    page = windows.open("/standings")
-    for form in ("By side", "By reason", "Cross-table"):
-        page.get_by_role("link", name=form).click()
-        expect(page.get_by_role("link", name=form)).to_have_attribute("aria-current", "true")
-        expect(page.locator("table.standings tbody tr")).to_have_count(len(CAST))
-
-
-@pytest.mark.usefixtures("long")
-def test_every_player_has_a_page_that_agrees_with_the_api(windows: Windows) -> None:
-    for figure in CAST:
-        page = windows.open(f"/player/{quote(figure.name, safe='')}")
-        said = page.request.get(f"/api/players/{quote(figure.name, safe='')}").json()
-        expect(page.locator("h1")).to_have_text(figure.name)
-        expect(page.locator("main")).to_contain_text(
-            f"{said['won']} won, {said['drawn']} drawn, {said['lost']} lost"
-        )
-        page.context.close()

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 
 import pytest
-import websockets.sync.client
 from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, served
 
 from adapters.bot.__main__ import main
@@ -104,12 +103,6 @@ class Interrupting(io.StringIO):
         return super().write(text)
 
 
-EARLY = (
-    "c4bot: left a game: c4gateway counts no game that is left before both have moved, another server may "
-    "count it as lost\n"
-)
-
-
 def complaints(err: str) -> str:
     """Return what was said on stderr, but for what chance brings.
 
@@ -143,10 +136,8 @@ def where(gateway: Served, dialect: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("one", "two"),
     [
-        (("nac4", "--engine", "mc:50"), ("nac4", "--engine", "random")),
         (("nac4", "--engine", "mc:50"), ("arena", "--engine", "random", "--encoding", "edn")),
         (("arena", "--engine", "mc:50"), ("droidcon", "--engine", "random")),
-        (("droidcon", "--engine", "mc:50"), ("droidcon", "--engine", "random")),
     ],
 )
 def test_engines_play_each_other_over_any_two_dialects(
@@ -165,22 +156,6 @@ def test_engines_play_each_other_over_any_two_dialects(
     assert "moving second, 1 game: " in quiet
 
 
-def test_droidcon_bot_plays_more_games_than_a_series_has(gateway: Served, other: Other) -> None:
-    arguments = (*where(gateway, "droidcon"), "--engine", "random", "--games", "5", "--channel", "x")
-    other.begin(*arguments)
-    for status, out, err in (ran(*arguments), other.ended()):
-        assert (status, complaints(err)) == (0, "")
-        assert out.startswith("5 games: ")
-
-
-def test_opponent_is_named_in_every_dialect(gateway: Served, other: Other) -> None:
-    ann = ("--engine", "random", "--name", "ann", "--against", "bob")
-    bob = ("--engine", "random", "--name", "bob", "--against", "ann")
-    for dialect_of_ann, dialect_of_bob in (("droidcon", "arena"), ("nac4", "nac4")):
-        other.begin(*where(gateway, dialect_of_ann), *ann)
-        assert [ran(*where(gateway, dialect_of_bob), *bob)[0], other.ended()[0]] == [0, 0]
-
-
 def test_person_plays_at_the_prompt(gateway: Served) -> None:
     arguments = (*where(gateway, "droidcon"), "--channel", "p", "--engine")
     with botted(*arguments, "manual", stdin=subprocess.PIPE) as person:
@@ -192,18 +167,6 @@ def test_person_plays_at_the_prompt(gateway: Served) -> None:
         assert (status, complaints(err)) == (0, "")
     assert "your column (0 to 6): type the number of a column, 0 to 6: " in out
     assert "1 game: " in out
-
-
-def test_person_whose_input_ends_leaves(gateway: Served, other: Other) -> None:
-    arguments = (*where(gateway, "nac4"), "--table", "e", "--engine")
-    other.begin(*arguments, "manual")
-    status, out, _ = ran(*arguments, "random")
-    assert status == 0
-    assert "1 left by the opponent" in out
-    status, out, err = other.ended()
-    assert status == 0
-    assert err in ("", EARLY)  # the game may not have begun yet
-    assert "0 games: " in out
 
 
 def test_person_may_leave_while_nothing_is_typed(gateway: Served) -> None:
@@ -224,39 +187,11 @@ def test_person_may_leave_while_nothing_is_typed(gateway: Served) -> None:
     assert out.startswith("0 games: ")
 
 
-@pytest.mark.parametrize("dialect", ["nac4", "arena", "droidcon"])
+@pytest.mark.parametrize("dialect", ["arena", "droidcon"])
 def test_bot_that_is_interrupted_says_what_it_has_done(gateway: Served, dialect: str) -> None:
     options = ("--verbose", "--table", f"i-{dialect}", "--games", "0")
     status, out, err = ran(*where(gateway, dialect), *options, out=Interrupting())
     assert (status, out.splitlines()[1:], err) == (130, ["0 games: 0 won, 0 lost, 0 drawn"], "")
-
-
-def test_name_in_use_is_told_in_the_servers_words(gateway: Served) -> None:
-    with websockets.sync.client.connect(gateway.url("nac4")) as bearer:
-        bearer.send("connect eve\r\n")
-        assert bearer.recv(PATIENCE) == "connected hello eve\r\n"
-        refused = ran(*where(gateway, "nac4"), "--name", "eve")
-    assert refused == (1, "", "c4bot: error: the server refused: eve already used\n")
-
-
-def test_name_in_use_is_tried_again_until_it_is_free(gateway: Served, other: Other) -> None:
-    arguments = (*where(gateway, "nac4"), "--engine", "random", "--table", "r", "--name")
-    with websockets.sync.client.connect(gateway.url("nac4")) as bearer:
-        bearer.send("connect eve\r\n")
-        assert bearer.recv(PATIENCE) == "connected hello eve\r\n"
-        with botted(*arguments, "eve", "--reconnect") as eve:
-            assert eve.stderr is not None
-            told = eve.stderr.readline()
-            assert told == "c4bot: the server refused: eve already used; next try in 1 s\n"
-            bearer.close()
-            other.begin(*arguments, "bob")
-            assert (ended(eve)[0], other.ended()[0]) == (0, 0)
-
-
-def test_reserved_name_is_told_in_the_servers_words(gateway: Served) -> None:
-    status, out, err = ran(*where(gateway, "arena"), "--name", "aima")
-    assert (status, out) == (1, "")
-    assert err == 'c4bot: error: the server refused: "aima" is a reserved id used for a reference player\n'
 
 
 # Against nobody, or nobody of use.
@@ -285,29 +220,6 @@ def test_server_of_another_dialect_is_one_line_and_status_1(gateway: Served, dia
     assert (status, out) == (1, "")
     assert err.startswith("c4bot: error: ")
     assert err.count("\n") == 1
-
-
-def test_server_that_stops_is_one_line_and_status_1() -> None:
-    with (
-        served("--nac4", "0", addresses=1) as gateway,
-        botted(*where(gateway, "nac4"), "--engine", "manual", "--table", "x", stdin=subprocess.PIPE) as one,
-        botted(*where(gateway, "nac4"), "--engine", "manual", "--table", "x", stdin=subprocess.PIPE) as other,
-    ):
-        for process in (one, other):
-            assert process.stdout is not None
-            while "a game begins" not in process.stdout.readline():
-                pass
-        gateway.stop()
-        for process in (one, other):
-            process.wait(PATIENCE)
-            status, out, err = ended(process)
-            assert (status, err) == (1, "c4bot: error: the server hung up\n")
-            assert "cut off before their end: 1" in out
-
-
-def test_wrong_option_is_one_line_and_status_2() -> None:
-    status, out, err = ran("nac4", "127.0.0.1:1", "--engine", "deep")
-    assert (status, out, err.count("\n")) == (2, "", 1)
 
 
 def test_stdout_that_takes_nothing_is_one_line_and_status_1(gateway: Served) -> None:

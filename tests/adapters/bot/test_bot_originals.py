@@ -105,18 +105,6 @@ async def test_droidcon_series_that_errors_and_illegal_moves_end_is_followed_by_
     ]
 
 
-async def test_server_that_hangs_up_in_mid_game_is_lost() -> None:
-    async def stopping(stream: trio.SocketStream) -> None:
-        lines = Lines(stream)
-        await lines.hears(*JOINED)
-        await lines.says("SUCCESS", "SUCCESS", "NEW_GAME")
-
-    async with serving(stopping) as port:
-        ending, summary = await played(dialled("droidcon", port, table="x"))
-    assert ending == Ending(Kind.LOST, "the server hung up")
-    assert "cut off before their end: 1" in summary
-
-
 async def test_server_that_floods_is_of_another_dialect() -> None:
     async def flooding(stream: trio.SocketStream) -> None:
         await stream.send_all(b"x" * 10_000)

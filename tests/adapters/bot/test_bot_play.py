@@ -1,7 +1,6 @@
 """Playing on one connection, and on one after another, with servers that say what the test says."""
 
-import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
 
@@ -20,7 +19,7 @@ from adapters.bot.choosers import (
     budget,
     objection_to,
 )
-from adapters.bot.play import HINT, Kind, Play
+from adapters.bot.play import HINT, Ending, Kind, Play
 from adapters.bot.screen import Screen, Totals, Waiting
 from adapters.client.contract import PeerGone, WireError
 from adapters.client.talk import Asked, Began, News, Over, Refused, Result, Spent
@@ -82,19 +81,42 @@ class FakePlayer:
         return 0
 
 
-def playing(line: FakeLine, player: Chooser, wanted: int = 1) -> tuple[Play, Totals]:
-    totals = Totals(wanted)
-    return Play(line, player, totals, QUIET, Waiting({}, QUIET.warn)), totals
+def saying(*told: News | Exception, may_end: bool = False) -> FakeLine:
+    """Return a line on which this is told, each by itself."""
+    found = FakeLine()
+    found.may_end = may_end
+    for each in told:
+        if isinstance(each, Exception):
+            found.fails(each)
+        else:
+            found.tells(each)
+    return found
+
+
+@asynccontextmanager
+async def playing(
+    player: Chooser, wanted: int = 1
+) -> AsyncIterator[tuple[FakeLine, Totals, trio.CancelScope]]:
+    """Play on a connection to the end; give the line, the totals, and what stops the player."""
+    line, totals = FakeLine(), Totals(wanted)
+    with trio.CancelScope() as stopping:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Play(line, player, totals, QUIET, Waiting({}, QUIET.warn)).run)
+            yield line, totals, stopping
+
+
+async def played(line: FakeLine, player: Chooser | None = None) -> tuple[Ending, Totals]:
+    """Play on a connection on which everything has been told; return how that ended."""
+    totals = Totals(1)
+    play = Play(line, player or FakePlayer(), totals, QUIET, Waiting({}, QUIET.warn))
+    return await play.run(), totals
 
 
 # One connection.
 
 
 async def test_game_is_played_until_the_games_are_played() -> None:
-    line = FakeLine()
-    play, totals = playing(line, FakePlayer(), 2)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(play.run)
+    async with playing(FakePlayer(), 2) as (line, totals, _):
         line.tells(Began(FIRST), Asked(Board()))
         await line.moved.wait()
         line.tells(WON)
@@ -105,10 +127,8 @@ async def test_game_is_played_until_the_games_are_played() -> None:
 
 
 async def test_thought_is_dropped_when_its_game_is_over() -> None:
-    line, player = FakeLine(), FakePlayer(thinks=True)
-    play, totals = playing(line, player)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(play.run)
+    player = FakePlayer(thinks=True)
+    async with playing(player) as (line, totals, _):
         line.tells(Began(FIRST), Asked(Board()))
         await trio.testing.wait_all_tasks_blocked()
         assert player.asked == [Asked(Board())]
@@ -119,10 +139,8 @@ async def test_thought_is_dropped_when_its_game_is_over() -> None:
 
 
 async def test_board_that_is_thought_about_is_not_thought_about_twice() -> None:
-    line, player = FakeLine(), FakePlayer(thinks=True)
-    play, _ = playing(line, player)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(play.run)
+    player = FakePlayer(thinks=True)
+    async with playing(player) as (line, _, _):
         line.tells(Began(FIRST), Asked(Board()))
         line.tells(Asked(Board()))
         await trio.testing.wait_all_tasks_blocked()
@@ -134,10 +152,7 @@ async def test_board_that_is_thought_about_is_not_thought_about_twice() -> None:
 
 
 async def test_move_that_was_not_taken_is_made_again() -> None:
-    line = FakeLine()
-    play, _ = playing(line, FakePlayer())
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(play.run)
+    async with playing(FakePlayer()) as (line, _, _):
         for _ in range(2):
             line.tells(Asked(Board()))
             await trio.testing.wait_all_tasks_blocked()
@@ -156,50 +171,23 @@ async def test_move_that_was_not_taken_is_made_again() -> None:
 async def test_connection_that_ends_early_is_an_ending_with_words(
     error: Exception, kind: Kind, words: str
 ) -> None:
-    line = FakeLine()
-    play, totals = playing(line, FakePlayer())
-    line.tells(Began(FIRST))
-    line.fails(error)
-    ending = await play.run()
+    ending, totals = await played(saying(Began(FIRST), error))
     assert (ending.kind, ending.words) == (kind, words)
     assert totals.cut_off == 1
 
 
-async def test_server_that_hangs_up_in_order_has_to_be_dialled_again() -> None:
-    line = FakeLine()
-    line.may_end = True
-    line.fails(PeerGone())
-    play, totals = playing(line, FakePlayer())
-    assert (await play.run()).kind is Kind.SPENT
-    assert totals.begun == 0
-
-
-async def test_spent_connection_is_not_asked_for_another_game() -> None:
-    line = FakeLine()
-    line.tells(Began(FIRST))
-    line.tells(WON, Spent())
-    play, _ = playing(line, FakePlayer(), 2)
-    assert (await play.run()).kind is Kind.SPENT
-    assert line.said == ["hello"]
-
-
 async def test_server_of_another_dialect_is_refused() -> None:
-    line = FakeLine()
+    line = saying(WireError("what?"))
     line.understood = False
-    line.fails(WireError("what?"))
-    play, _ = playing(line, FakePlayer())
-    ending = await play.run()
+    ending, _ = await played(line)
     assert (ending.kind, ending.words) == (Kind.REFUSED, f"the server speaks another dialect. {HINT}")
 
 
 async def test_message_that_is_none_is_warned_of_and_passed_over(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    line = FakeLine()
-    line.fails(WireError("no \x1b message"))
-    line.tells(WON)
-    play, _ = playing(line, FakePlayer())
-    assert (await play.run()).kind is Kind.PLAYED
+    ending, _ = await played(saying(WireError("no \x1b message"), WON))
+    assert ending.kind is Kind.PLAYED
     assert capsys.readouterr().err == r"c4bot: cannot understand the server: no \x1b message" + "\n"
 
 
@@ -211,10 +199,7 @@ async def test_player_that_cannot_go_on_ends_the_play(error: Exception, kind: Ki
         async def choose(self, asked: Asked) -> int:
             raise error
 
-    line = FakeLine()
-    line.tells(Began(FIRST), Asked(Board()))
-    play, totals = playing(line, Leaving())
-    ending = await play.run()
+    ending, totals = await played(saying(Began(FIRST), Asked(Board())), Leaving())
     assert (ending.kind, ending.words, totals.cut_off) == (kind, str(error), 1)
 
 
@@ -236,17 +221,6 @@ def test_engine_gets_a_20th_of_what_is_left_and_never_more(
     left: float | None, think: float | None, seconds: float
 ) -> None:
     assert budget(left, think, 7.0) == pytest.approx(seconds)
-
-
-async def test_engine_thinks_in_a_thread_of_its_own() -> None:
-    threads: list[int] = []
-
-    def engine(board: Board, seconds: float) -> int:
-        threads.append(threading.get_ident())
-        return 3
-
-    assert await EngineChooser(engine).choose(Asked(Board())) == 3
-    assert threads != [threading.get_ident()]
 
 
 @pytest.mark.parametrize("column", [7, -1, None, "3", 0])
@@ -303,22 +277,12 @@ async def test_engine_that_is_no_code_of_ours_has_failed_at_no_place() -> None:
     assert raised.value.report == ""
 
 
-async def test_column_that_cannot_be_played_is_told_with_the_position() -> None:
-    with pytest.raises(EngineFailed) as raised:
-        await EngineChooser(lambda _board, _seconds: 9).choose(Asked(Board()))
-    assert str(raised.value) == (
-        "the engine chose 9, which cannot be played; columns so far: none; to move: X, moving first"
-    )
-
-
 async def test_where_the_engine_failed_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     def engine(board: Board, seconds: float) -> int:
         raise ValueError("\x1b[2J")
 
-    line = FakeLine()
-    line.tells(Began(FIRST), Asked(Board()))
-    play, _ = playing(line, EngineChooser(engine))
-    assert (await play.run()).kind is Kind.FAILED
+    ending, _ = await played(saying(Began(FIRST), Asked(Board())), EngineChooser(engine))
+    assert ending.kind is Kind.FAILED
     err = capsys.readouterr().err
     assert "in engine\n" in err
     assert "ValueError: \\x1b[2J\n" in err
@@ -332,11 +296,8 @@ EARLY = "c4gateway counts no game that is left before both have moved, another s
 async def test_game_that_the_server_begins_behind_the_last_one_is_left_without_a_word(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    line = FakeLine()
-    for news in (WON, Began()):
-        line.tells(news)
-    play, totals = playing(line, FakePlayer())
-    assert (await play.run()).kind is Kind.PLAYED
+    ending, totals = await played(line := saying(WON, Began()))
+    assert ending.kind is Kind.PLAYED
     assert capsys.readouterr().err == ""
     assert (totals.played, totals.cut_off) == (1, 0)
     assert line.said == ["hello"]
@@ -353,31 +314,23 @@ async def test_game_that_the_server_begins_behind_the_last_one_is_left_without_a
 async def test_who_is_stopped_says_what_the_game_counts_as(
     board: Board, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    line = FakeLine()
-    line.tells(Began(), Asked(board))
-    play, _ = playing(line, FakePlayer(thinks=True))
-    with trio.CancelScope() as stopped:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(play.run)
-            await trio.testing.wait_all_tasks_blocked()
-            stopped.cancel()
+    async with playing(FakePlayer(thinks=True)) as (line, _, stopping):
+        line.tells(Began(), Asked(board))
+        await trio.testing.wait_all_tasks_blocked()
+        stopping.cancel()
     assert capsys.readouterr().err == said
 
 
 async def test_who_is_stopped_after_the_last_move_has_left_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    line = FakeLine()
     almost = Board()
     for column in (0, 1, 0, 1, 0, 1):
         almost = almost.drop(column)
-    line.tells(Began(), Asked(almost))
-    play, _ = playing(line, FakePlayer())
-    with trio.CancelScope() as stopped:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(play.run)
-            await line.moved.wait()
-            stopped.cancel()
+    async with playing(FakePlayer()) as (line, _, stopping):
+        line.tells(Began(), Asked(almost))
+        await line.moved.wait()
+        stopping.cancel()
     assert capsys.readouterr().err == ""
 
 
@@ -402,7 +355,7 @@ async def test_person_is_told_what_is_wrong_until_the_column_is_right() -> None:
     board = Board()
     for _ in range(6):
         board = board.drop(0)
-    column, shown = await asked_of_person(typing(b"x\r\n7\n\n", b"0\n ", b"3 \n"), Asked(board, 41.96))
+    column, shown = await asked_of_person(typing(b"x\r\n7\n\n", b"0\n ", b"3 "), Asked(board, 41.96))
     assert column == 3
     assert shown == (
         "your column (0 to 6, 42.0 s left): "
@@ -413,20 +366,12 @@ async def test_person_is_told_what_is_wrong_until_the_column_is_right() -> None:
     )
 
 
-async def test_last_line_needs_no_end() -> None:
-    assert (await asked_of_person(typing(b"5"), Asked(Board())))[0] == 5
-
-
-async def test_end_of_input_is_told() -> None:
-    keyboard = typing()
-    await keyboard.run()
-    with pytest.raises(EndOfInput):
-        await keyboard.line()
-
-
-async def test_keyboard_that_breaks_has_ended() -> None:
+@pytest.mark.parametrize("error", [None, OSError()])
+async def test_end_of_input_is_told(error: OSError | None) -> None:
     def read() -> bytes:
-        raise OSError
+        if error is not None:
+            raise error
+        return b""
 
     keyboard = Keyboard(read)
     await keyboard.run()
@@ -437,11 +382,6 @@ async def test_keyboard_that_breaks_has_ended() -> None:
 @pytest.mark.parametrize("text", ["", "x", "7", "-1", "03", "3 3", "\u0663", "\u00b3"])
 def test_what_is_no_column_is_objected_to(text: str) -> None:
     assert objection_to(text, Board()) == "type the number of a column, 0 to 6"
-
-
-def test_last_column_with_room_is_named_alone() -> None:
-    full = sum(0b111111 << 7 * column for column in range(6))
-    assert objection_to("0", Board(discs=(full, 0))) == "column 0 is full, choose 6"
 
 
 # One connection after another.
@@ -471,17 +411,6 @@ class FakeServer:
 def bot(server: FakeServer, wanted: int = 1, player: Chooser | None = None) -> Bot:
     place = Server("host:1", server.dial, "ann", "nac4", "'bob'")
     return Bot(place, player or FakePlayer(), Totals(wanted), QUIET)
-
-
-def line(*told: News | Exception, may_end: bool = False) -> FakeLine:
-    found = FakeLine()
-    found.may_end = may_end
-    for each in told:
-        if isinstance(each, Exception):
-            found.fails(each)
-        else:
-            found.tells(each)
-    return found
 
 
 @pytest.mark.parametrize(
@@ -516,7 +445,7 @@ async def test_bot_says_what_it_waits_for(
     autojump_clock: object,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    server = FakeServer(TimeoutError() if told is None else (waited := line()))
+    server = FakeServer(TimeoutError() if told is None else (waited := saying()))
     if told is None:
         server.answers_after = 6.0
     else:
@@ -531,13 +460,13 @@ async def test_bot_says_what_it_waits_for(
 
 
 async def test_series_of_games_goes_on_over_as_many_connections_as_it_takes() -> None:
-    server = FakeServer(line(WON, PeerGone(), may_end=True), line(WON, Spent()), line(WON))
+    server = FakeServer(saying(WON, PeerGone(), may_end=True), saying(WON, Spent()), saying(WON))
     assert (await bot(server, 3).run(reconnect=False)).kind is Kind.PLAYED
     assert server.closed == 3
 
 
 async def test_server_that_is_away_is_tried_again_after_growing_pauses(autojump_clock: object) -> None:
-    server = FakeServer(*[OSError("away")] * 8, line(WON))
+    server = FakeServer(*[OSError("away")] * 8, saying(WON))
     assert (await bot(server).run(reconnect=True)).kind is Kind.PLAYED
     times = server.dialled
     pauses = [later - earlier for earlier, later in pairwise(times)]
@@ -546,29 +475,29 @@ async def test_server_that_is_away_is_tried_again_after_growing_pauses(autojump_
 
 async def test_pauses_begin_anew_after_a_game(autojump_clock: object) -> None:
     away = OSError("away")
-    server = FakeServer(away, away, line(WON, PeerGone()), line(WON))
+    server = FakeServer(away, away, saying(WON, PeerGone()), saying(WON))
     assert (await bot(server, 2).run(reconnect=True)).kind is Kind.PLAYED
     assert server.dialled == pytest.approx([server.dialled[0] + since for since in (0, 1, 3, 4)])
 
 
 async def test_refused_name_is_the_end_unless_it_was_let_in_before(autojump_clock: object) -> None:
     refused = Refused("no")
-    assert (await bot(FakeServer(line(refused))).run(reconnect=True)).kind is Kind.REFUSED
-    server = FakeServer(line(Began(FIRST), PeerGone()), line(refused), line(WON))
+    assert (await bot(FakeServer(saying(refused))).run(reconnect=True)).kind is Kind.REFUSED
+    server = FakeServer(saying(Began(FIRST), PeerGone()), saying(refused), saying(WON))
     assert (await bot(server).run(reconnect=True)).kind is Kind.PLAYED
 
 
 async def test_name_in_use_is_tried_again_also_by_who_never_was_let_in(autojump_clock: object) -> None:
     taken = Refused("ann already used", passes=True)
-    assert (await bot(FakeServer(line(taken))).run(reconnect=False)).kind is Kind.LOST
-    server = FakeServer(line(taken), line(taken), line(WON))
+    assert (await bot(FakeServer(saying(taken))).run(reconnect=False)).kind is Kind.LOST
+    server = FakeServer(saying(taken), saying(taken), saying(WON))
     assert (await bot(server).run(reconnect=True)).kind is Kind.PLAYED
     assert len(server.dialled) == 3
 
 
 @pytest.mark.parametrize("told", [[], [Began(FIRST), Asked(Board())]])
 async def test_who_is_stopped_leaves_in_good_order(told: list[News]) -> None:
-    server = FakeServer(line(*told))
+    server = FakeServer(saying(*told))
     stopped = bot(server, player=FakePlayer(thinks=True))
     async with trio.open_nursery() as nursery:
 

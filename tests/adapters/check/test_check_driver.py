@@ -16,7 +16,7 @@ from adapters.client.rules import Topic
 from adapters.nac4.check import REQUIREMENTS
 from adapters.nac4.options import Nac4Options
 from gateway.game.board import FIRST, Board
-from gateway.game.events import Introduced, Moved, Overlooked
+from gateway.game.events import Introduced, Moved
 from gateway.game.text import printable
 
 
@@ -50,12 +50,6 @@ async def test_bot_that_is_gone_when_it_is_pinged_does_not_end_the_check(connect
     assert connected.wire.pings == 1
 
 
-async def test_bot_that_the_server_hangs_up_on_is_not_pinged_any_more(connected):
-    await connected.driver.close()
-    connected.driver.ping()
-    assert connected.wire.pings == 0
-
-
 async def test_bot_that_does_nothing_is_waited_for_and_hung_up_on(connected):
     await trio.sleep(3.9)
     assert connected.driver.record == []
@@ -85,11 +79,6 @@ async def test_what_a_bot_did_wrong_before_it_gave_its_name_is_held_against_that
     assert fault.topic is Topic.WORDS
     # what it said is escaped once, where it is shown
     assert printable(fault.words) == r"it sent '\ufeffHELLO', which is no message here"
-
-
-async def test_move_that_was_dropped_as_its_game_is_over_is_recorded(connected):
-    connected.driver.tap.observe(Overlooked("g"))
-    assert Overlooked("g") in connected.driver.record
 
 
 async def test_what_the_end_of_the_check_cuts_short_is_held_against_nobody(connected):

@@ -1,7 +1,5 @@
 """The bots that a check starts: their commands, what it says of those that do not come, and their end."""
 
-import os
-
 import pytest
 import trio
 
@@ -53,17 +51,3 @@ async def test_bot_that_does_not_connect_is_told_of_while_it_runs(connections, b
         await keep_running("sleep 1000", ADDRESS, bots)
     told = f"'sleep 1000' has not connected to {ADDRESS} after 10 s, and has said nothing\n"
     assert capsys.readouterr().err == ("" if connections else told)
-
-
-async def test_bot_ends_with_all_that_it_has_started(bots, tmp_path):
-    """The pipe ends when nobody has it open any more."""
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    async with trio.open_nursery() as nursery:
-        bot = f"sh -c 'sh -c \"echo on; sleep 1000; true\" > {fifo}; true'"
-        nursery.start_soon(keep_running, bot, ADDRESS, bots)
-        async with await trio.open_file(fifo) as pipe:
-            assert await pipe.readline() == "on\n"
-            nursery.cancel_scope.cancel()
-            with trio.fail_after(30, shield=True):
-                assert await pipe.read() == ""

@@ -29,11 +29,6 @@ def test_opponent_that_balances_draws_one_game_of_six_at_least():
     assert sum(played(balance, seed)[0].winner is None for seed in range(12)) >= 2
 
 
-def test_opponent_that_fills_fills_columns():
-    boards = [played(fill, seed)[0] for seed in range(6)]
-    assert all(any(not board.has_room(column) for column in range(COLUMNS)) for board in boards)
-
-
 def test_opponent_that_must_win_wins():
     board = Board()
     for column in (0, 1, 0, 1, 0, 2):

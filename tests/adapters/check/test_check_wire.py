@@ -5,7 +5,7 @@ import trio
 from worlds.memory_client import MemoryClient, socket_of
 
 from adapters.check.scenarios import Pace
-from adapters.check.wire import CheckedSocket, frame_end, line_end, pieces
+from adapters.check.wire import CheckedSocket, frame_end, pieces
 from adapters.client.contract import SEND_LIMIT
 from adapters.client.framing import text_frame
 
@@ -23,16 +23,6 @@ def test_first_frame_ends_where_the_next_one_begins(size):
     one = text_frame("x" * size)
     assert frame_end(one + text_frame("next")) == len(one)
     assert frame_end(one) == len(one)
-
-
-def test_answer_to_a_handshake_is_one_piece():
-    answer = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
-    assert frame_end(answer) == len(answer)
-
-
-def test_first_line_ends_behind_its_newline():
-    assert line_end(b"NEW_GAME\nYOUR_MOVE\n") == len(b"NEW_GAME\n")
-    assert line_end(b"NEW") == 3
 
 
 async def test_how_a_bot_began_is_kept_and_not_what_it_went_on_to_say():

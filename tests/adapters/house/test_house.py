@@ -1,59 +1,33 @@
 """House players: mailboxes that think in worker processes."""
 
 import random
-import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
 
 import pytest
 import trio
+import trio.testing
+from worlds.hub import Client, World
 from worlds.server import EVERY_PORT, PATIENCE, Served, served
 
-import adapters.arena.client
 import adapters.droidcon.client
-import adapters.house.server
 import adapters.nac4.client
-from adapters.arena.messages import Encoding, End, Ignored, Move, Said, Start, State
-from adapters.droidcon.messages import Error, Join, Name, Put, Word
-from adapters.house.server import House
+from adapters.droidcon.messages import Join, Name, Put, Word
+from adapters.house.server import House, is_installed
 from adapters.house.thinking import Game, Thinker
-from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, NotConnected, PlayMove
+from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, PlayMove
 from gateway.game.board import Board
 from gateway.game.clock import Terms
-from gateway.game.commands import Enter, InLobby, Leave, Play, Wish
-from gateway.game.events import Dismissed, Ended, Event, Objection, Refused, Started, ToMove
+from gateway.game.commands import InLobby, Wish
+from gateway.game.events import Dismissed, Ended, Objection, Refused
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Opponent
-from gateway.matchmaking.standard import LobbyAndTables
 
 CLOCKED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT, clocked=True)
 UNHURRIED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
-SAID = Said({})
 ENDS = (Word.YOU_WON, Word.YOU_LOST, Word.DRAW)
-
-
-class Visitor:
-    """A player who writes down what it hears, and lets a test wait for it."""
-
-    is_reachable = True
-
-    def __init__(self) -> None:
-        self.heard: list[Event] = []
-        self._news = trio.Event()
-
-    def deliver(self, event: Event) -> None:
-        self.heard.append(event)
-        self._news.set()
-        self._news = trio.Event()
-
-    async def settle(self) -> None:
-        pass
-
-    async def until(self, kind: type[Event]) -> Event:
-        while not isinstance(self.heard[-1], kind):
-            await self._news.wait()
-        return self.heard[-1]
+AIMA, AIMA10 = InLobby(Wish("aima")), InLobby(Wish("aima10"))
 
 
 class FakeThinker(Thinker):
@@ -78,100 +52,110 @@ class FakeThinker(Thinker):
         return 3
 
 
-@asynccontextmanager
-async def visited(manners: Manners, thinker: Thinker, seed: int = 0) -> AsyncIterator[tuple[Hub, Visitor]]:
-    """Let a visitor play `aima`; which of them moves first is up to the seed."""
-    async with trio.open_nursery() as nursery:
-        hub = Hub(Terms(clock=40.0), LobbyAndTables(random.Random(seed)))
-        hub.engage(House(hub, nursery, thinker))
-        visitor = Visitor()
-        seat = hub.open(visitor, manners, trio.current_time())
-        hub.submit(seat, Enter(InLobby(Wish("aima")), "ann"), trio.current_time())
-        if any(isinstance(event, ToMove) for event in visitor.heard):
-            hub.submit(seat, Play(0), trio.current_time())
+class Server(World):
+    """A hub with house players, by the time of the loop."""
+
+    now = property(lambda _: trio.current_time(), lambda _, now: None)  # type: ignore[assignment]
+
+    def __init__(self, nursery: trio.Nursery, *names: str) -> None:
+        super().__init__(clock=40.0)
+        self.thinker = FakeThinker()
+        self.house = House(self.hub, nursery, self.thinker, names)
+        self.hub.engage(self.house)
+
+    async def visitor(self, manners: Manners) -> Client:
+        """Return a player of `aima`, whose turn to move it is not."""
+        ann = self.client(manners)
+        ann.enter(AIMA, "ann")
+        if ann.request is not None:
+            ann.play(0)
         await trio.testing.wait_all_tasks_blocked()
-        visitor.leave = lambda: hub.submit(seat, Leave(), trio.current_time())  # type: ignore[attr-defined]
-        yield hub, visitor
+        return ann
+
+
+@pytest.fixture
+async def server(autojump_clock: trio.testing.MockClock) -> AsyncIterator[Server]:
+    async with running() as server:
+        yield server
+
+
+@asynccontextmanager
+async def running(*names: str) -> AsyncIterator[Server]:
+    async with trio.open_nursery() as nursery:
+        yield Server(nursery, *names)
         nursery.cancel_scope.cancel()
 
 
-async def test_house_player_answers_a_request_to_move(autojump_clock: trio.testing.MockClock) -> None:
-    thinker = FakeThinker()
-    async with visited(UNHURRIED, thinker) as (_, visitor):
-        assert thinker.searching == 1
-        thinker.finish.set()
-        with trio.fail_after(1):
-            request = await visitor.until(ToMove)
-        assert isinstance(request, ToMove)
-        assert request.board.moves[-1] == 3
+async def test_house_player_answers_a_request_to_move(server: Server) -> None:
+    ann = await server.visitor(UNHURRIED)
+    assert server.thinker.searching == 1
+    server.thinker.finish.set()
+    await trio.testing.wait_all_tasks_blocked()
+    assert ann.request is not None
+    assert ann.request.board.moves[-1] == 3
 
 
 @pytest.mark.parametrize(("manners", "rest"), [(CLOCKED, 40.0), (UNHURRIED, None)])
 async def test_house_player_thinks_by_the_clock_of_its_game(
-    autojump_clock: trio.testing.MockClock, manners: Manners, rest: float | None
+    server: Server, manners: Manners, rest: float | None
 ) -> None:
-    thinker = FakeThinker()
-    async with visited(manners, thinker):
-        assert thinker.rests == [rest]
+    await server.visitor(manners)
+    assert server.thinker.rests == [rest]
 
 
-async def test_cancelled_game_stops_the_search(autojump_clock: trio.testing.MockClock) -> None:
-    thinker = FakeThinker()
-    async with visited(UNHURRIED, thinker) as (hub, visitor):
-        assert thinker.searching == 1
-        visitor.leave()  # type: ignore[attr-defined]
-        await trio.testing.wait_all_tasks_blocked()
-        assert thinker.searching == 0
-        assert len(hub) == 0
+async def test_cancelled_game_stops_the_search(server: Server) -> None:
+    ann = await server.visitor(UNHURRIED)
+    assert server.thinker.searching == 1
+    ann.leave()
+    await trio.testing.wait_all_tasks_blocked()
+    assert server.thinker.searching == 0
+    assert len(server.hub) == 0
 
 
 async def test_house_player_that_would_not_find_the_time_is_refused_until_a_game_ends(
-    autojump_clock: trio.testing.MockClock,
+    server: Server,
 ) -> None:
-    async with trio.open_nursery() as nursery:
-        hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
-        hub.engage(House(hub, nursery, FakeThinker()))
-        seats = []
-        for number in range(4):
-            seats.append(hub.open(visitor := Visitor(), UNHURRIED, 0.0, "192.0.2.1"))
-            hub.submit(seats[-1], Enter(InLobby(Wish("aima10")), f"ann{number}"), 0.0)
-        assert isinstance(visitor.heard[-1], Refused)
-        assert visitor.heard[-1].objections is Objection.NOT_AVAILABLE
-        elsewhere = hub.open(bob := Visitor(), UNHURRIED, 0.0, "192.0.2.2")
-        hub.submit(elsewhere, Enter(InLobby(Wish("aima10")), "bob"), 0.0)
-        assert isinstance(bob.heard[1], Started)
-        hub.submit(elsewhere, Leave(), 0.0)
-        hub.submit(seats[0], Leave(), 0.0)
-        hub.submit(seats[3], Enter(InLobby(Wish("aima10")), "ann3"), 0.0)
-        assert any(isinstance(event, Started) for event in visitor.heard)
-        nursery.cancel_scope.cancel()
+    here = [server.client(UNHURRIED, "192.0.2.1") for _ in range(4)]
+    for number, each in enumerate(here):
+        each.enter(AIMA10, f"ann{number}")
+    assert [each.plays for each in here] == [True, True, True, False]
+    assert here[3].last(Refused).objections is Objection.NOT_AVAILABLE
+    elsewhere = server.client(UNHURRIED, "192.0.2.2")
+    elsewhere.enter(AIMA10, "bob")
+    assert elsewhere.plays
+    elsewhere.leave()
+    here[0].leave()
+    here[3].enter(AIMA10, "ann3")
+    assert here[3].plays
 
 
-async def test_of_those_in_the_lobby_one_comes_that_finds_the_time(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with trio.open_nursery() as nursery:
-        hub, thinker = Hub(Terms(), LobbyAndTables(random.Random(0))), FakeThinker()
-        house = House(hub, nursery, thinker, ["aima10", "random"])
-        ann = Opponent("192.0.2.1", "ann", clocked=False)
-        assert [house.lobby_player(ann) for _ in range(3)] == ["aima10", "random", "aima10"]
+async def test_of_those_in_the_lobby_one_comes_that_finds_the_time() -> None:
+    ann = Opponent("192.0.2.1", "ann", clocked=False)
+    async with running("aima10", "random") as server:
+        assert [server.house.lobby_player(ann) for _ in range(3)] == ["aima10", "random", "aima10"]
         for _ in range(3):
-            thinker.begin("aima10", ann)
-        assert [house.lobby_player(ann) for _ in range(3)] == ["random"] * 3
-        house = House(hub, nursery, thinker, ["aima10"])
-        assert house.lobby_player(ann) is None
+            server.thinker.begin("aima10", ann)
+        assert [server.house.lobby_player(ann) for _ in range(3)] == ["random"] * 3
+    async with running("aima10") as server:
+        for _ in range(3):
+            server.thinker.begin("aima10", ann)
+        assert server.house.lobby_player(ann) is None
 
 
 async def test_engine_that_fails_loses_its_game_and_nothing_else(
-    autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
+    server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    thinker = FakeThinker()
-    thinker.fails = True
-    async with visited(UNHURRIED, thinker) as (hub, visitor):
-        assert isinstance(visitor.heard[-1], Ended)
-        assert not any(isinstance(event, Dismissed) for event in visitor.heard)
-        assert len(hub) == 1
+    server.thinker.fails = True
+    ann = await server.visitor(UNHURRIED)
+    assert isinstance(ann.heard[-1], Ended)
+    assert ann.all(Dismissed) == []
+    assert len(server.hub) == 1
     assert "the engine is broken" in caplog.text
+
+
+def test_player_is_there_if_its_engine_is_installed() -> None:
+    installed = {"random": True, "perfect": find_spec("bitbully") is not None}
+    assert {name: is_installed(name) for name in installed} == installed
 
 
 # The command.
@@ -201,17 +185,6 @@ async def test_droidcon_player_finds_a_house_player(gateway: Served, channel: st
             assert played >= 3
 
 
-async def test_arena_player_finds_a_house_player(gateway: Served) -> None:
-    with trio.fail_after(PATIENCE):
-        async with adapters.arena.client.open_client(gateway.url("arena"), Encoding.JSON) as client:
-            await client.send(Start(SAID, "abel", "aimafast"))
-            while not isinstance(message := await client.receive(), End):
-                assert isinstance(message, State | Ignored)
-                if isinstance(message, State) and message.turn == message.you:
-                    free = [column for column in range(7) if not message.cells[column * 6 + 5]]
-                    await client.send(Move(SAID, random.choice(free)))
-
-
 async def test_nac4_player_finds_one_game_after_the_other(gateway: Served) -> None:
     with trio.fail_after(PATIENCE):
         async with adapters.nac4.client.open_client(gateway.url("nac4", "/?against=aimafast")) as client:
@@ -228,47 +201,3 @@ async def test_nac4_player_finds_one_game_after_the_other(gateway: Served) -> No
                         ended += 1
                     case message:
                         assert isinstance(message, NewGame)
-
-
-async def answer_to_wish(gateway: Served, address: str) -> list[bytes]:
-    """Return what a Droidcon client hears that comes from `address` and wishes for `aima10`."""
-    stream = await trio.open_tcp_stream("127.0.0.1", gateway.port("droidcon"), local_address=address)
-    async with stream:
-        await stream.send_all(b"NAME dora\nJOIN @aima10\n")
-        heard = b""
-        while heard.count(b"\n") < 2:
-            heard += await stream.receive_some()
-        return heard.split(b"\n")[:2]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="there, a machine has but one loopback address")
-async def test_each_address_has_a_share_of_the_house(gateway: Served) -> None:
-    with trio.fail_after(PATIENCE):
-        async with AsyncExitStack() as stack:
-            for number in range(3):
-                arena = adapters.arena.client.open_client(gateway.url("arena"), Encoding.JSON)
-                client = await stack.enter_async_context(arena)
-                await client.send(Start(SAID, f"abel{number}", "aima10"))
-                assert isinstance(await client.receive(), State)
-            refused = [b"SUCCESS", b"Error PLAYER_NOT_AVAILABLE"]
-            assert await answer_to_wish(gateway, "127.0.0.1") == refused
-            assert await answer_to_wish(gateway, "127.0.0.2") == [b"SUCCESS", b"SUCCESS"]
-
-
-async def test_each_dialect_hears_that_a_player_is_not_installed(
-    gateway: Served,
-) -> None:
-    if adapters.house.server.is_installed("perfect"):
-        pytest.skip("the solver is installed")
-    with trio.fail_after(PATIENCE):
-        async with adapters.droidcon.client.open_client("127.0.0.1", gateway.port("droidcon")) as client:
-            await client.send(Name("dora"), Join("@perfect"))
-            assert [await client.receive() for _ in range(2)] == [Word.SUCCESS, Error.PLAYER_NOT_AVAILABLE]
-        async with adapters.nac4.client.open_client(gateway.url("nac4", "/?against=perfect")) as client:
-            await client.send(Connect("nick"))
-            assert await client.receive() == NotConnected("this player is not available now")
-        async with adapters.arena.client.open_client(gateway.url("arena"), Encoding.EDN) as client:
-            await client.send(Start(SAID, "abel", "perfect"))
-            message = await client.receive()
-            assert isinstance(message, Ignored)
-            assert message.reason == "This player is not available now"

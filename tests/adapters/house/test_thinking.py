@@ -5,16 +5,13 @@ import multiprocessing
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
-from pathlib import Path
+from multiprocessing.process import BaseProcess as Process
 
 import pytest
-import thoughts
 import trio
 import trio.testing
 import trio_parallel
 
-import adapters.house.thinking
 from adapters.house.thinking import LONGEST, TRIES, Thinker
 from adapters.house.worker import think
 from gateway.game.board import Board
@@ -135,12 +132,6 @@ async def test_perfect_player_would_rather_be_late_than_wrong(
     assert trio.current_time() >= 100.0
 
 
-async def test_thought_that_has_begun_is_not_cut_short(workers: Workers, autojump_clock: object) -> None:
-    workers.takes = 50.0
-    thinker = thinking()
-    assert await thinker.column(thinker.begin("aima", OURS), Board(), 40.0) == 6
-
-
 async def test_random_player_needs_no_worker(workers: Workers, autojump_clock: object) -> None:
     thinker = thinking()
     async with busy(thinker):
@@ -211,12 +202,6 @@ def test_client_with_all_games_that_it_can_get_leaves_another_its_own(engine: st
     assert thinker.fits(engine, OTHER)
 
 
-def test_another_name_at_the_same_address_gets_its_own_too() -> None:
-    thinker = thinking()
-    games_that_fit(thinker, "aima", OURS)
-    assert thinker.fits("aima", Opponent(OURS.origin, "another", clocked=False))
-
-
 def test_names_of_one_address_are_no_way_around_the_limit() -> None:
     thinker = thinking()
     games = 0
@@ -272,33 +257,38 @@ async def test_new_try_has_what_is_left_of_the_time(workers: Workers, autojump_c
 # Workers of the real kind.
 
 
-async def test_search_that_nobody_waits_for_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, before = tmp_path / "begun", set(multiprocessing.active_children())
+@asynccontextmanager
+async def searching(thinker: Thinker, found: list[int]) -> AsyncIterator[Process]:
+    """Let a worker of its own think about a move; give its process."""
+    before = {*multiprocessing.active_children()}
+
+    async def think() -> None:
+        found.append(await thinker.column(thinker.begin("aima10", OURS), Board(), None))
+
     with trio.fail_after(PATIENCE):
-        async with trio_parallel.cache_scope():
-            thinker = thinking()
-            async with trio.open_nursery() as nursery:
-                with monkeypatch.context() as patch:
-                    patch.setattr(adapters.house.thinking, "think", partial(thoughts.endless, begun))
-                    nursery.start_soon(thinker.column, thinker.begin("aima10", OURS), Board(), None)
-                    while not begun.exists():  # noqa: ASYNC110  processes tell nobody
-                        await trio.sleep(0.01)
-                nursery.cancel_scope.cancel()
-            assert set(multiprocessing.active_children()) <= before
-            assert await thinker.column(thinker.begin("aimafast", OURS), Board(), 1.0) == 3
+        async with trio_parallel.cache_scope(), trio.open_nursery() as nursery:
+            nursery.start_soon(think)
+            while not (new := {*multiprocessing.active_children()} - before):  # noqa: ASYNC110
+                await trio.sleep(0.01)
+            [process] = new
+            yield process
+            nursery.cancel_scope.cancel()
 
 
-async def test_worker_that_is_killed_costs_a_new_try(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(adapters.house.thinking, "think", partial(thoughts.cut_off, tmp_path / "begun"))
-    thinker = thinking()
-    with trio.fail_after(PATIENCE):
-        async with trio_parallel.cache_scope():
-            assert await thinker.column(thinker.begin("aimafast", OURS), Board(), None) == 3
-    assert "a worker was lost while aimafast thought" in caplog.text
+async def test_search_that_nobody_waits_for_is_killed() -> None:
+    async with searching(thinking(), []) as process:
+        pass
+    assert not process.is_alive()
+
+
+async def test_worker_that_is_killed_costs_a_new_try(caplog: pytest.LogCaptureFixture) -> None:
+    found = list[int]()
+    async with searching(thinking(idle=2.0), found) as process:
+        process.kill()
+        while not found:  # noqa: ASYNC110
+            await trio.sleep(0.01)
+    assert found[0] in range(7)
+    assert "a worker was lost while aima10 thought" in caplog.text
 
 
 @pytest.mark.parametrize(("niceness", "then"), [(0, 10), (9, 10), (10, 10), (15, 15)])

@@ -40,10 +40,6 @@ def test_parts_of_a_bar_stand_side_by_side_and_fill_it(score: Score) -> None:
     assert all(part.label == "" or part.width >= 12 for part in parts)
 
 
-def test_number_stands_in_a_part_that_has_room_for_it() -> None:
-    assert [part.label for part in charts.outcome(Score(20, 18, 1), 100)] == ["18", "", ""]
-
-
 def test_longest_bar_leaves_room_and_none_vanishes() -> None:
     assert [bar.width for bar in charts.bars({"a": 100, "b": 50, "c": 0})] == [70, 35, 1]
     assert charts.bars({}) == []
@@ -138,7 +134,3 @@ def test_times_on_an_axis_are_as_precise_as_it_takes_to_tell_them_apart(minutes:
     for begins in range(0, 86_400_000, 3_599_000):
         texts = [moment(begins + round(60_000 * minutes * part))[start:end] for part in (0, 0.5, 1)]
         assert len({*texts}) == 3
-
-
-def test_area_goes_forth_above_and_back_below() -> None:
-    assert charts.area([(0, 1), (1, 2)], [(0, 5), (1, 6)]) == "M0,1L1,2L1,6L0,5Z"

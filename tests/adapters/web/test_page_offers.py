@@ -59,13 +59,6 @@ async def test_scripts_ask_for_no_results_where_none_are_kept(site: Site, tmp_pa
         assert " data-keeps" not in await shown(other, path)
 
 
-async def test_error_page_offers_standings_where_there_are_some(site: Site, tmp_path: Path) -> None:
-    (tmp_path / "unkept").mkdir()
-    missing = 'Games now</a> · <a href="/standings">Standings</a>'
-    assert missing in await shown(site, "/nowhere", 404)
-    assert missing not in await shown(unkept(tmp_path / "unkept"), "/nowhere", 404)
-
-
 async def test_program_is_told_that_results_are_not_kept_by_status(tmp_path: Path) -> None:
     async with unkept(tmp_path).client() as client:
         for path in ("/standings", "/api/standings", "/board/standings"):

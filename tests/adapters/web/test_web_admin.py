@@ -72,18 +72,6 @@ async def test_many_wrong_tokens_at_once_are_not_looked_at(
     assert (await cleared(site, TOKEN)).status_code == 200
 
 
-async def test_guesses_from_one_address_keep_no_other_address_waiting(
-    site: Site, autojump_clock: trio.abc.Clock
-) -> None:
-    async with trio.open_nursery() as nursery:
-        for _ in range(2 * WAITING):
-            nursery.start_soon(cleared, site)
-        await trio.testing.wait_all_tasks_blocked()
-        began = trio.current_time()
-        assert await admitted(site.admin, ELSEWHERE) == ELSEWHERE
-        assert trio.current_time() == began
-
-
 async def test_first_wrong_token_of_an_address_is_a_line_of_the_log(
     site: Site, autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,12 +1,12 @@
 """What the server and its web's process tell each other, over memory streams."""
 
 import errno
-import logging
+import resource
 import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 import trio
@@ -47,6 +47,7 @@ from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, Standing
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
+from gateway.runtime.accepting import room_for_connections
 from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import frame
 from gateway.server.acts import NotDoneError, Notice, Parameters
@@ -85,18 +86,6 @@ async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message
     assert await link.receive() is None
 
 
-async def test_messages_of_several_tasks_arrive_whole_one_after_the_other() -> None:
-    stream, other = trio.testing.lockstep_stream_pair()
-    here, there = Messages(Link(stream)), Messages(Link(other))
-    async with trio.open_nursery() as nursery:
-        for number in range(5):
-            nursery.start_soon(here.send, Watch(number))
-            nursery.start_soon(here.send, Facts([b"m %d" % number]))
-        heard = [await there.receive() for _ in range(10)]
-    assert {message.number for message in heard if isinstance(message, Watch)} == {*range(5)}
-    assert sum(isinstance(message, Facts) for message in heard) == 5
-
-
 @pytest.mark.parametrize(
     "body",
     [b"", b"[]", b"{}", b"1", b'{"kind": "os"}', b'{"kind": "stop"}', b'{"kind": []}', b"\xff", b"[" * 99999],
@@ -104,15 +93,6 @@ async def test_messages_of_several_tasks_arrive_whole_one_after_the_other() -> N
 def test_what_is_no_message_is_a_link_error(body: bytes) -> None:
     with pytest.raises(LinkError):
         decode(body)
-
-
-@pytest.mark.parametrize("words", [b"\xff\xff\xff\xff", framed(Stop(1.0))[:-1]])
-async def test_message_without_an_end_is_a_link_error(words: bytes) -> None:
-    one, other = trio.testing.memory_stream_pair()
-    await one.send_all(words)
-    await one.aclose()
-    with pytest.raises(LinkError):
-        await Link(other, LONGEST).receive()
 
 
 class Store:
@@ -160,74 +140,59 @@ class Cluster:
 
 
 @asynccontextmanager
-async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[tuple[Remote, Messages]]:
-    """The two ends, at work."""
+async def joined(
+    store: Store, cluster: Cluster | None = None, operator: "Operator | None" = None
+) -> AsyncIterator[tuple[Remote, list[Message]]]:
+    """Give the web's end of a server that is at work, and what is told without being asked for."""
     here, there = links()
-    world = World()
+    world, told = World(), list[Message]()
     world.hub.cluster = cluster  # type: ignore[assignment]
     service, remote = WebProcess(ORDERS, (), store, store.clear, world.hub), Remote(there)
+    service.operator = operator  # type: ignore[assignment]
 
     async def hear() -> None:
         while (message := await there.receive()) is not None:
-            if isinstance(message, Condition | Removed | Failed):
+            if isinstance(message, Condition | Removed | Done | Failed):
                 remote.hear(message)
+            else:
+                told.append(message)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(service.serve, here)
         nursery.start_soon(hear)
-        yield remote, there
+        yield remote, told
         nursery.cancel_scope.cancel()
 
 
-async def test_server_tells_what_waits() -> None:
-    async with joined(Store()) as (remote, _):
-        assert await remote.condition() == Condition(1, 7, True)
-
-
-async def test_server_tells_how_its_cluster_is() -> None:
+async def test_server_tells_what_waits_and_how_its_cluster_is() -> None:
     async with joined(Store(), Cluster({"node": "a", "linked": ["b"]})) as (remote, _):
         assert await remote.condition() == Condition(1, 7, True, {"node": "a", "linked": ["b"]})
 
 
-async def test_clear_is_told_of_when_it_is_done() -> None:
-    store = Store()
-    async with joined(store) as (remote, _):
-        store.settled.set()
-        assert await remote.clear(trio.Event()) == Cleared(5, 3)
-
-
-async def test_clear_that_is_given_up_before_it_is_begun_is_withdrawn() -> None:
-    store, given_up = Store(), trio.Event()
-    async with joined(store) as (remote, _):
-        given_up.set()
-        with pytest.raises(StoreError):
-            await remote.clear(given_up)
-    assert store.is_withdrawn
-
-
-async def test_clear_that_is_given_up_too_late_is_told_of() -> None:
-    store, given_up = Store(), trio.Event()
+@pytest.mark.parametrize(
+    ("is_begun", "gives_up"),
+    [(True, False), (True, True), (False, True)],
+    ids=["done", "late", "withdrawn"],
+)
+async def test_clear_is_withdrawn_when_it_is_given_up_before_it_is_begun(
+    is_begun: bool, gives_up: bool
+) -> None:
+    store, given_up, cleared = Store(), trio.Event(), list[Cleared]()
+    store.is_begun = is_begun
     async with joined(store) as (remote, _), trio.open_nursery() as nursery:
-        store.is_begun = True
-        given_up.set()
 
-        async def finish() -> None:
-            await trio.testing.wait_all_tasks_blocked()
-            store.settled.set()
+        async def clear() -> None:
+            with suppress(StoreError):
+                cleared.append(await remote.clear(given_up))
 
-        nursery.start_soon(finish)
-        assert await remote.clear(given_up) == Cleared(5, 3)
-
-
-async def test_clear_that_is_withdrawn_in_the_same_breath_is_not_done() -> None:
-    store, (here, there) = Store(), trio.testing.memory_stream_pair()
-    service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(service.serve, Messages(Link(here)))
-        await there.send_all(framed(Ask(1, "clear")) + framed(Withdraw(1)))
+        nursery.start_soon(clear)
         await trio.testing.wait_all_tasks_blocked()
-        assert store.is_withdrawn
-        await there.aclose()
+        if gives_up:
+            given_up.set()
+            await trio.testing.wait_all_tasks_blocked()
+        assert (store.is_withdrawn, cleared) == (not is_begun, [])
+        store.settled.set()
+    assert cleared == ([Cleared(5, 3)] if is_begun else [])
 
 
 @pytest.mark.parametrize("words", [b"", b"\0\0\0\2{}", framed(ORDERS), b"GET / HTTP/1.1\r\n\r\n"])
@@ -282,31 +247,6 @@ async def test_server_adds_up_the_requests_that_processes_answered() -> None:
             await trio.testing.wait_all_tasks_blocked()
             await there.aclose()
     assert service.requests.take() == total.take()
-
-
-class StopsAt(logging.Handler):
-    """Stops the service with the second line of the log."""
-
-    def __init__(self, service: WebProcess) -> None:
-        super().__init__()
-        self._lines = count(1)
-        self._service = service
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if next(self._lines) == 2:
-            self._service.stop()
-
-
-async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
-    orders = replace(ORDERS, house=[object()])  # which cannot be sent
-    service = WebProcess(orders, (), None, None, None)  # type: ignore[arg-type]
-    handler = StopsAt(service)
-    logging.getLogger("adapters.web.process").addHandler(handler)
-    await service.run()
-    logging.getLogger("adapters.web.process").removeHandler(handler)
-    assert [each.getMessage() for each in caplog.records] == [
-        "the process that serves the web cannot be served"
-    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -421,17 +361,10 @@ async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
             pass
 
 
-async def test_idle_make_no_room_before_somebody_comes() -> None:
-    room = Room(0)
-    async with room.opened() as accepted:
-        await trio.testing.wait_all_tasks_blocked()
-        assert room.asked == 0
-        async with await room.dial():
-            while not room.asked:
-                await trio.lowlevel.checkpoint()
-            room.room.release()
-            async with await accepted.receive():
-                pass
+def test_connections_leave_the_page_files_for_its_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for most in (1024, 1 << 20):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (most, most))
+        assert serving.places() == min(serving.MOST, room_for_connections().value)
 
 
 class Operator:
@@ -455,31 +388,9 @@ class Operator:
         self.stops += 1
 
 
-@asynccontextmanager
-async def operated(operator: Operator) -> AsyncIterator[tuple[Remote, list[Message]]]:
-    """Give the web's end of a server with this operator, and what is told without being asked for."""
-    here, there = links()
-    service, remote, told = WebProcess(ORDERS, (), None, None, World().hub), Remote(there), list[Message]()
-    service.operator = operator  # type: ignore[assignment]
-
-    async def hear() -> None:
-        while (message := await there.receive()) is not None:
-            match message:
-                case Done() | Failed():
-                    remote.hear(message)
-                case _:
-                    told.append(message)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(service.serve, here)
-        nursery.start_soon(hear)
-        yield remote, told
-        nursery.cancel_scope.cancel()
-
-
 async def test_act_is_passed_on_and_what_came_of_it_on_each_node_comes_back() -> None:
     operator = Operator()
-    async with operated(operator) as (remote, _):
+    async with joined(Store(), operator=operator) as (remote, _):
         assert await remote.act("kick", {"who": "eve"}) == {"": "{}", "b": '{"error": "x"}'}
         with pytest.raises(NotDoneError, match="nobody is called so"):
             await remote.act("kick", {"who": "nobody"})
@@ -489,7 +400,7 @@ async def test_act_is_passed_on_and_what_came_of_it_on_each_node_comes_back() ->
 
 async def test_drain_begins_once_it_is_answered() -> None:
     operator = Operator()
-    async with operated(operator) as (remote, _):
+    async with joined(Store(), operator=operator) as (remote, _):
         await remote.act("drain", {"seconds": "5"})
         await trio.testing.wait_all_tasks_blocked()
         assert operator.stops == 1
@@ -497,7 +408,7 @@ async def test_drain_begins_once_it_is_answered() -> None:
 
 async def test_web_is_told_of_each_notice() -> None:
     operator = Operator()
-    async with operated(operator) as (_, told):
+    async with joined(Store(), operator=operator) as (_, told):
         notices = [Notice("Round 2", False, 1.0), Notice("", True, 2.0)]
         for notice in notices:
             await operator.notices.send(notice)

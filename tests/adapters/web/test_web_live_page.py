@@ -1,47 +1,17 @@
 """Live and the projector: which stream a page reads, and that what is asked for stays text."""
 
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from web_world import NASTY, Site
+from web_world import Seen, Site
 
 from adapters.web.page.assets import assets
 
 PAGES = ("/", "/board")
 STATIC = files("adapters.web.page").joinpath("static")
-
-
-class Seen(HTMLParser):
-    """What a browser makes of a page: the elements, and the texts in them."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    def values(self, attribute: str) -> list[str]:
-        return [about[attribute] or "" for _, about in self.elements if attribute in about]
-
-    @property
-    def tags(self) -> list[str]:
-        return [tag for tag, _ in self.elements]
-
-    @property
-    def stream(self) -> tuple[str, dict[str, list[str]]]:
-        """The path of the stream, and what it is asked for."""
-        (address,) = self.values("data-stream")
-        return urlsplit(address).path, parse_qs(urlsplit(address).query, errors="strict")
 
 
 async def got(site: Site, path: str, status: int = 200) -> httpx.Response:
@@ -57,52 +27,22 @@ async def seen(site: Site, path: str) -> Seen:
     return Seen((await got(site, path)).text)
 
 
+async def stream(site: Site, path: str) -> tuple[str, dict[str, list[str]]]:
+    """Return the path of the stream that a page reads, and what it is asked for."""
+    (address,) = (await seen(site, path)).values("data-stream")
+    return urlsplit(address).path, parse_qs(urlsplit(address).query, errors="strict")
+
+
 @pytest.mark.parametrize(("path", "most"), [("/", "56"), ("/board", "6")])
 async def test_page_reads_the_stream_of_as_many_games_as_it_draws(site: Site, path: str, most: str) -> None:
-    assert (await seen(site, path)).stream == ("/api/live/events", {"most": [most]})
+    assert await stream(site, path) == ("/api/live/events", {"most": [most]})
 
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_filter_of_the_address_is_the_stream_s(site: Site, path: str) -> None:
-    _, asked = (await seen(site, f"{path}?player=a%26b&table=t%20%2B")).stream
+    _, asked = await stream(site, f"{path}?player=a%26b&table=t%20%2B")
     assert asked["player"] == ["a&b"]
     assert asked["table"] == ["t +"]
-
-
-@pytest.mark.parametrize("path", PAGES)
-async def test_page_has_a_head_and_can_only_be_read(site: Site, path: str) -> None:
-    async with site.client() as client:
-        assert (await client.head(path)).status_code == 200
-        assert (await client.post(path)).status_code == 405
-
-
-@pytest.mark.parametrize("filter", ["player", "table"])
-@pytest.mark.parametrize("name", [*NASTY, "\u202eevil", "\N{LARGE YELLOW CIRCLE}" * 256])
-async def test_name_that_is_asked_for_stays_text(site: Site, filter: str, name: str) -> None:
-    harmless = await seen(site, f"/?{filter}=x")
-    page = await seen(site, f"/?{filter}={quote(name, safe='')}")
-    assert page.tags == harmless.tags
-    assert page.stream[1][filter] == [name]
-    assert name in page.texts
-
-
-@pytest.mark.parametrize("path", PAGES)
-async def test_page_does_not_know_other_parameters(site: Site, path: str) -> None:
-    response = await got(site, f"{path}?plaer=alice", 400)
-    assert "There is no parameter" in response.text
-
-
-@pytest.mark.parametrize("path", PAGES)
-async def test_name_that_no_player_can_have_is_refused(site: Site, path: str) -> None:
-    await got(site, f"{path}?player={'x' * 256}")
-    response = await got(site, f"{path}?player={'x' * 257}", 400)
-    assert "256 characters at most" in response.text
-
-
-async def test_live_says_where_to_play_when_nobody_does(site: Site) -> None:
-    texts = (await seen(site, "/")).texts
-    assert "ws://site:8080" in texts
-    assert "site:4242" in texts
 
 
 @pytest.mark.parametrize("path", PAGES)

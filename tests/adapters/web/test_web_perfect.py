@@ -10,8 +10,7 @@ import trio.testing
 from game_records import FOUR, drawn, game
 from worlds.server import PATIENCE
 
-from adapters.web import perfect
-from adapters.web.perfect import GAME_LIMIT, BusyError, Perfect, Scores, Solver, as_object
+from adapters.web.perfect import GAME_LIMIT, KEPT, WAITING, BusyError, Perfect, Scores, Solver, as_object
 from gateway.game.events import Reason
 
 EVEN: Scores = dict.fromkeys(range(7), 0)
@@ -46,13 +45,13 @@ async def test_what_was_found_is_not_worked_out_again() -> None:
     assert len(work.asked) == 7
 
 
-async def test_games_that_nobody_asked_for_lately_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(perfect, "KEPT", 2)
+async def test_games_that_nobody_asked_for_lately_are_forgotten() -> None:
     work = Work()
     solver = Perfect(work)
-    for number in (1, 2, 1, 3, 1, 2):
+    numbers = [*range(KEPT), 0, KEPT, 0, 1]
+    for number in numbers:
         await solver.scores(game(game=str(number)))
-    assert len(work.asked) == 7 * 4
+    assert len(work.asked) == 7 * (len(numbers) - 2)
 
 
 async def test_what_is_not_found_in_time_is_left_open_until_it_is_asked_for_again(
@@ -72,25 +71,22 @@ async def test_what_is_not_found_in_time_is_left_open_until_it_is_asked_for_agai
 async def test_few_wait_and_the_next_is_told_so(autojump_clock: object) -> None:
     solver = Perfect(Work(lambda _: 1.0))
     async with trio.open_nursery() as nursery:
-        for number in range(1 + perfect.WAITING):
+        for number in range(1 + WAITING):
             nursery.start_soon(solver.scores, game(game=str(number)))
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(BusyError):
             await solver.scores(game(game="last"))
 
 
-async def test_who_is_sent_away_costs_nobody_what_was_found(
-    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(perfect, "KEPT", 2 + perfect.WAITING)
+async def test_who_is_sent_away_costs_nobody_what_was_found(autojump_clock: object) -> None:
     work = Work(lambda _: 1.0)
     solver = Perfect(work)
     await solver.scores(game(game="found"))
     async with trio.open_nursery() as nursery:
-        for number in range(1 + perfect.WAITING):
+        for number in range(1 + WAITING):
             nursery.start_soon(solver.scores, game(game=str(number)))
         await trio.testing.wait_all_tasks_blocked()
-        for number in range(9):
+        for number in range(KEPT):
             with pytest.raises(BusyError):
                 await solver.scores(game(game=f"{number} of many"))
         asked = len(work.asked)

@@ -41,7 +41,3 @@ async def test_without_the_port_to_play_at_the_page_says_which_it_is(site: Site)
     assert answer.status_code == 200
     assert "Start the server with <code>--arena 8001</code>" in answer.text
     assert "play.js" not in answer.text
-
-
-async def test_page_takes_no_parameters(site: Site) -> None:
-    assert (await shown(site, site.shown, "/play?against=x")).status_code == 400

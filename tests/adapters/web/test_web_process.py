@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,6 @@ from gateway.runtime.processes import frame
 from gateway.store.database import open_to_write
 
 pytestmark = pytest.mark.skipif(not has_proc(), reason="no /proc here")
-CLEAR = f"POST /api/clear HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
 
 
 @contextmanager
@@ -69,22 +68,6 @@ def got(gateway: Served, path: str, verb: str = "GET", more: str = "") -> tuple[
         return said_on(sock)
 
 
-def games_of(gateway: Served) -> list[list[str]]:
-    """Return the names in each game that is stored."""
-    body = got(gateway, "/api/games")[1]
-    assert isinstance(body, dict)
-    return [[player["name"] for player in game["players"]] for game in body["games"]]
-
-
-def until_said(gateway: Served, words: bytes) -> None:
-    """Read the log up to the line with these words."""
-    assert gateway.process.stderr is not None
-    for line in gateway.process.stderr:
-        if words in line:
-            return
-    raise AssertionError(words)
-
-
 @pytest.mark.operation
 def test_process_gives_way_is_started_again_when_it_was_killed_and_ends_with_the_server_alone(
     tmp_path: Path,
@@ -111,21 +94,6 @@ def test_process_gives_way_is_started_again_when_it_was_killed_and_ends_with_the
         os.kill(last, 0)
 
 
-@pytest.mark.operation
-def test_export_that_ends_with_the_process_does_not_look_whole_to_a_client_of_http_1_0(
-    tmp_path: Path,
-) -> None:
-    with site(tmp_path, games=4000) as gateway, socket.socket() as client:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.settimeout(PATIENCE)
-        client.connect(("127.0.0.1", gateway.port("page")))
-        client.sendall(b"GET /api/export.jsonl HTTP/1.0\r\n\r\n")
-        assert client.recv(4096).startswith(b"HTTP/1.1 200")
-        os.kill(web(gateway), signal.SIGKILL)
-        with pytest.raises(ConnectionResetError):
-            said_on(client)
-
-
 def test_process_ends_when_the_server_is_killed(tmp_path: Path) -> None:
     with site(tmp_path) as gateway, dialled(gateway) as idle, dialled(gateway) as busy:
         assert got(gateway, "/healthz")[0] == 200
@@ -141,91 +109,25 @@ def test_process_ends_when_the_server_is_killed(tmp_path: Path) -> None:
                 dialled(gateway).close()
 
 
-def one_game(gateway: Served, stack: ExitStack) -> None:
-    """Play a game of Droidcon's that ends at once; its result need not be stored."""
-    address = ("127.0.0.1", gateway.port("droidcon"))
-    bots = [stack.enter_context(socket.create_connection(address, PATIENCE)) for _ in range(2)]
-    for sock, name in zip(bots, (b"ann", b"bob"), strict=True):
-        sock.sendall(b"NAME " + name + b"\nJOIN x\n")
-        until_told(sock, b"SUCCESS\nSUCCESS\n")
-    until_told(bots[0], b"YOUR_MOVE\n")
-    bots[0].sendall(b"PUT 9\n")
-
-
-def until_told(sock: socket.socket, words: bytes) -> None:
-    data = b""
-    while words not in data:
-        chunk = sock.recv(1000)
-        assert chunk, data
-        data += chunk
-
-
-def let_go_on(number: int) -> None:
-    """Let a process go on that was stopped, if it is still there: such a one does not end."""
-    with suppress(ProcessLookupError):
-        os.kill(number, signal.SIGCONT)
-
-
-def until_waiting(gateway: Served) -> None:
-    """Return once the server says that a result waits to be stored."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        found = got(gateway, "/healthz")[1]
-        assert isinstance(found, dict)
-        if found["waiting"]:
-            return
-    raise AssertionError("nothing waits")
-
-
-@pytest.fixture(scope="module")
-def cleared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Path]]:
-    """A gateway whose results may be cleared, and its database."""
-    place = tmp_path_factory.mktemp("cleared")
-    options = ("--rounds", "1", "--admin-token", TOKEN, "--log-level", "debug", "--log-json")
-    with site(place, *options) as gateway:
-        yield gateway, place / "games.db"
-
-
-def test_clear_that_was_given_up_while_the_database_was_away_does_not_happen(
-    cleared: tuple[Served, Path],
-) -> None:
-    """The one who writes to the database stands still, with a result to be stored before the clear."""
-    gateway, _ = cleared
-    with ExitStack() as stack:
-        writing = child(gateway, "gateway.store.worker")
-        os.kill(writing, signal.SIGSTOP)
-        stack.callback(let_go_on, writing)
-        one_game(gateway, stack)
-        until_waiting(gateway)
-        with dialled(gateway) as sock:
-            sock.sendall(CLEAR)
-        until_said(gateway, b"a request to clear all results was withdrawn")
-        os.kill(writing, signal.SIGCONT)
-        while len(games_of(gateway)) < 2:
-            pass
-        assert got(gateway, "/api/games/1")[0] == 200
-
-
 def test_warnings_and_a_clear_are_lines_of_the_server_s_log_and_the_token_is_not(
-    cleared: tuple[Served, Path],
+    tmp_path: Path,
 ) -> None:
-    gateway, database = cleared
-    games = games_of(gateway)
-    players = {name for names in games for name in names}
-    database.rename(database.with_suffix(".away"))
-    assert got(gateway, "/api/games")[0] == 503
-    database.with_suffix(".away").rename(database)
-    assert got(gateway, "/api/clear", "POST") == (403, {"error": "this needs the admin token"})
-    shown = f"Authorization: Bearer {TOKEN}\r\n"
-    removed = {"games": len(games), "players": len(players)}
-    assert got(gateway, "/api/clear", "POST", shown) == (200, {"removed": removed})
-    assert got(gateway, "/api/games/1")[0] == 404
-    _, err = gateway.stop()
-    said = [json.loads(line)["message"] for line in err.splitlines()]
-    assert any(line.startswith("a web page cannot be had: ") for line in said)
-    [clear] = [line for line in said if "are cleared" in line]
-    assert f"all results are cleared: {len(games)} games of {len(players)} players" in clear
-    assert TOKEN not in err + "".join(gateway.announced)
+    database = tmp_path / "games.db"
+    with site(tmp_path, "--admin-token", TOKEN, "--log-json", games=2) as gateway:
+        database.rename(database.with_suffix(".away"))
+        assert got(gateway, "/api/games")[0] == 503
+        database.with_suffix(".away").rename(database)
+        assert got(gateway, "/api/clear", "POST") == (403, {"error": "this needs the admin token"})
+        shown = f"Authorization: Bearer {TOKEN}\r\n"
+        removed = {"games": 2, "players": 2}
+        assert got(gateway, "/api/clear", "POST", shown) == (200, {"removed": removed})
+        assert got(gateway, "/api/games/1")[0] == 404
+        _, err = gateway.stop()
+        said = [json.loads(line)["message"] for line in err.splitlines()]
+        assert any(line.startswith("a web page cannot be had: ") for line in said)
+        [clear] = [line for line in said if "are cleared" in line]
+        assert "all results are cleared: 2 games of 2 players" in clear
+        assert TOKEN not in err + "".join(gateway.announced)
 
 
 def test_mistake_of_ours_in_the_process_is_a_line_of_the_log_and_ends_it() -> None:

@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 
 from adapters.web.query import (
     FILTERS,
-    MOST,
     PAGING,
     USUAL,
     BadRequestError,
     game_named,
-    limit,
     parameters,
     part,
     wanted,
@@ -51,20 +49,12 @@ def test_filters_are_those_of_the_export() -> None:
     assert wanted(parameters(text, KNOWN)) == Filter("a", None, since, since, Reason.TIME)
 
 
-def test_empty_parameter_is_none() -> None:
-    assert parameters(b"player=&reason=", KNOWN) == {}
-
-
 def test_who_says_after_which_game_reads_on_from_there() -> None:
     assert part({"after": "5"}) == Page(after="5", newest_first=False)
     assert part({"before": "5", "limit": "7"}) == Page(before="5", limit=7)
     assert part({"before": "9", "after": "5"}) == Page(after="5", before="9")
     assert part({"before": "9", "after": "0"}) == Page(before="9")
     assert part({"after": "OOOO1-OOOO0A"}) == Page(after="00001-00000a", newest_first=False)
-
-
-def test_after_none_reads_on_from_the_first() -> None:
-    assert part({"after": "0"}) == Page(newest_first=False)
 
 
 @pytest.mark.parametrize(
@@ -111,10 +101,6 @@ def test_nothing_but_a_bad_request_comes_of_any_bytes(text: bytes) -> None:
         part(found)
     except BadRequestError:
         pass
-
-
-def test_limit_is_the_usual_one_where_none_is_given() -> None:
-    assert (limit({}, MOST), limit({"limit": "1"}, MOST), limit({"limit": "1000"}, 5)) == (MOST, 1, MOST)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "x", "", "1.0", "9" * 5000, "\u0663", "1/2", "00001-00000u"])

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -100,6 +101,8 @@ class Site:
         """What is on, as the server would tell it: facts, as `gateway.game.fact_encoding` writes them."""
         self.is_silent = False
         """Whether the server tells nothing to those who watch."""
+        self.asked: list[int] = []
+        """The numbers of its requests to be told what is on, 0 for no more."""
         self.live = Live("test", self.watch)
         self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
         """What a solver would say of every position, or what goes wrong there."""
@@ -126,6 +129,7 @@ class Site:
 
     async def watch(self, number: int) -> None:
         """Tell what is on, as the server does when somebody watches."""
+        self.asked.append(number)
         if number and not self.is_silent:
             self.live.begin(number)
             self.tell(*self.on)
@@ -153,6 +157,33 @@ class Site:
             async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
                 yield client
             nursery.cancel_scope.cancel()
+
+
+class Seen(HTMLParser):
+    """What a browser makes of a page: the elements, and the texts in them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def values(self, attribute: str) -> list[str]:
+        return [about[attribute] or "" for _, about in self.elements if attribute in about]
+
+    @property
+    def tags(self) -> list[str]:
+        return [tag for tag, _ in self.elements]
+
+    @property
+    def attributes(self) -> set[str]:
+        return {each for _, about in self.elements for each in about}
 
 
 def unkept(directory: Path) -> Site:

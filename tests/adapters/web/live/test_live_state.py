@@ -7,7 +7,7 @@ from live_world import game, hindered, identity, move, over, stands, waits
 
 from adapters.web.live.state import HELD, LOBBY, LOBBY_TEXT, MINUTE, NAMESAKES, State
 from gateway.game.events import Reason
-from gateway.game.facts import Came, Cause, GameStarted, Left, MoveMade, Obstacle, Shown, Standing, Waits
+from gateway.game.facts import Came, Cause, Left, Obstacle, Shown, Standing, Waits
 
 
 def state(*told: Shown, now: float = 0.0) -> State:
@@ -137,11 +137,6 @@ def test_moves_of_the_last_minute_are_counted() -> None:
     assert made.counts(MINUTE + 10.0)["moves"] == 0
 
 
-def test_moves_of_games_that_are_not_known_yet_are_counted_too() -> None:
-    before = state(move(1, 0))
-    assert State(before).counts(1.0)["moves"] == 1
-
-
 def test_game_that_is_over_is_known_for_some_seconds() -> None:
     made = state(stands(game(1)), stands(game(2)))
     made.hear(over(1), 5.0)
@@ -149,14 +144,3 @@ def test_game_that_is_over_is_known_for_some_seconds() -> None:
     [gone] = made.drop_old(5.0 + HELD)
     assert gone.started == game(1)
     assert (made.over, [*made.games]) == ({}, [identity(2)])
-
-
-def test_what_a_game_is_told_of_is_returned_with_it() -> None:
-    made = State()
-    started: GameStarted = game(1)
-    one = made.hear(started, 0.0)
-    other: MoveMade = move(1, 0)
-    assert one is not None
-    assert made.hear(other, 0.0) is one
-    assert made.hear(over(1), 0.0) is one
-    assert made.hear(over(1), 0.0) is None

@@ -1,7 +1,6 @@
-"""How a game ended, what a player does, and what standings count, in words."""
+"""What the page says of games, players and standings: which facts, and how they are counted."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from game_records import BEGAN, DRAW, FOUR, drawn, game
@@ -18,9 +17,6 @@ from gateway.store.statistics import Score
 HOUSE = Participant("aima", "house", house=True)
 PUT_9 = (0.5, "in", "PUT 9", Objection.OUTSIDE)
 MADE = ((0.1, "in", "PUT 3", None), (0.3, "out", "PUT 3", None))
-ILLEGAL = (*MADE, PUT_9, (0.6, "note", "", "lost by an illegal move"))
-LEFT = (*MADE, PUT_9, (0.6, "note", "", "lost by leaving"))
-LATE = (*MADE, PUT_9, (0.6, "note", "", "lost on time"))
 HUNG_UP = ((0.1, "note", "", "hung up"), (0.2, "note", "", "lost by leaving"))
 HEARD = ((0.1, "out", "genmove", None), (0.3, "in", "playmove 3", None))
 
@@ -31,58 +27,53 @@ def two(moves: str, winner: int | None, reason: Reason) -> GameRecord:
     return game(players=players, moves=moves, winner=winner, reason=reason)
 
 
+def lost(note: str) -> tuple[Spoken, ...]:
+    """Return what was said on the side of ann, whose last message was refused."""
+    return *MADE, PUT_9, (0.6, "note", "", note)
+
+
 def evidence(*both: Sequence[Spoken]) -> Both:
     first, second = (unpack(stored(recorded(each))) for each in both)
     return first, second
 
 
 @pytest.mark.parametrize(
-    ("record", "both", "why"),
+    ("record", "both", "words"),
     [
-        (game(), (), "Move 7, in column 0, made four in a row."),
-        (game(counted=False), (), "{} It does not count in the standings."),
-        (drawn(), (), "The board is full, and neither player has four in a row."),
+        (game(), (), ["Move 7", "column 0"]),
+        (game(counted=False), (), ["Move 7", "column 0", "count"]),
+        (drawn(), (), ["full"]),
+        (two("33", 1, Reason.TIME), (), ["ann", "move 3", "120 ms"]),
         (
             two("33", 1, Reason.TIME),
-            (),
-            "ann ran out of time before move 3. It thought for 120 ms in this game.",
+            (lost("lost on time"), HEARD),
+            ["ann", "move 3", "120 ms", "PUT 9", "outside the board"],
         ),
-        (
-            two("33", 1, Reason.TIME),
-            (LATE, HEARD),
-            "ann ran out of time before move 3. It thought for 120 ms in this game."
-            " Its message PUT 9 had been refused: outside the board.",
-        ),
-        (two("3", 0, Reason.LEFT), (), "bob left the game before move 2."),
-        (two("", 1, Reason.LEFT), (HUNG_UP, ()), "ann left the game before move 1: hung up."),
+        (two("3", 0, Reason.LEFT), (), ["bob", "move 2"]),
+        (two("", 1, Reason.LEFT), (HUNG_UP, ()), ["ann", "move 1", "hung up"]),
         (
             two("33", 1, Reason.LEFT),
-            (LEFT, HEARD),
-            "ann left the game before move 3. Its message PUT 9 had been refused: outside the board.",
+            (lost("lost by leaving"), HEARD),
+            ["ann", "move 3", "PUT 9", "outside the board"],
         ),
-        (
-            two("3", 0, Reason.ILLEGAL),
-            (),
-            "Move 2 of bob was illegal. A [nac4] player loses the game by an illegal move.",
-        ),
+        (two("3", 0, Reason.ILLEGAL), (), ["Move 2", "bob", "[nac4]"]),
         (
             two("33", 1, Reason.ILLEGAL),
-            (ILLEGAL, HEARD),
-            "At move 3 ann sent PUT 9, which was refused: outside the board. "
-            "A [droidcon] player loses the game by an illegal move.",
+            (lost("lost by an illegal move"), HEARD),
+            ["move 3", "ann", "PUT 9", "outside the board", "[droidcon]"],
         ),
-        (two("3", None, Reason.ABORTED), (), "An aborted game has no winner."),
-        (two("", None, Reason.STOPPED), (), "The server stopped the game, so it has no winner."),
+        (two("3", None, Reason.ABORTED), (), ["aborted"]),
+        (two("", None, Reason.STOPPED), (), ["server"]),
     ],
 )
-def test_end_of_a_game_has_its_reason(record: GameRecord, both: Sequence[Sequence[Spoken]], why: str) -> None:
+def test_end_of_a_game_has_its_reason(
+    record: GameRecord, both: Sequence[Sequence[Spoken]], words: list[str]
+) -> None:
     found: Both = evidence(*both) if both else (None, None)
-
-    def said(each: GameRecord, exchanges: Both) -> str:
-        lines = timeline(each, exchanges)
-        return plain(sentences.why(each, lines, refusal(each, exchanges), "[{}]".format))
-
-    assert said(record, found) == why.format(said(replace(record, counted=True), (None, None)))
+    why = plain(sentences.why(record, timeline(record, found), refusal(record, found), "[{}]".format))
+    assert [each for each in words if each not in why] == []
+    assert ("PUT 9" in why) == ("PUT 9" in words)
+    assert ("count" in why) == ("count" in words)
 
 
 @pytest.mark.parametrize("record", [game(), two("3", 0, Reason.LEFT), two("3", 0, Reason.ILLEGAL), drawn()])
@@ -111,61 +102,60 @@ def test_each_side_has_its_badge(record: GameRecord, badges: list[str]) -> None:
     assert [sentences.badge(record, 0), sentences.badge(record, 1)] == badges
 
 
-@pytest.mark.parametrize(
-    ("record", "is_new", "words"),
-    [
-        (game(), False, "as long as its option --keep-wire says"),
-        (game(), True, "stored a moment after the result"),
-        (two("", None, Reason.STOPPED), True, "of a game that the server stopped"),
-        (game(players=(HOUSE, HOUSE)), True, "there is nothing to keep"),
-        (game(players=(HOUSE, Participant("ann", "nac4"))), False, "--keep-wire"),
-    ],
-)
-def test_page_says_why_nothing_is_kept(record: GameRecord, is_new: bool, words: str) -> None:
-    assert words in sentences.unkept(record, is_new=is_new)
+def test_page_says_why_nothing_is_kept() -> None:
+    """In other words for a game that ended just now, one that was stopped, and one of two house players."""
+    told = [
+        sentences.unkept(game(), is_new=False),
+        sentences.unkept(game(), is_new=True),
+        sentences.unkept(two("", None, Reason.STOPPED), is_new=True),
+        sentences.unkept(game(players=(HOUSE, HOUSE)), is_new=True),
+    ]
+    assert len({*told}) == 4
+    assert "--keep-wire" in told[0]
+    assert "--keep-wire" in sentences.unkept(game(players=(HOUSE, Participant("ann", "nac4"))), is_new=False)
 
 
 @pytest.mark.parametrize(
-    ("table", "why", "text"),
+    ("table", "why", "words"),
     [
-        (None, None, "in the lobby since 2023-11-14T22:13:20.000Z."),
-        ("x", None, "at table x since 2023-11-14T22:13:20.000Z."),
-        (None, ("absent", "Ada", None), "{} It wishes for Ada, who is not here."),
-        (None, ("absent", "Ada", "ada"), "{} It wishes for Ada, who is not here; ada is."),
-        ("x", ("alone", "x", None), "{} No other player is at that table."),
-        ("x", ("namesake", "ann", None), "{} Another ann waits too, and two players of one name never meet."),
+        (None, None, ["lobby"]),
+        ("x", None, ["table x"]),
+        (None, ("absent", "Ada", None), ["lobby", "Ada"]),
+        (None, ("absent", "Ada", "ada"), ["lobby", "Ada", "ada"]),
+        ("x", ("alone", "x", None), ["table x", "No other player"]),
+        ("x", ("namesake", "ann", None), ["table x", "ann"]),
     ],
 )
 def test_player_that_waits_is_said_to_and_why(
-    table: str | None, why: tuple[str, str, str | None] | None, text: str
+    table: str | None, why: tuple[str, str, str | None] | None, words: list[str]
 ) -> None:
     about = None if why is None else dict(zip(("cause", "name", "alike"), why, strict=True))
-    alone = plain(sentences.waiting(table, BEGAN, None))
-    expected = text.format(alone) if about else f"It has waited {text}"
-    assert plain(sentences.waiting(table, BEGAN, about)) == expected
+    said = plain(sentences.waiting(table, BEGAN, about))
+    assert [each for each in (*words, "2023-11-14T22:13:20.000Z") if each not in said] == []
 
 
 @pytest.mark.parametrize(("name", "opponent"), [("ann", "bob"), ("bob", "ann")])
 def test_player_that_plays_is_said_to(name: str, opponent: str) -> None:
     on = {"game": "1-2", "players": [{"name": "ann"}, {"name": "bob"}], "reason": None}
-    found = sentences.playing(on, name)
-    assert plain(found) == f"It plays game 1-2 against {opponent}."
+    found, over = sentences.playing(on, name), sentences.playing({**on, "reason": "four"}, name)
+    assert "1-2" in plain(found)
     assert Part("linked", opponent) in found
-    assert plain(sentences.playing({**on, "reason": "four"}, name)).startswith("It has just played game 1-2")
+    assert plain(over) != plain(found)
 
 
 @pytest.mark.parametrize(
-    ("score", "points", "words"),
+    ("score", "points", "games"),
     [
-        (Score(2, 2, 0), "2 of 2", "2 games that count"),
-        (Score(0, 0, 0), "0 of 0", "0 games that count"),
-        (Score(1, 0, 1), "½ of 1", "1 game that counts"),
-        (Score(3, 1, 1), "1½ of 3", "3 games that count"),
-        (Score(2000, 0, 0), "0 of 2000", "2,000 games that count"),
+        (Score(2, 2, 0), "2 of 2", "2 games"),
+        (Score(0, 0, 0), "0 of 0", "0 games"),
+        (Score(1, 0, 1), "½ of 1", "1 game "),
+        (Score(3, 1, 1), "1½ of 3", "3 games"),
+        (Score(2000, 0, 0), "0 of 2000", "2,000 games"),
     ],
 )
-def test_score_is_worded(score: Score, points: str, words: str) -> None:
-    assert (sentences.points_of(score), sentences.games_that_count(score)) == (points, words)
+def test_score_is_worded(score: Score, points: str, games: str) -> None:
+    assert sentences.points_of(score) == points
+    assert sentences.games_that_count(score).startswith(games)
 
 
 def test_results_are_counted() -> None:
@@ -175,50 +165,41 @@ def test_results_are_counted() -> None:
 @pytest.mark.parametrize(
     ("players", "first_movers", "words"),
     [
-        (0, Score(0, 0, 0), "no games"),
-        (1, Score(1, 1, 0), "1 player, 1 game; first movers won 100 %"),
-        (1200, Score(3, 1, 1), "1,200 players, 3 games; first movers won 33 %"),
+        (0, Score(0, 0, 0), []),
+        (1, Score(1, 1, 0), ["1 player,", "1 game;", "100 %"]),
+        (1200, Score(3, 1, 1), ["1,200 players", "3 games", "33 %"]),
     ],
 )
-def test_standings_are_counted(players: int, first_movers: Score, words: str) -> None:
-    assert sentences.count(players, first_movers) == words
+def test_standings_are_counted(players: int, first_movers: Score, words: list[str]) -> None:
+    said = sentences.count(players, first_movers)
+    assert [each for each in words if each not in said] == []
+    assert ("%" in said) == bool(words)
 
 
-@pytest.mark.parametrize(
-    ("least", "page", "words"),
-    [
-        (1, 1, "No player has one of these games."),
-        (5, 1, "No player has 5 or more of these games."),
-        (5, 2, "There are fewer players."),
-    ],
-)
-def test_standings_without_anybody_say_why(least: int, page: int, words: str) -> None:
-    assert sentences.nobody(least, page) == words
+def test_standings_without_anybody_say_why() -> None:
+    assert len({sentences.nobody(least, page) for least, page in ((1, 1), (5, 1), (5, 2))}) == 3
+    assert "5" in sentences.nobody(5, 1)
 
 
-@pytest.mark.parametrize(
-    ("merit", "is_everything", "words"),
-    [
-        ("rating", True, ""),
-        ("points", True, " The place is by points: 1 for a won game, ½ for a drawn one."),
-        ("share", False, " The place is by points a game. The rating is that of all games."),
-    ],
-)
-def test_places_are_explained(merit: str, is_everything: bool, words: str) -> None:
-    assert plain(sentences.places(merit, is_everything=is_everything)) == words
+def test_places_are_explained_where_they_are_not_those_of_the_rating() -> None:
+    assert plain(sentences.places("rating", is_everything=True)) == ""
+    assert "points" in plain(sentences.places("points", is_everything=True))
+    assert "rating" in plain(sentences.places("share", is_everything=False))
 
 
 @pytest.mark.parametrize(
     ("addresses", "plays", "words"),
     [
         ([], True, ""),
-        (["a"], False, "Point a bot at a (A)."),
-        (["a", "b"], True, "Point a bot at a (A) or b (B), or play yourself."),
-        (["a", "b", "c"], False, "Point a bot at a (A), b (B) or c (C)."),
+        (["a"], False, "a (A)."),
+        (["a", "b"], True, "a (A) or b (B), "),
+        (["a", "b", "c"], False, "a (A), b (B) or c (C)."),
     ],
 )
 def test_bots_are_pointed_at_each_port(addresses: list[str], plays: bool, words: str) -> None:
-    assert plain(sentences.offer([(each, each.upper()) for each in addresses], plays=plays)) == words
+    said = plain(sentences.offer([(each, each.upper()) for each in addresses], plays=plays))
+    assert words in said
+    assert bool(said) == bool(addresses)
 
 
 @pytest.mark.parametrize(

@@ -88,11 +88,6 @@ def test_time_of_a_move_runs_from_the_move_before() -> None:
     ]
 
 
-def test_without_a_clock_none_is_left() -> None:
-    found = timeline(short("3"), (lines("0 out go", "100 in PUT 3"), ()))
-    assert found.turns == (Turn(100, None),)
-
-
 def test_clock_of_an_earlier_request_says_nothing_of_a_later_move() -> None:
     one = lines("0 out go | 42.000 s left", "100 in PUT 3", "300 in PUT 3")
     found = timeline(short("343"), (one, lines("200 in PUT 4")))
@@ -106,12 +101,6 @@ def test_move_of_a_player_without_texts_is_when_its_opponent_heard_of_it() -> No
     assert [(row.at, row.move) for row in found.rows if row.move] == [(10, 1), (50, 2), (60, 3)]
 
 
-def test_last_move_of_a_player_without_texts_is_what_its_opponent_heard_next() -> None:
-    one = lines("10 in PUT 3", "10 out ok", "50 out PUT 4", "900 out lost", "900 note | lost on time")
-    found = timeline(short("34", players=HOUSE), (one, None))
-    assert found.turns == (Turn(10), Turn(40))
-
-
 @pytest.mark.parametrize("beginning", [["5 in PUT 3"], []])
 def test_time_that_ran_out_is_not_that_of_the_move_before(beginning: list[str]) -> None:
     mover = len(beginning)
@@ -122,12 +111,6 @@ def test_time_that_ran_out_is_not_that_of_the_move_before(beginning: list[str]) 
     found = timeline(record, both)
     assert found.turns[-1] == Turn(0 if mover else 5)
     assert [(row.at, row.move) for row in found.rows if row.move][-1] == (5, mover + 1)
-
-
-def test_first_move_of_a_player_without_texts_is_found() -> None:
-    players = HOUSE[::-1]
-    found = timeline(short("34", players=players), (None, lines("20 out PUT 3", "20 out go", "30 in PUT 4")))
-    assert found.turns == (Turn(20), Turn(10))
 
 
 def test_move_whose_texts_are_missing_has_no_time_and_others_keep_theirs() -> None:
