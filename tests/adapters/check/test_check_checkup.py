@@ -55,6 +55,15 @@ def test_games_come_in_their_order_and_the_bot_is_asked_for_the_side_that_they_w
     assert take(made, PLAIN)
 
 
+def test_bot_opens_every_other_game_where_the_scenario_does_not_say():
+    made, opens = checkup(PLAIN, WIN, LEFT, SPLIT), []
+    while (task := made.next_task(is_first=True)) is not None:
+        opens.append(made.opens(task))
+        made.began(task)
+        made.finished(task, frozenset())
+    assert opens == [True, False, True, False]
+
+
 def test_failure_in_a_first_game_is_what_the_game_is_about():
     made = checkup(SPLIT)
     fail_twice(made, SPLIT)

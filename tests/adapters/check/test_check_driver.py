@@ -50,7 +50,7 @@ async def test_bot_that_is_gone_when_it_is_pinged_does_not_end_the_check(connect
     assert connected.wire.pings == 1
 
 
-async def test_bot_that_does_nothing_is_waited_for_and_hung_up_on(connected):
+async def test_bot_that_does_nothing_is_waited_for_and_hung_up_on(connected, autojump_clock):
     await trio.sleep(3.9)
     assert connected.driver.record == []
     await trio.sleep(0.2)

@@ -74,7 +74,7 @@ class Server(World):
 
 
 @pytest.fixture
-async def server(autojump_clock: trio.testing.MockClock) -> AsyncIterator[Server]:
+async def server() -> AsyncIterator[Server]:
     async with running() as server:
         yield server
 
