@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -110,6 +111,11 @@ class DroidconClient(Client):
         self._lines.close()
         self._socket.close()
 
+    def reset(self) -> None:
+        """Reset the connection: what is sent to the client from now on is lost."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.leave()
+
 
 class WebsocketClient(Client):
     """Messages over a websocket."""
@@ -194,9 +200,14 @@ def connected(*clients: Client) -> Iterator[tuple[Client, ...]]:
         yield clients
 
 
-def play_out(first: Client, second: Client, moves: Sequence[int]) -> None:
-    """Play a game to its end."""
+def play(first: Client, second: Client, moves: Sequence[int]) -> None:
+    """Make these moves."""
     for number, column in enumerate(moves):
         (first, second)[number % 2].play(column)
+
+
+def play_out(first: Client, second: Client, moves: Sequence[int]) -> None:
+    """Play a game to its end."""
+    play(first, second, moves)
     for client in (first, second):
         client.finish()

@@ -161,7 +161,7 @@ def test_protected_names_are_read_again_and_stay_where_their_file_is_broken(tmp_
         gateway.process.send_signal(signal.SIGHUP)
         told = hear_log(gateway, "not_reloaded")
         assert told["level"] == "error"
-        assert "has no names, and 1 are protected; if no name is to be" in told["error"]
+        assert "has no names, and 1 are protected; if that is intended" in told["error"]
         file.unlink()
         os.mkfifo(file)
         gateway.process.send_signal(signal.SIGHUP)

@@ -1,17 +1,14 @@
 """A node that stops while the database is away: what a player of another node hears, and what is stored."""
 
 import signal
-import socket
-import struct
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from scripted_clients import Nac4Client, connected
+from scripted_clients import DroidconClient, Nac4Client, connected, play
 from several_nodes import HAS_REGISTRY, await_log, two_nodes
 from shared_ports import MOVES
 from store_world import POSTGRES
-from test_stopping import Line
 from worlds.server import ran
 
 from gateway.store.database import open_to_read, open_to_write
@@ -24,12 +21,6 @@ pytestmark = [
 ]
 
 
-def vanish(line: Line) -> None:
-    """Reset the connection: nobody is there any more who could hear of a result."""
-    line.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    line.sock.close()
-
-
 @pytest.mark.parametrize("where", ["postgresql"], indirect=True)
 def test_result_that_is_untold_when_its_node_stops_is_told_to_the_player_of_another_node(
     where: str, tmp_path: Path
@@ -38,20 +29,12 @@ def test_result_that_is_untold_when_its_node_stops_is_told_to_the_player_of_anot
     with (
         closing(open_to_write(where)) as database,
         two_nodes("--db", where, "--journal", str(folder)) as (one, other),
-        ExitStack() as stack,
     ):
-        ann = Line(one, "ann", "x")
-        stack.callback(ann.sock.close)
-        (bob,) = stack.enter_context(connected(Nac4Client(other, "bob", "x")))
-        with database.writing():  # so that no node can
-            ann.hears("NEW_GAME", "YOUR_MOVE")
-            for column, answer in zip(MOVES[::2], MOVES[1::2], strict=False):
-                ann.say(f"PUT {column}")
-                bob.play(answer)
-                ann.hears(f"PUT {answer}", "YOUR_MOVE")
-            ann.say(f"PUT {MOVES[-1]}")
+        ann, bob = DroidconClient(one, "ann", "x"), Nac4Client(other, "bob", "x")
+        with connected(ann, bob), database.writing():  # so that no node can
+            play(ann, bob, MOVES)
             await_log(one, b"1 results wait")
-            vanish(ann)
+            ann.reset()
             one.process.send_signal(signal.SIGTERM)
             assert bob.hear().endswith(" WinR Ok\r\n")
             assert one.end()[0] == 0

@@ -3,13 +3,15 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from scripted_clients import play_out
+from shared_ports import MOVES
 from sqlalchemy import update
-from test_stopping import Clients, Line, hear_log
+from test_stopping import game, hear_log
 from worlds.server import EVERY_PORT, Served, ran, served
 
 from conformance.lab.meters import children_of
@@ -22,32 +24,9 @@ from gateway.store.schema import runs
 pytestmark = pytest.mark.operation
 
 
-@pytest.fixture
-def clients() -> Iterator[Clients]:
-    with ExitStack() as stack:
-        yield Clients(stack)
-
-
 def games_in(where: str) -> list[GameRecord]:
     with closing(open_to_read(where)) as database:
-        return [game for game in every(database.reading, Filter()) if game.moves]
-
-
-def finished(gateway: Served, clients: Clients) -> tuple[Line, Line]:
-    """Let two clients play a game to its end, of which they have still to hear; return the winner first."""
-    ann, bob = clients.game(gateway)
-    for _ in range(3):
-        ann.say("PUT 0")
-        bob.hears("PUT 0", "YOUR_MOVE")
-        bob.say("PUT 1")
-        ann.hears("PUT 1", "YOUR_MOVE")
-    ann.say("PUT 0")
-    return ann, bob
-
-
-def hear_the_end(ann: Line, bob: Line) -> None:
-    ann.hears("YOU_WON")
-    bob.hears("PUT 0", "YOU_LOST")
+        return [each for each in every(database.reading, Filter()) if each.moves]
 
 
 def kill(gateway: Served) -> None:
@@ -73,25 +52,24 @@ def restarted(where: str, folder: Path) -> list[GameRecord]:
 
 
 def test_result_that_was_told_while_the_database_was_away_is_stored_after_a_kill(
-    where: str, tmp_path: Path, clients: Clients
+    where: str, tmp_path: Path
 ) -> None:
     database, folder = open_to_write(where), tmp_path / "j"
-    with served(*options(where, folder)) as gateway, database.writing():
-        ann, bob = finished(gateway, clients)
-        hear_the_end(ann, bob)
+    with served(*options(where, folder)) as gateway, database.writing(), game(gateway) as players:
+        play_out(*players, MOVES)
         (path,) = folder.glob("*.jsonl")
         kill(gateway)
     copied = shutil.copy(path, tmp_path / "copy.jsonl")
     database.close()
-    (game,) = restarted(where, folder)
-    assert (game.moves, game.result, game.counted) == ("0101010", 1, True)
+    (stored,) = restarted(where, folder)
+    assert (stored.moves, stored.result, stored.counted) == ("".join(map(str, MOVES)), 1, True)
     assert ran("import", copied, "--db", where)[:2] == (0, "0 games imported, 1 stored already\n")
     elsewhere = str(tmp_path / "elsewhere.db")
     assert ran("import", copied, "--db", elsewhere)[:2] == (0, "1 game imported, 0 stored already\n")
 
 
 @pytest.mark.parametrize("folder", ["kept", "lost"])
-def test_restored_backup_gives_out_no_id_twice(folder: str, tmp_path: Path, clients: Clients) -> None:
+def test_restored_backup_gives_out_no_id_twice(folder: str, tmp_path: Path) -> None:
     where, backup = str(tmp_path / "games.db"), tmp_path / "backup.db"
     database = open_to_write(where)
     with database.writing() as connection:  # more starts than half-minutes: the number is not the clock's
@@ -101,10 +79,10 @@ def test_restored_backup_gives_out_no_id_twice(folder: str, tmp_path: Path, clie
     ids = list[str]()
     for _ in range(2):
         with served(*EVERY_PORT, "--db", where) as gateway:
-            ann, bob = finished(gateway, clients)
-            hear_the_end(ann, bob)
+            with game(gateway) as players:
+                play_out(*players, MOVES)
             gateway.stop()
-        ids += [game.game for game in games_in(where)]
+        ids += [each.game for each in games_in(where)]
         status, lines, _ = ran("export", "--db", where)
         assert status == 0
         (tmp_path / f"{len(ids)}.jsonl").write_text(lines)
@@ -114,8 +92,8 @@ def test_restored_backup_gives_out_no_id_twice(folder: str, tmp_path: Path, clie
             elif folder == "lost":
                 shutil.rmtree(path)
         shutil.copy(backup, where)
-    assert len({game[:5] for game in ids}) == (2 if folder == "kept" else 1)
+    assert len({each[:5] for each in ids}) == (2 if folder == "kept" else 1)
     for number in range(1, len(ids) + 1):
         assert ran("import", str(tmp_path / f"{number}.jsonl"), "--db", where)[0] == 0
-    assert {game.game for game in games_in(where)} == {*ids}
+    assert {each.game for each in games_in(where)} == {*ids}
     assert len({*ids}) == 2
