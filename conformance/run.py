@@ -1,4 +1,4 @@
-"""Plays many transcripts: which server each one needs, in which order, and what came of all.
+"""Plays many transcripts: chooses the server and the order for them, and collects their results.
 
 Knows that transcripts which need the same options share a server and are played one after the other
 on it, while several servers may run at once. Does not know what a step is.
@@ -24,7 +24,7 @@ _AT_ONCE = 3
 
 @dataclass(slots=True)
 class Run:
-    """What came of it. `troubles`: of servers rather than of transcripts, in sentences."""
+    """The results. `troubles` are sentences about problems of servers, not of transcripts."""
 
     results: list[Result] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`targets`: servers that are there already, by dialect; where empty, `command` starts one.
+    """`targets`: running servers, by dialect. If there are none, `command` starts a server.
 
     `clock` and `delay` are those of a `Setting` with these targets.
     """
@@ -100,7 +100,7 @@ class _Player:
             self._run.troubles.append(str(error))
 
     async def play_in(self, transcripts: Iterable[Transcript], setting: Setting) -> None:
-        """Play transcripts one after the other against servers that are there."""
+        """Play transcripts one after the other against running servers."""
         for transcript in transcripts:
             self._played += 1
             began = time.perf_counter()

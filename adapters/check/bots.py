@@ -144,7 +144,7 @@ class Bots:
             crashed(": ".join([f"{'its process' if is_alone else repr(command)} {how}", *words[-1:]]))
 
     async def wait_for_crash(self) -> None:
-        """Wait until the processes of bots that have just hung up can have ended."""
+        """Wait long enough for the processes of bots that have just hung up to end."""
         if self._recent_hang_ups():
             await trio.sleep(_CRASH)
 

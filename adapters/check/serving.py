@@ -1,8 +1,8 @@
-"""Serves the bots that are checked: their connections, and when no more of them come.
+"""Serves the connections of the bots that are checked, and decides when no further bot will come.
 
 Knows transports, and the parts of a dialect that make a connection. Does not know what is checked. A
-connection on which no client of the dialect speaks is a stranger's. Reports show strangers only if a bot is
-missing.
+connection that does not begin as a client of the dialect would is a stranger's. Reports show strangers only
+if a bot is missing.
 """
 
 from collections import Counter
@@ -174,7 +174,7 @@ class Check:
         return driver.bot is not None or (driver.has_spoken and not self._is_lost(driver.wire))
 
     def _is_over(self, driver: Driver) -> bool:
-        """Whether nothing more is to be seen of a bot."""
+        """Whether nothing more of a bot needs to be seen."""
         if self._is_lost(driver.wire):
             return True
         return driver.bot is not None and driver.checkup().is_over
@@ -210,7 +210,7 @@ class Check:
         return words != silence or not is_gone or self._stranger_count >= _PROBES
 
     async def _wait_for_more(self, ended: int) -> None:
-        """End the check if everything is seen, or if no further bot comes."""
+        """End the check if everything has been seen, or if no further bot comes."""
         if not self.bots.end_if_over():
             await trio.sleep(self._options.wait)
             if self._ended == ended and all(self._is_over(driver) for driver in self._open):

@@ -99,7 +99,7 @@ class CheckedSocket(Socket):
     def change_pace(self, pace: Pace) -> None:
         """Change how further writes are divided into packets.
 
-        Writes that are sent together stay so until all have left.
+        If the present pace is `Pace.TOGETHER`, it changes only when all written bytes have been sent.
         """
         self._next_pace = pace
         if self.pace is not Pace.TOGETHER:

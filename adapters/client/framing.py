@@ -141,7 +141,7 @@ class Lines:
 
 
 def to_text(line: bytes) -> str:
-    """Return a line as text, without telnet's commands; bytes that are no UTF-8 become surrogates."""
+    """Return a line as text, without telnet's commands; bytes that are not UTF-8 become surrogates."""
     if _IAC in line:
         line = _TELNET.sub(b"", line)
     return line.decode("utf-8", "surrogateescape")

@@ -67,7 +67,7 @@ class Node(Protocol):
         """Carry out a frame. Raises ValueError if it cannot be understood."""
 
     def settle(self, now: float) -> None:
-        """Carry out what follows from the frames that arrived together."""
+        """Called once after `receive` has been called for all frames that arrived together."""
 
     def lost(self, node: str, now: float) -> None:
         """Called when a node, or the connection to it, is lost. Recently sent frames may not have arrived."""

@@ -70,7 +70,7 @@ class ClusterNode:
     # Called by the links. None of it blocks.
 
     def joined(self, node: str, now: float) -> None:
-        """Inform a node to which frames can now be sent."""
+        """Begin to exchange messages with a newly linked node; if this node pairs all players, say so."""
         logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])

@@ -94,7 +94,7 @@ def standings(reading: Reading, given: Given) -> Json:
 
 
 def export(found: Iterable[GameRecord]) -> Iterator[str]:
-    """Yield the lines of games, many in a piece."""
+    """Yield the games as lines of JSON, `_LINES` of them at a time."""
     lines = jsonl.write(found)
     while piece := "".join(islice(lines, _LINES)):
         yield piece

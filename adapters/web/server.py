@@ -92,7 +92,7 @@ class Web:
             idlest.drop()
 
     def bound(self) -> None:
-        """Hang up on the client with the most waiting bytes, if too many wait for all together."""
+        """Hang up on the client with the most waiting bytes, if all clients together have too many."""
         if sum(each.waiting for each in self._connections) > ALL_WAITING:
             max(self._connections, key=lambda each: each.waiting).drop()
 

@@ -1,4 +1,4 @@
-"""How a scripted bot plays a game that it knows, the same words for every dialect, and pure.
+"""How a scripted bot plays a game that it knows, in the same terms for every dialect. Pure.
 
 A bot knows all moves of its game beforehand. So whatever a server may say next is known, and a script
 answers None to anything else: a bot that is out of step stops the run and never counts wrong in silence.
@@ -18,11 +18,11 @@ LEFT = "left"
 
 
 class OutOfStep(Exception):
-    """A server, or the load, did what does not belong here; says what."""
+    """A server, or the load, did something unexpected. The message says what."""
 
 
 class Closed(OutOfStep):
-    """A server said good-bye, where its transport has a word for that."""
+    """A server closed the connection with a message of the transport for that."""
 
 
 class Phase(Enum):
@@ -68,9 +68,9 @@ class Place:
 
     phase: Phase
     opens: bool | None = None
-    """Whether the first move of this game is its own; None where it was not told yet."""
+    """Whether the first move of this game is its own; None if it does not know yet."""
     discs: int = 0
-    """How many of the game's moves it has made and heard of."""
+    """How many of the game's moves it knows: its own and its opponent's."""
 
     def __str__(self) -> str:
         discs = f" with {self.discs} discs" if self.phase is Phase.PLAYING else ""
@@ -91,7 +91,7 @@ class Step:
     begun: bool = False
     """Whether a game begins."""
     told: int = 0
-    """How many moves of its opponent it heard of: 0 or 1."""
+    """How many moves of its opponent the message reports: 0 or 1."""
     outcome: Outcome | None = None
     """How its game ended, if it did."""
     move: bytes = b""
@@ -112,7 +112,7 @@ class Cut:
     rest: bytes
     """The beginning of a message that is not whole yet."""
     answer: bytes = b""
-    """What the transport itself demands to be sent back."""
+    """What the transport itself requires as an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Script(ABC):
         self.timed = timed
 
     def key(self, data: bytes) -> bytes:
-        """Return what tells one chunk of received bytes from another."""
+        """Return a key, which is equal for received bytes that have the same effect."""
         return data
 
     def resource(self, wish: Wish) -> str | None:
@@ -154,7 +154,7 @@ class Script(ABC):
 
     @abstractmethod
     def opening(self, wish: Wish) -> bytes:
-        """Return what is sent first, and where there is need what asks for another game."""
+        """Return the first message. It also asks for another game, in dialects that require that."""
 
     @abstractmethod
     def cut(self, data: bytes) -> Cut:
@@ -162,7 +162,7 @@ class Script(ABC):
 
     @abstractmethod
     def advance(self, place: Place, message: bytes, name: str) -> Step | None:
-        """Return what a message does to the bot of this name; None where it does not belong."""
+        """Return the step after a message to the bot of this name; None if the message is out of place."""
 
     def move(self, column: str) -> bytes:
         """Return the bytes of a move."""
@@ -179,7 +179,7 @@ class Script(ABC):
         return 1 if place.opens else 2
 
     def answer(self, place: Place, told: int = 0, *, begun: bool = False) -> Step | None:
-        """Return what a request to move does, behind `told` moves of the opponent that `place` counts."""
+        """Return the step after a request to move. `place` already counts `told` moves of the opponent."""
         if not self.to_move(place):
             return None
         if place.discs < len(self.game.moves):
@@ -189,9 +189,10 @@ class Script(ABC):
         return Step(place, begun=begun, told=told, leaves=True) if self.game.reason == LEFT else None
 
     def over(self, place: Place, winner: int, *, late: bool = False, then: Place = WAITING) -> Step | None:
-        """Return what a result does: the game's own, or, where the bots are timed, one on time.
+        """Return the step after the end of a game; None if the result does not fit the bot's game.
 
-        `late`: whether the server says, or it can only mean, that the loser's time was up.
+        `late`: whether the loser's time was up, by the server's words or because nothing else is possible.
+        Such a result is allowed only if the bots are timed.
         """
         if late:
             if not (self.timed and winner):

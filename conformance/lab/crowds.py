@@ -1,7 +1,7 @@
 """Crowds of fast bots that come, wait and play short games, in a process of their own, and are counted.
 
-Three jobs: how long many need until all play, what a short game costs beside those who wait,
-and what memory a server holds after so and so many games.
+Three jobs measure how long it takes until all of many players play, what a short game costs while others
+wait, and how much memory a server uses after given numbers of games.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,13 +19,13 @@ from conformance.launch import Server
 from conformance.targets import Address
 
 COMING = 60.0
-"""Seconds in which something has to come to one of the bots."""
+"""Seconds in which one of the bots has to receive something."""
 SHORT_SERIES = ("--rounds", "100", "--games-per-pair", "0", "--clock", "1000000", "--idle", "1000000")
-"""Options of a gateway, at which series end now and then, and no clock cuts."""
+"""Options of a gateway with which series end now and then, and no game is lost on time."""
 PAIRS = 20
 """Pairs that play short games, of each kind."""
 NAMES = 50
-"""Names that each player that asks for each game by itself has, in turn."""
+"""The number of names that a player uses in turn, if it has to ask for each game."""
 TABLE, ANYONE, WISH = "table", "anyone", "wish"
 """Whom a crowd comes for: one at a table, whoever is there, or one by name on another node."""
 _WAVE = 200
@@ -46,11 +46,11 @@ class Counts:
 
 
 class FastBot(Bot):
-    """Answers every request at once, if it moves at all.
+    """Answers every request at once, or never if `moves` is false.
 
-    A bot that asks for each game by itself comes back under the next of its names, and one that the server
-    hangs up on after a series comes back to another table, so that whatever a server remembers by name, by
-    table or by connection is put to use.
+    A bot that has to ask for each game does so under the next of its names. One that the server hangs up on
+    after a series connects again and joins another table. So all that a server keeps by name, by table
+    and by connection is used.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ def _coming(crowd: _Crowd, servers: int, pairs: int, whom: str) -> Iterator[Fast
 
 
 def wait(site: Site, waiting: int, seconds: float) -> dict[str, float]:
-    """Return the server's CPU time for an idle second and for a game, beside so many who wait."""
+    """Return the server's CPU time for an idle second and for a game, while so many players wait."""
     loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
     settle_on(site.cores, pid)
     for at in range(waiting):

@@ -1,7 +1,7 @@
-"""The floors: two servers that only send back, on the same foundations as the gateway, and their bots.
+"""Two servers that only send messages back, called floors, and their bots: the least cost of a message.
 
-A line comes by trio's SocketStream, a text by trio-websocket, each used in the plainest way. A bot is its own
-opponent: a message is a move, its echo the news of it. A message has the size of a move.
+Lines use trio's SocketStream, and texts use trio-websocket, each in the simplest way. A message has the size
+of a move, and its echo stands for the message that tells the opponent about the move.
 """
 
 from collections.abc import AsyncIterator
@@ -19,12 +19,12 @@ from conformance.targets import Address
 
 TCP, WEBSOCKET = "tcp", "websocket"
 STARTING = 15.0
-"""Seconds in which a floor has to tell its port."""
+"""Seconds in which a floor has to report its port."""
 _CHUNK = 4096
 
 
 class LineEcho(Script):
-    """Says a line over TCP."""
+    """A bot that sends a line over TCP, and sends it again whenever the line comes back."""
 
     start = Place(Phase.PLAYING)
     said, heard = b"PUT 3\n", b"PUT 3"
@@ -43,7 +43,7 @@ class LineEcho(Script):
 
 
 class TextEcho(LineEcho):
-    """Says a text over a websocket."""
+    """The same with a text over a websocket."""
 
     said, heard = frame(b"playmove 3\r\n"), b"playmove 3\r\n"
 
@@ -59,7 +59,7 @@ ECHOES: dict[str, type[LineEcho]] = {TCP: LineEcho, WEBSOCKET: TextEcho}
 
 @asynccontextmanager
 async def echoing(transport: str) -> AsyncIterator[tuple[int, Address]]:
-    """Run a floor for as long as the block lasts; its process and its address. Raises LoadError."""
+    """Run a floor until the block ends; yield its process id and its address. Raises LoadError."""
     async with worker(serve, transport) as floor:
         port = None
         with trio.move_on_after(STARTING):

@@ -161,12 +161,12 @@ def _times(text: str) -> list[float]:
     return [seconds(word) for word in text.split(",")]
 
 
-# Matches that nobody plays.
+# Simulated matches.
 
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """What games are like, beside the strength of the players."""
+    """What affects the results of games, apart from the strength of the players."""
 
     drawn: float = 0.2
     """The share of draws."""

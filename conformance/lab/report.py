@@ -30,14 +30,14 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure."""
+    """One figure of a report."""
 
     part: str
     what: str
     found: float
     unit: str = ""
     most: float | None = None
-    """The goal: what it is not to exceed. None for a figure without one."""
+    """The goal: the highest value that `found` may have. None for a figure without a goal."""
     form: str = ".2f"
     beside: float | None = None
     """The same figure of the server that this one is compared with."""

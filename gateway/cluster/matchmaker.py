@@ -343,7 +343,10 @@ class ClusterMatchmaker(Matchmaker):
             self._own.post(proposed.node, hosting)
 
     def _takes(self, turn: Turn) -> bool:
-        """Use up a turn of a seat of this node; return False if the seat does not wait in that turn."""
+        """End a turn of a seat of this node, so that no match can take it again.
+
+        Return False if the seat does not wait in that turn.
+        """
         player = self._own.players.get(turn.seat)
         if player is None or player.turn != turn.number:
             return False

@@ -55,7 +55,7 @@ _PLACED = re.compile("place_disc +([0-6])", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The format of the platforms."""
+    """The format of the platforms riddles.io and theaigames.com."""
 
     marks: str
     """The characters for an empty cell, a disc of the first mover, and one of the second."""
@@ -68,7 +68,7 @@ class Platform:
     expected: ClassVar[str] = "place_disc and a column from 0 to 6 (field=position is for a column alone)"
 
     def greeting(self, board: Board, seconds: float) -> Iterator[str]:
-        """Yield the settings."""
+        """Yield the lines with the settings, which a new process gets first."""
         players = [f"player{mark}" for mark in self.marks[1:]]
         time = str(_milliseconds(seconds))
         values = {
@@ -84,7 +84,7 @@ class Platform:
             yield f"settings {name} {values[name]}"
 
     def question(self, board: Board, seconds: float) -> Iterator[str]:
-        """Yield the field and the request."""
+        """Yield the lines with the field and the request to move."""
         yield f"update game round {len(board.moves) // self.moves_a_round + 1}"
         yield f"update game field {self.field(board)}"
         yield f"action move {_milliseconds(seconds)}"
@@ -372,7 +372,7 @@ def follows(before: Board, after: Board) -> bool:
 
 
 def _words(command: str) -> list[str]:
-    """Return the words of a command line. Raises UnknownEngine if the first is no program."""
+    """Return the words of a command line. Raises UnknownEngine if the first is not a program."""
     try:
         words = shlex.split(command)
         found = words and shutil.which(words[0])

@@ -1,4 +1,4 @@
-"""The game: board, clock, manners, one series of games, and the commands, events and facts about it.
+"""The game: board, clock, rules of dialects, one series of games, and its commands, events and facts.
 
 Pure: it imports no other package of the server, does no I/O and reads no clock.
 """

@@ -123,9 +123,9 @@ class Results(Protocol):
         """Whether players have to wait before they get the end of a game, as it is not stored yet."""
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` when the game is not open any more, perhaps at once. Only then its players get the end.
+        """Call `then` when the game is no longer open, which may be at once.
 
-        `then` must not block or raise.
+        Its players do not get the end of the game before that. `then` must not block or raise.
         """
 
     def as_stored(self, ended: Ended) -> Ended:

@@ -212,7 +212,7 @@ def started(series: Series) -> GameStarted:
 
 
 def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
-    """Return the state of the players on these seats. A game is in the part with its seat 0."""
+    """Return the state of the players on these seats, and the games in which one of these is seat 0."""
     here = [seat for seat in seats if not isinstance(seat.situation, Gone | PlayingElsewhere)]
     situations = [seat.situation for seat in here]
     series = [each.series for each in situations if isinstance(each, Seated) and each.number == 0]

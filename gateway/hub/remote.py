@@ -121,7 +121,7 @@ class RemotePlayers:
         return None
 
     def lose(self, seat: Seat, there: PlayingElsewhere, now: float) -> Parting:
-        """End a player's series, as the other node is lost or stops."""
+        """End a player's series, because the other node is lost or stops."""
         if there.started is not None:
             finished = _cut_off(there, there.started, now)
             self._feed.results.keep(finished)

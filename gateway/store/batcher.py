@@ -275,9 +275,9 @@ class Batcher:
             await trio.sleep_until(max(begun + self._pace.between, now + rest))
 
     def _give_up_if_journaled(self) -> None:
-        """Drop a batch that hits a bug, with its evidence, once the journal has all of its games.
+        """Drop a batch that fails because of a bug, once the journal has all of its games.
 
-        Otherwise it would hold up all others for ever.
+        Its evidence is lost. Otherwise it would hold up all later batches for ever.
         """
         batch = self._batch
         if batch is not None and not any(self.open.is_open(record.game) for record in batch.games):

@@ -2,7 +2,7 @@
 
 Knows trio and the journal's process; does not know the database or how the journal is written. A game that is
 not in the database within `patience` seconds goes to the journal. It is late then: it is not open any more,
-and its players get the result. If the journal fails, too, they wait, and it is tried again.
+and its players get the result. If the journal fails, too, the players wait until a later attempt succeeds.
 """
 
 import logging
@@ -162,7 +162,11 @@ class OpenGames:
     def __init__(
         self, journal: JournalProcess, turns: Turns, patience: float, retry: float, remind: float
     ) -> None:
-        """Use the journal after `patience` seconds, try it every `retry` and log every `remind` seconds."""
+        """All times are in seconds.
+
+        A game goes to the journal after `patience`. A failed journal is tried again after `retry`, and an
+        outage is logged again after `remind`.
+        """
         self._journal = journal
         self._turns = turns
         self._patience = patience

@@ -1,8 +1,8 @@
-"""The events for all viewers of the same games: some games, each at its place, and counts of all.
+"""The events for all viewers of the same games: a limited number of games, and counts of all games.
 
-Reads no clock. An event is encoded once, numbered from 1, and kept in a ring of limited size. Of a viewer,
-only the number of its latest event is kept, so one that stops reading costs nothing. A snapshot and all
-events after it result in the same state as a later snapshot.
+Reads no clock. Each game shown has a place, a number from 0 on. An event is encoded once, numbered from 1,
+and kept in a ring of limited size. For each viewer, only the number of its latest event is kept, so one that
+stops reading costs nothing. A snapshot and all events after it result in the same state as a later snapshot.
 """
 
 import json

@@ -67,7 +67,7 @@ class Asked:
 
     @property
     def order(self) -> str:
-        """One of `ORDERS`."""
+        """The value that the table is sorted by, one of `ORDERS`."""
         return self.given["sort"].removeprefix("-")
 
     @property

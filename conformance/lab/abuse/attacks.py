@@ -28,7 +28,7 @@ PORTS = ("arena", "nac4", "droidcon", "web")
 SHORT, LONG = 4_096, 65_000
 """Lengths of texts: the longest EDN that is read, and near the longest frame."""
 _HEARD = 0.2
-"""Seconds for which an answer is heard."""
+"""Seconds for which an answer is read."""
 _STEP = 0.05
 """Seconds between two steps of something."""
 _MASK = b"\0\0\0\0"
@@ -73,11 +73,11 @@ FRAMES: Sequence[bytes] = (
     b"\x88\x80" + _MASK + frame(b"playmove 3"),  # more behind the close frame
     b"\x81\xfe\x00\x05" + _MASK + b"hello",  # a length that could be shorter
 )
-"""Giant, compressed, unmasked, misplaced, no text. A torn one is the beginning of any."""
+"""Giant, compressed, unmasked, misplaced, not UTF-8. A torn frame is the beginning of any of these."""
 
 
 async def frames(attacked: Attacked, number: int) -> None:
-    """Send frames that are giant, compressed, torn, unmasked, misplaced or no UTF-8: 150 a second."""
+    """Send frames that are giant, compressed, torn, unmasked, misplaced or not UTF-8: 150 a second."""
     data, lot = attacked.lot.choice(FRAMES), attacked.lot
     if lot.random() < 0.3:
         data = data[: lot.randrange(len(data))]
@@ -92,7 +92,7 @@ async def frames(attacked: Attacked, number: int) -> None:
 
 
 async def fragments(attacked: Attacked, number: int) -> None:
-    """Send fragments without end, of nothing or of a byte, or floods of pings and pongs, between them too."""
+    """Send endless fragments, empty or of one byte, or floods of pings and pongs, also between fragments."""
     first, empty, letter = b"\x01\x80" + _MASK, b"\x00\x80" + _MASK, b"\x00\x81" + _MASK + b"a"
     ping, pong = (frame(b"p" * 125, opcode) * 20 for opcode in (Opcode.PING, Opcode.PONG))
     some = (empty * 50, letter * 50, ping, pong)[number // 2 % 4]
@@ -192,7 +192,7 @@ async def _dribble(client: Client, data: bytes) -> None:
 
 
 async def halves(attacked: Attacked, number: int) -> None:
-    """Close one's own side in the middle of something, and go on to listen."""
+    """Shut down the sending side in the middle of a message, and continue to read."""
     port = (*DIALECTS, "web")[number % 4]
     async with attacked.connected(port) as client:
         data = b"NAME half\nJOIN " if port == "droidcon" else b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -223,7 +223,7 @@ async def hellos(attacked: Attacked, number: int) -> None:
 
 
 async def resets(attacked: Attacked, number: int) -> None:
-    """Play in pairs, and cut the connection off by a reset, at another point of the game each time."""
+    """Play in pairs, and reset the connection, each time at a different point of the game."""
     pair, port = number // 2, DIALECTS[number % 3]
     attacked.counts["lives"] += 1
     table = f"{attacked.token}r{pair}"
@@ -276,7 +276,7 @@ _HEADS = (
 
 
 async def upgrades(attacked: Attacked, number: int) -> None:
-    """Ask for another protocol with junk behind that, and for what is no request."""
+    """Ask for another protocol and send junk after that, or send what is not an HTTP request."""
     async with attacked.connected("web", drains=True) as client:
         await client.say(attacked.lot.choice(_HEADS) + attacked.lot.randbytes(500))
         await trio.sleep(0.1)
@@ -337,12 +337,12 @@ _MANY = 50
 
 
 def _opened(attacked: Attacked, dialect: str, resource: str = "/") -> AbstractAsyncContextManager[Attacker]:
-    """Connect as a dialect does; all that comes is read."""
+    """Connect as a client of a dialect, and read all that arrives."""
     return attacked.connected(dialect, None if dialect == "droidcon" else resource, drains=True)
 
 
 async def _say(client: Attacker, dialect: str, *texts: bytes) -> None:
-    """Send texts as a dialect has them, whatever their length."""
+    """Send texts framed as in a dialect, whatever their length."""
     for text in texts:
         await client.say(text + b"\n" if dialect == "droidcon" else encode(Opcode.TEXT, text))
 
@@ -407,7 +407,7 @@ async def guesses(attacked: Attacked, number: int) -> None:
 
 
 async def flood(attacked: Attacked, number: int) -> None:
-    """Send lines of nothing, as fast as the server takes them."""
+    """Send empty lines, as fast as the server takes them."""
     async with attacked.connected("droidcon", drains=True) as client:
         while True:
             await client.say(b"\n" * 4_096)
@@ -424,7 +424,7 @@ async def _pour(attacked: Attacked, dialect: str, message: Callable[[int], bytes
 
 
 async def commands(attacked: Attacked, number: int) -> None:
-    """Send commands that are all refused, and every third client random bytes as messages."""
+    """Send commands that are all refused, or, one client in three, random bytes as messages."""
     dialect, name = DIALECTS[number // 3 % 3], f"{attacked.token}c{number}"
     texts = {
         "droidcon": [f"NAME {name}", "PUT 3", f"JOIN @{name}nobody"],
@@ -438,12 +438,12 @@ async def commands(attacked: Attacked, number: int) -> None:
 
 
 async def maps(attacked: Attacked, number: int) -> None:
-    """Send short maps of EDN that are all brackets, each of them another one: most work for a byte."""
+    """Send short maps of EDN full of brackets, each one different: they cost the most work for each byte."""
     await _pour(attacked, "arena", lambda turn: b"{:a%d [%b]}" % (turn, b"[]" * 24))
 
 
 async def million(attacked: Attacked, number: int) -> None:
-    """Send names, tables and wishes, each of them another one, by the million if the server takes them."""
+    """Send names, tables and wishes, a new one each time, millions of them if the server accepts them."""
     dialect = DIALECTS[number % 3]
 
     def message(turn: int) -> bytes:
@@ -557,6 +557,6 @@ ATTACKS: Mapping[str, Attack] = {attack.name: attack for attack in _ALL}
 
 
 def at_once(names: Sequence[str]) -> list[Attack]:
-    """Return those of some attacks that leave room for others; all where none does."""
+    """Return the attacks that leave room for others, or all of them if none does."""
     attacks = [ATTACKS[name] for name in names]
     return [attack for attack in attacks if not attack.is_alone] or attacks

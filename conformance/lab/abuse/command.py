@@ -53,7 +53,7 @@ P50_MS, P99_MS = 2.0, 20.0
 QUIET_P99_MS = 2.0
 """The same for 99 of 100 in quiet. On a slower machine the figures say nothing."""
 HOUSE_MS = 1000.0
-"""Milliseconds that half of the moves of the house player may take whom an honest client plays."""
+"""Milliseconds that half of the moves may take of the house player that plays an honest client."""
 HOUSE = "house"
 """The attack beside which all of these moves have to come within that time."""
 MOST_LEFT_OUT = 0.75
@@ -61,7 +61,7 @@ MOST_LEFT_OUT = 0.75
 GROWTH_MB = 256.0
 """Megabytes by which the server may grow under attack."""
 MOST_KEPT = 0.1
-"""The share of the memory before by which it may be more behind the rest."""
+"""The fraction by which the memory after the rest may exceed the memory before the attack."""
 STOP_S = 5.0
 """Seconds that a stop may take under attack."""
 PAGE_MB = 4.0
@@ -186,9 +186,9 @@ class Window:
     left_out: float
     lost: Sequence[str]
     house: Sequence[float]
-    """Moves of the house player whom an honest client plays."""
+    """Times of the moves of the house player that plays an honest client."""
     server_share: float
-    """What the thread that plays used of a core."""
+    """The share of a core that the thread that plays used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +200,12 @@ class Outcome:
     before: int
     most: int
     after: int
-    """Behind the rest."""
+    """After the rest."""
     said: Counter[str]
     counts: Mapping[str, Mapping[str, int]]
     """What the attackers did, by attack."""
     by: float
-    """What the attackers used of a core."""
+    """The share of a core that the attackers used."""
     stored: int
     """Bytes by which the database grew."""
 
@@ -219,7 +219,7 @@ def best_of(tries: Sequence[Outcome]) -> Outcome:
 
 
 def rows_of(one: Outcome, usual: float) -> list[Row]:
-    """Return the figures of an attack; `usual` is what the thread that plays uses of a core in quiet."""
+    """Return the figures of an attack; `usual` is the `server_share` without attacks."""
     name, window, said = one.name, one.window, one.said
     may_log = name in ATTACKS and ATTACKS[name].may_log
     idle = [each for each, counts in one.counts.items() if not counts.get("messages")]
@@ -244,7 +244,7 @@ def rows_of(one: Outcome, usual: float) -> list[Row]:
 
 
 class Watched:
-    """A gateway on which honest games are played, and what is measured of these."""
+    """A gateway on which honest games are played and measured."""
 
     def __init__(self, server: Gateway, honest: Worker, guest: Guest, core: int | None, place: str) -> None:
         """Attackers run on `core`, or anywhere; `place` is the database's file."""

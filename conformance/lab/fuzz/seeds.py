@@ -1,6 +1,6 @@
-"""What a reader is given first: what it should be able to read, and what others have found hard.
+"""The first inputs of a reader: valid ones, and ones that are hard to read. atheris mutates them.
 
-Pure, but for the values that the gateway itself writes. From these atheris goes on.
+Pure, apart from the values that the gateway itself writes.
 """
 
 import zlib
@@ -58,11 +58,11 @@ _MESSAGES: Mapping[str, Sequence[str]] = {
     ),
     "droidcon": ("PUT 3\n", "Error INVALID_COMMAND\n", "YOUR_MOVE\n", "NAME a b\nJOIN x y\r\n"),
 }
-"""What a server says."""
+"""Messages of a server."""
 
 
 def of_texts(dialect: str) -> Callable[[bool], Iterator[bytes]]:
-    """Return what yields texts of a dialect: short ones, or some as long as may be."""
+    """Return a function that yields texts of a dialect: short ones, or some of about the longest length."""
 
     def seeds(is_long: bool) -> Iterator[bytes]:
         if is_long:
@@ -78,13 +78,13 @@ def of_texts(dialect: str) -> Callable[[bool], Iterator[bytes]]:
 
 
 def hard(dialect: str, length: int) -> Iterator[bytes]:
-    """Yield texts of a dialect, of about this length, that may take long."""
+    """Yield texts of a dialect, of about this length, that may take long to read."""
     for text in texts.hard_texts(dialect, length):
         yield text.encode("utf-8", "surrogateescape")[:length]
 
 
 def of_talks(*ports: str) -> Callable[[bool], Iterator[bytes]]:
-    """Return what yields all that one connection sends to one of these ports."""
+    """Return a function that yields all bytes that one connection sends to one of these ports."""
 
     def seeds(is_long: bool) -> Iterator[bytes]:
         lot = Random(7)

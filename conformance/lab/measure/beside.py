@@ -1,7 +1,7 @@
-"""What others cost those who play: readers of the web, viewers of the page, house players that think.
+"""How much other work slows down games: readers of the web, viewers of the page, house players that think.
 
-Stretches without them and with them take turns on one server. A game is known to its players and viewers by
-its table and round, so a move is the same for both ends without a word between them.
+One server is measured with this work and without it. A game is identified by its table and round, so the
+processes of players and viewers can match their records of a move without communicating.
 """
 
 import json
@@ -41,7 +41,7 @@ from conformance.launch import Server, running
 from conformance.targets import WEB, Address
 
 TIMES, MORE_MS = 1.5, 2.0
-"""So many times as long as in quiet, or so many milliseconds longer, a move may take, 99 of 100."""
+"""99 of 100 moves may take so many times as long as without load, or so many milliseconds longer."""
 LEAD = 1.0
 """Seconds for which readers read before and behind what is measured."""
 _OPTIONS = ("--rounds", "1000000", "--web", "0")
@@ -82,7 +82,7 @@ async def _beside(readers: int, path: str, options: Namespace, server: Server) -
 
 
 def allowed(part: str, quiet: float, busy: float) -> Row:
-    """Return a row for 99 of 100 moves, in milliseconds, over what they may take."""
+    """Return a row for the time of 99 of 100 moves, as a fraction of the allowed time."""
     most = max(TIMES * quiet, quiet + MORE_MS)
     return Row(part, f"move p99 over {TIMES:g} times quiet, or {MORE_MS:g} ms more", busy / most, most=1.0)
 
@@ -104,7 +104,7 @@ async def _with_stored_games(options: Namespace, command: Sequence[str]) -> Asyn
 def read(web: Address, path: str, readers: int, seconds: float) -> tuple[int, int]:
     """Read a path again and again with so many clients; return how many answers and bytes they got.
 
-    They run at a low priority, as in earnest they would be on other machines.
+    They run at a low priority, because real clients would be on other machines.
     """
     os.nice(19)
     got = [0, 0]
@@ -138,7 +138,7 @@ def _web_options(parser: Parser) -> None:
 # `page`: do those who watch games cost those who play, and how soon do they see a move?
 
 MOST_CPU = 1.05
-"""Processor time for a move, watched over unwatched, at most."""
+"""The highest ratio of the processor time for a move, watched to unwatched."""
 SIGHT_MS = 100.0
 """Milliseconds in which 99 of 100 moves have to reach a viewer."""
 GROWTH_MB = 5.0
@@ -148,7 +148,7 @@ STARTING = 30.0
 WARM_UP = 4.0
 """Seconds that are not measured, in which all games begin and viewers come."""
 PARTING = 5.0
-"""Seconds in which what was on the way to a viewer that does not read arrives."""
+"""Seconds to receive the bytes that were on the way to a viewer that did not read."""
 AT_ONCE = 50
 """Visitors that are there at one time."""
 EVENTS = "/api/live/events"
@@ -243,7 +243,7 @@ async def _visit(options: Namespace, server: Server) -> list[Row]:
 
 @asynccontextmanager
 async def _deaf(web: Address) -> AsyncIterator[Client]:
-    """Ask for as much as there is, and do not read."""
+    """Ask for events of as many games as possible, and do not read."""
     with trio.socket.socket() as sock:
         sock.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, 4096)
         await sock.connect((web.host, web.port))
@@ -253,7 +253,7 @@ async def _deaf(web: Address) -> AsyncIterator[Client]:
 
 
 async def _ends(client: Client) -> bool:
-    """Return whether the server has hung up, behind what was on the way."""
+    """Read what was on the way, and return whether the server has hung up after it."""
     with trio.move_on_after(PARTING):
         try:
             await client.drain()
@@ -279,7 +279,7 @@ async def _with_page(_: Namespace, command: Sequence[str]) -> AsyncIterator[Serv
             yield server
 
 
-# In the process of viewers, which gives way to those who play: in earnest they would be on other machines.
+# In the process of viewers, which has a low priority: real viewers would be on other machines.
 
 
 @dataclass(slots=True)
@@ -297,7 +297,7 @@ class Sightings:
     """Each move, and when it came."""
     snapshots: int = 0
     missed: int = 0
-    """Moves that it should have heard of, and did not, or heard of twice."""
+    """Moves that it should have received, and did not, or received twice."""
     _games: dict[str, _Game] = field(default_factory=dict)
     _event: str = ""
     _data: str = ""

@@ -46,12 +46,12 @@ AWAY = 10.0
 LAPSE = 4.0
 """Seconds within which nodes notice that Redis is away: each then pairs its own players."""
 LIMIT = 20.0
-"""Seconds after which nothing more is waited for."""
+"""The longest wait, in seconds."""
 PATIENCE = 60.0
-"""Seconds in which results have to flow."""
+"""Seconds in which results have to arrive."""
 HEARD, PAIRED, BACK = "heard within", "others paired within", "all paired within, from its end"
 GOALS: Mapping[str, float | None] = {HEARD: 3.0, PAIRED: 5.0, BACK: 5.0}
-"""Seconds at most, of what has a goal."""
+"""The most seconds, for the waits that have a goal."""
 
 
 @dataclass(slots=True)
@@ -62,14 +62,14 @@ class Measured:
     """Seconds, by what was waited for."""
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
-    """What did not come about."""
+    """What failed to happen."""
 
     def __str__(self) -> str:
         times = [f"{what} {seconds:.2f} s" for what, seconds in self.longest.items()]
         return "; ".join([*times, *(["FAILURES"] if self.failures else [])]) or "done"
 
     def waited(self, what: str, seconds: float) -> None:
-        """Record how long something took."""
+        """Record how long something took, if it took longer than before."""
         self.longest[what] = max(seconds, self.longest.get(what, 0.0))
 
     def rows(self, name: str) -> list[Row]:
@@ -83,7 +83,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where faults are done: one gateway with a database, or a cluster."""
+    """Where faults are caused: one gateway with a database, or a cluster."""
 
     gateways: Sequence[Gateway]
     cluster: Cluster | None

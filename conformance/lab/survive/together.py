@@ -278,7 +278,7 @@ class Viewers:
 
 
 class Operator:
-    """Who runs the server: files that it reads, and reloads."""
+    """The operator of the server: changes the files that it reads, and makes it reload them."""
 
     def __init__(self, folder: Path) -> None:
         self.reloads = 0
@@ -289,11 +289,11 @@ class Operator:
 
     @property
     def options(self) -> list[str]:
-        """What the server is to read, as options."""
+        """The server's options for the files."""
         return ["--tls-cert", str(self._certificate), "--players", str(self._players)]
 
     async def prepare(self, tokens: Mapping[str, str]) -> ssl.SSLContext:
-        """Write all files; return what believes the certificates. Raises LoadError."""
+        """Write all files; return a TLS context that trusts the certificates. Raises LoadError."""
         if which("openssl") is None:
             raise LoadError("there is no openssl here to make certificates with")
         for file in self._others:
@@ -308,7 +308,7 @@ class Operator:
         return believing
 
     async def run(self, server: Gateway) -> None:
-        """Change everything and have it reloaded, again and again, until cancelled."""
+        """Change all files and make the server reload them, again and again, until cancelled."""
         for number in count(2):
             await trio.sleep(RELOADING)
             await self._change("player", "add", f"late{number}")
