@@ -1,6 +1,6 @@
 """The dialects that the server and c4bot speak, in the order in which options and help list them.
 
-A further dialect is one more folder, and one more line here.
+To add a dialect, add its folder, and a line here.
 """
 
 from adapters import arena, droidcon, nac4

@@ -1,7 +1,7 @@
 """The command ``c4gateway``, also as ``python -m gateway``: it runs the server or a command.
 
-Each is imported only when it is needed, so that ``--help`` does not wait for the server's libraries. The
-system is checked before any import, because some systems lack modules that the server needs.
+The server and each command are imported only when needed, so that ``--help`` does not wait for the server's
+libraries. The system is checked before any import, because some systems lack modules that the server needs.
 """
 
 import gc
@@ -49,9 +49,9 @@ def _report(words: Sequence[str]) -> int:
 
 
 def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
-    """Run any other command; return its exit status.
+    """Run any command that is not on stored results; return its exit status.
 
-    Exits with status 2, and a line with the commands there are, if there is no such command.
+    If there is no such command, prints a line with all commands, and exits with status 2.
     """
     from gateway.options import names  # noqa: PLC0415
 

@@ -116,7 +116,7 @@ def _collect_little() -> None:
     """Exempt loaded modules from garbage collection, and make collections short.
 
     There is hardly any cyclic garbage. A collection of 5,000 objects, those of some 60 connections, takes 1
-    to 3 ms, in which no move is made. Older objects are collected 200 times less often.
+    to 3 ms, during which no move is carried out. Older objects are collected 200 times less often.
     """
     gc.freeze()
     gc.set_threshold(5_000, 200)
@@ -169,7 +169,7 @@ class _Core:
 async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
     """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port.
 
-    The server joins its cluster last, so that other nodes never see one whose start fails.
+    The server joins its cluster last, so that other nodes never see a server whose start fails.
     """
     hub, archive, turns = core.hub, core.archive, core.turns
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
@@ -208,7 +208,7 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
 
 
 def _drain(patience: Patience, seconds: int) -> None:
-    """Set the seconds that games may go on at the stop; with 0, begin the stop, of all workers together."""
+    """Set for how many seconds games may go on at the stop. With 0, begin the stop, also of other workers."""
     if seconds:
         patience.seconds, patience.by_operator = seconds, True
     elif WORKER in os.environ:
@@ -350,7 +350,7 @@ def _web(
 
 
 def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: ServerOptions) -> None:
-    """Print a line for each address, with what to try there, and one with the database."""
+    """Print a line for each address, with an example of its use, and a line with the database."""
     addresses = [(name, address) for name, where in opened for address in where]
     own = own_addresses()
     shown = [(name, each) for name, address in addresses for each in reachable(address, own)]
@@ -367,7 +367,7 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: 
 
 
 def _line(name: str, address: str, *, tls_only: bool) -> str:
-    """Return the line for an address, with what to try there."""
+    """Return the line for an address, with an example of its use."""
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
     examples |= {
         PAGE: ("http", "games live, standings, play"),
@@ -388,7 +388,7 @@ _Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 def _matchmaker_of(
     together: ClusterOptions | None, run: int, standard: Callable[[], LobbyAndTables]
 ) -> Matchmaker:
-    """Return the matchmaker of a single server, or that of a node, with the number of its run."""
+    """Return the matchmaker of a single server, or of a node whose run has the number `run`."""
     if together is None:
         return standard()
     from gateway.cluster.matchmaker import ClusterMatchmaker  # noqa: PLC0415  only nodes need it

@@ -1,6 +1,6 @@
 """The client's side of arena: a connection to any server of the dialect, and a player's dialogue on it.
 
-The talk works around three weaknesses of the original; each branch says which one.
+The talk works around three weaknesses of the original. A comment at the code names each one.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -32,7 +32,7 @@ ArenaClient: TypeAlias = Client[ClientMessage, ServerMessage]
 PAUSES = (0.1, 0.3)
 """Seconds between `end` and the next `start`: for the player who moved first, and for the other.
 
-In the original two players who start again at the same moment wait for ever.
+The two differ because in the original two players who start again at the same moment wait for ever.
 """
 PATIENCE = 10
 """How many messages in a row a server may ignore before the player gives up."""
@@ -94,7 +94,7 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
         return Move(_NO_COPY, column)
 
     def doubt(self) -> Sequence[ClientMessage]:
-        """Return a `state_request`, once: its answer shows whether the server received the `start`.
+        """Return a `state_request`, once. The answer to it shows whether the server received the `start`.
 
         The original may lose the first message of a connection.
         """
@@ -154,11 +154,11 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
         self._ignored += 1
         if self._ignored > PATIENCE:
             raise Refused(reason)
-        if self._playing:  # a move was not accepted: the board may differ from the player's
+        if self._playing:  # a move was not accepted: the server's board may differ
             self._moved_on = None
             yield self._state_request()
         elif reason == _NOT_ENTERED:
-            if doubted:  # otherwise a move arrived after the end of its game, and the server has the `start`
+            if doubted:  # otherwise a late move was ignored, and the server has the `start`
                 yield from self._starting()
         elif reason != _WAITING:
             raise Refused(reason, passes=reason in _TEMPORARY)

@@ -1,8 +1,8 @@
 """Arena messages to text, and back.
 
-Knows how messages are written. Does not check values: whether a move is a column, an id is blank, or a
-message is due. Reads both encodings at any time. The first map that is not empty decides which one the server
-writes; a copy of a message has the message's own encoding (PROTOCOL.md 2).
+Knows how messages are written. Does not check values, such as whether a move is a column, an id is blank, or
+a message is due. Reads both encodings at any time. The first map that is not empty decides which one the
+server writes; a copy of a message has the message's own encoding (PROTOCOL.md 2).
 """
 
 import re
@@ -29,8 +29,8 @@ from adapters.arena.messages import (
 from adapters.client.contract import WireError
 
 BEFORE_TOKEN = re.compile(r"token|\\")
-"""The part of a client's text that precedes a token. Escapes may spell the word, so a backslash counts
-too."""
+"""The part of a client's text that precedes a token. A backslash counts, too, because escapes may spell the
+word `token`."""
 
 
 _LIKE_JSON = re.compile(r'\s*\{\s*"')
@@ -96,7 +96,7 @@ _cached_message = lru_cache(maxsize=256)(_client_message)
 
 
 class TokenCodec(ArenaCodec):
-    """The same on a server with protected ids: no copy of a message shows a token (PROTOCOL.md 5.17)."""
+    """The server's side if ids are protected: no copy of a message shows a token (PROTOCOL.md 5.17)."""
 
     def decode(self, text: str) -> ClientMessage:
         """Return the message in `text`. Raises WireError, and only that."""
@@ -118,7 +118,7 @@ class _Style:
     winner: str
     ignored: str
     bare: str
-    """A message without fields but its type."""
+    """A message whose only field is its type."""
     separator: bytes
     """The separator between numbers in a list."""
     write: Callable[[object], str]
@@ -165,14 +165,15 @@ _SPREAD = bytes(index for number in range(42) for index in (255, number))
 def _row(numbers: bytes, separator: bytes) -> str:
     """Return up to 42 one-digit numbers as text, separated.
 
-    Uses `translate`, which is faster than `join`: its table is the digits, filled up to 256 with separators.
+    Uses `translate`, which is faster than `join`. The table consists of the digits, and of separators up to
+    256 bytes.
     """
     table = numbers.translate(_DIGITS).ljust(256, separator)
     return _SPREAD[1 : 2 * len(numbers)].translate(table).decode()
 
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
-"""Bytes that are no UTF-8, as the framing decodes them."""
+"""The characters to which the framing decodes bytes that are no UTF-8."""
 
 
 def _ignored(message: Ignored, style: _Style) -> str:
@@ -190,7 +191,7 @@ class ArenaClientCodec:
         self._encoding = encoding
 
     def encode(self, message: ClientMessage) -> str:
-        """Return the text of a message. `said` is written only for an `Other`."""
+        """Return the text of a message. The field `said` is used only in an `Other`."""
         match message:
             case Start():
                 table = {} if message.table is None else {"table": message.table}

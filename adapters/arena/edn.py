@@ -60,7 +60,7 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     Keyword: str,
     Symbol: str,
     Char: _character,
-    datetime: lambda value: f'#inst "{value.isoformat()}"',  # edn-format raises for a time without a zone
+    datetime: lambda value: f'#inst "{value.isoformat()}"',  # edn-format fails at a time without a zone
     dict: _map,
     ImmutableDict: _map,
     list: lambda items: f"[{_row(items)}]",
@@ -69,4 +69,5 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     frozenset: lambda items: f"#{{{_row(items)}}}",
     MetadataValue: lambda value: f"^{write(value.metadata)} {write(value.value)}",
 }
-"""Writers for the common types. edn-format can write these too, but takes ten times as long for a leaf."""
+"""Writers for the common types. edn-format can write these too, but takes ten times as long for a value that
+is no collection."""

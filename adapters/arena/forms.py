@@ -1,7 +1,7 @@
-"""Reads EDN within bounds, so that the time for a text grows only with its length.
+"""Reads EDN within limits, so that the time to read a text depends only on its length.
 
-edn-format defines tokens, tags and maps with a namespace; this module bounds the text before edn-format reads
-it, and builds collections. One lexer serves all texts, because reading is synchronous.
+edn-format reads tokens, tags and maps with a namespace. This module checks the limits before that, and builds
+the collections. One lexer serves all texts, because reading is synchronous.
 """
 
 import codecs
@@ -17,8 +17,8 @@ LIMIT = 4096
 MAX_TOKENS = 128
 """The most tokens that a text may have. A `state` late in a game has 102."""
 COSTS = {"FLOAT": 2, "TAG": 2, "RATIO": 4, "MAP_NAMESPACE_TAG": 32}
-"""What a token counts as if edn-format reads it slowly or Python compares it slowly. Any other counts as
-one."""
+"""How many tokens a slow token counts as. It is slow if edn-format takes long to read it, or Python to
+compare it. Any other token counts as one."""
 CHEAP_ESCAPES = 32
 """This many escapes in a string count as one more token."""
 MAX_NUMBER = 100
@@ -39,8 +39,8 @@ _ESCAPE = re.compile(
     r"""(\\(?: U.{8} | u.{4} | x.{2} | [0-7]{1,3} | N\{(?:[^}]{1,100}\}|[^}]{101}) | [\\'"abfnrtv] ))""",
     re.VERBOSE,
 )
-"""The escapes of edn-format, which are Python's. No character has a name of more than 100 letters, so `\\N{`
-need not be searched further; edn-format would search the whole text."""
+"""The escapes of edn-format, which are Python's. No character has a name of more than 100 letters, so the
+search for the end of `\\N{` stops there; edn-format would search the whole text."""
 _DECODE = codecs.getdecoder("unicode-escape")
 _SIMPLE = dict(zip([f"\\{letter}" for letter in "\\'\"abfnrtv"], "\\'\"\a\b\f\n\r\t\v", strict=True))
 
@@ -50,7 +50,7 @@ _OPENING = {"[": "VECTOR_START", "(": "LIST_START", "{": "MAP_START"}
 _MARKS = frozenset(("CARET", "DISCARD_TAG", "TAG", "MAP_NAMESPACE_TAG"))
 
 _LEXER: Any = ply.lex.lex(module=edn_lex, reflags=re.UNICODE, errorlog=ply.lex.NullLogger())
-"""Built here because edn-format's own way logs its grammar. Keeps only the latest text."""
+"""Built here because edn-format's own function would log its grammar. Keeps only the latest text."""
 
 
 class _Open(NamedTuple):
@@ -66,15 +66,14 @@ class _Open(NamedTuple):
 def read(text: str) -> object:
     """Return the first form in `text`; None if there is none. The text after it has to be EDN too.
 
-    Raises ValueError beyond the bounds, and all that edn-format raises.
+    Raises ValueError if the text exceeds a limit, and any error that edn-format raises.
     """
     if len(text) > LIMIT:
         raise ValueError("the text is too long")
     whole = _Open("text", None, [])
     stack = [whole]
     for kind, value in _tokens(text):
-        # Collections are built here: edn-format's parser takes several times as long for a token as its
-        # lexer.
+        # Collections are built here because edn-format's parser takes several times as long as its lexer.
         if kind in _CLOSING or kind in _MARKS:
             stack.append(_opened(stack, kind, value))
         elif kind in _BRACKETS:
@@ -135,7 +134,7 @@ def _character(escape: str) -> str:
 
 
 def _opened(stack: list[_Open], kind: str, value: str | None) -> _Open:
-    """Return the form that a token opens, with the namespace that precedes it."""
+    """Return the form that a token opens. A map takes over the namespace that precedes it."""
     if stack[-1].kind != "MAP_NAMESPACE_TAG":
         return _Open(kind, value, [])
     if kind != "MAP_START":
@@ -144,7 +143,7 @@ def _opened(stack: list[_Open], kind: str, value: str | None) -> _Open:
 
 
 def _closed(collection: _Open, bracket: str) -> object:
-    """Return the finished collection; `bracket` has to match. Raises ValueError."""
+    """Return the value of a finished collection. Raises ValueError if `bracket` or the items do not fit."""
     kind, namespace, items = collection
     if _CLOSING.get(kind) != bracket:
         raise ValueError("a closing bracket does not match")
@@ -178,7 +177,7 @@ def _put(stack: list[_Open], value: object) -> None:
 
 
 def _reduced(rule: Callable[[list[object]], None], mark: str | None, value: object) -> object:
-    """Return the value that a rule of edn-format's grammar makes of a mark and the form after it."""
+    """Return the value of a mark and the form after it, by a rule of edn-format's grammar."""
     production = [None, mark, value]
     rule(production)
     return production[0]

@@ -1,7 +1,7 @@
 """The maps of the arena dialect, in JSON and in EDN.
 
-Knows how maps are written, not their keys. Each map that `read` returns comes with a copy in the same
-encoding, which reads back equal (PROTOCOL.md 2).
+Knows how maps are written. Does not know their keys. `read` returns each map with a copy of it as text, in
+the same encoding. The copy reads back equal (PROTOCOL.md 2).
 """
 
 import json
@@ -18,11 +18,11 @@ from adapters.client.contract import WireError
 SHORT = 200
 """Texts of up to this many characters are cached."""
 MAX_DEPTH = 100
-"""The deepest nesting of collections in JSON. EDN has a lower limit: its tokens."""
+"""The deepest nesting of collections in JSON. In EDN the limit on tokens allows less."""
 
 MAX_VALUES = 4096
-"""The most values in JSON, estimated by brackets and commas. At least as many as EDN's characters, which may
-all be commas."""
+"""The most values in JSON, estimated by counting brackets and commas. EDN is counted in the same way. No EDN
+of permitted length reaches more, even if it is all commas."""
 
 _ESCAPE = re.compile(r"\\.")
 _SQUARE = bytes.maketrans(b"{}", b"[]")
@@ -33,10 +33,10 @@ Fields = Mapping[str, object]
 
 
 def read(text: str, hidden: str | None = None) -> tuple[Fields, Said]:
-    """Return the map in `text`, which is JSON or else EDN, and a copy of it. Raises WireError.
+    """Read `text` as JSON, or else as EDN. Return the map and a copy of it as text. Raises WireError.
 
-    A key may be a string or a keyword; the keyword wins. A keyword as a value becomes its name. In the copy,
-    the value of the field `hidden` is ``...``.
+    A key may be a string or a keyword; if a map has both, the keyword counts. A keyword as a value becomes
+    its name. In the copy, the value of the field `hidden` is ``...``.
     """
     text = text.strip()
     try:
@@ -76,7 +76,7 @@ def _read(text: str) -> tuple[object, Encoding]:
         return edn.read(text), Encoding.EDN
     if end != len(text):
         if value:
-            raise ValueError("the text goes on after the map")  # PROTOCOL.md 2.8, though EDN may read it
+            raise ValueError("the text goes on after the map")  # PROTOCOL.md 2.8, even if it is valid EDN
         return edn.read(text), Encoding.EDN
     if _is_deep(text):
         raise ValueError("nested too deeply")
@@ -122,7 +122,7 @@ def _values(text: str) -> int:
 
 
 def _is_deep(text: str) -> bool:
-    """Whether more than MAX_DEPTH collections of a JSON text are nested."""
+    """Whether the collections of a JSON text are nested more than MAX_DEPTH deep."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return False
     brackets = _without_strings(text).encode().translate(_SQUARE, _NO_BRACKETS)

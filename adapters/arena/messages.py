@@ -1,7 +1,7 @@
 """The messages of the arena dialect (PROTOCOL.md 3 to 5).
 
-A client message keeps the text of a copy of its map, which a server sends back if it ignores the message. It
-does not keep the map itself, which may take many times the memory. A field is text, a number or None; `()`
+A client message keeps a copy of its map as text. A server that ignores the message sends the copy back. The
+map itself is not kept, because it may take many times the memory. A field is text, a number or None; `()`
 stands for any other value.
 """
 

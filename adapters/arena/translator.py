@@ -112,7 +112,7 @@ class ArenaTranslator:
         assert_never(message)
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
+        """Return the messages to send for an event. For a refusal, `asked` is the refused message."""
         repeated, self._repeated = self._repeated, False
         messages: Iterable[ServerMessage] = ()
         match event:
@@ -155,7 +155,7 @@ class ArenaTranslator:
 
     def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
         if ended.leaver is not None or not ended.has_result:
-            yield Disconnected()  # PROTOCOL.md 4.8: without a state before and an end after it
+            yield Disconnected()  # PROTOCOL.md 4.8: no `state` before it, no `end` after it
             return
         winner = 0 if ended.winner is None else ended.winner + 1
         yield self._state(ended.board, ended.column, winner)
@@ -171,7 +171,7 @@ def _column(move: object) -> int | None:
 
 
 def _fault(start: Start) -> str | None:
-    """Return what is wrong with a `Start` that is due; None if nothing is."""
+    """Return what is wrong with a `Start`; None if nothing is."""
     if not isinstance(start.id, str) or not start.id.strip():
         return _NO_ID
     if len(start.id) > LONGEST_NAME:

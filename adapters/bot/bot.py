@@ -1,7 +1,7 @@
 """Opens one connection after another until the games are played, and runs the command ``c4bot``.
 
-Knows how the bot is stopped and when it tries again. `play.py` plays on a connection. Whatever ends a
-connection, the player leaves the server in good order.
+Knows how the bot is stopped and when it tries again. `play.py` plays on a connection. However the play on a
+connection ends, the player closes the connection properly.
 """
 
 import random
@@ -68,14 +68,14 @@ class Bot:
         self._playing: trio.CancelScope | None = None
 
     def stop(self) -> None:
-        """Leave; on a second call, at once."""
+        """Stop playing. The first call closes a connection properly; a second call stops at once."""
         if self._playing is None or self._playing.cancel_called:
             self._running.cancel()
         else:
             self._playing.cancel()
 
     async def run(self, *, reconnect: bool) -> Ending:
-        """Play until all games are played or the server is gone; with `reconnect`, try again then."""
+        """Play until all games are played or the server is gone. With `reconnect`, try again after that."""
         ending = Ending(Kind.LEFT)
         with self._running:
             async with trio.open_nursery() as nursery:
@@ -104,7 +104,8 @@ class Bot:
     def _is_worth_another_try(self, ending: Ending) -> bool:
         """Whether another attempt may succeed.
 
-        A player that was in before may be refused because the server has not noticed yet that it is gone.
+        A player that comes back may be refused because the server has not noticed yet that its old connection
+        is gone.
         """
         return ending.kind is Kind.LOST or (ending.kind is Kind.REFUSED and self._totals.begun > 0)
 
@@ -137,7 +138,7 @@ def _pauses() -> Iterator[float]:
 
 
 def distrust(place: str, error: Untrusted) -> str:
-    """Return why a server is not trusted, and what to do if its authority is merely unknown."""
+    """Return why a server is not trusted, with advice if no known authority signed its certificate."""
     why = error.strerror
     if error.lacks_authority:
         why = "no known authority has signed it. If that is in order, trust its authority by --ca FILE"
@@ -145,7 +146,7 @@ def distrust(place: str, error: Untrusted) -> str:
 
 
 def reason(error: OSError | UnicodeError | PeerGone) -> str:
-    """Return briefly why a server could not be reached."""
+    """Return a short reason why a server could not be reached."""
     if isinstance(error, PeerGone):
         return f"what answers there does not speak websocket. {HINT}"
     if isinstance(error, UnicodeError):
@@ -168,8 +169,8 @@ _LIMIT = "c4gateway lets two {} players meet 20 times, unless its --games-per-pa
 def run(options: Options) -> int:
     """Play; return the exit status.
 
-    It is 0 when the games are played or the person at the prompt left, 1 when the server is not there or
-    refuses the player, and 128 plus its number after a signal.
+    The status is 0 if the games are played or the person at the prompt left. It is 1 if the server is not
+    there or refuses the player, or if the engine failed. After a signal it is 128 plus the signal's number.
     """
     let_output_take_any_text()
     if options.seed is not None:
@@ -184,8 +185,8 @@ def run(options: Options) -> int:
             screen.say(totals.summary())
     except* OSError as errors:  # the reader of the output is gone
         screen.warn(f"error: {in_one_line(errors)}")
-        sys.stdout = None  # the interpreter would try to flush it at its end
-    except* KeyboardInterrupt:  # before the signals are received here, or after
+        sys.stdout = None  # otherwise the interpreter tries to flush it at its end
+    except* KeyboardInterrupt:  # a signal that came before or after `_stop_on_signals` ran
         status = 128 + signal.SIGINT
     return status
 
@@ -225,7 +226,7 @@ def _server(options: Options) -> Server:
 
 
 def sought(entry: Entry, dialect: Dialect) -> tuple[str, str]:
-    """Return which opponent the player waits for, and why that one may take long to come."""
+    """Return which opponent the player waits for, and why that opponent may take long to come."""
     against = entry.against or entry.address.asked("against")
     table = entry.table or entry.address.asked("table")
     limit = f", and {_LIMIT.format(dialect.name)}" if "games_per_pair" in dialect.rules else ""

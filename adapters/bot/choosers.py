@@ -1,7 +1,7 @@
 """Choosers of columns: an engine in a thread, or a person at the prompt.
 
-Knows boards and time, not what happens to a column. While a chooser thinks, the connection is served, and a
-choice that is no longer needed can be cancelled.
+Knows boards and time. Does not know what happens to the chosen column. The connection is served while a
+chooser thinks, and a choice that is no longer needed can be cancelled.
 """
 
 import math
@@ -51,8 +51,8 @@ class Chooser(Protocol):
 def budget(left: float | None, think: float | None, pace: float) -> float:
     """Return the seconds that a move may take.
 
-    `left` is the time left for the game, `think` the most that the options allow. If neither is known, it is
-    `pace`.
+    `left` is the time left for the game, and `think` is the limit from the options; None if unknown. If both
+    are unknown, the result is `pace`.
     """
     if left is None:
         return pace if think is None else think
@@ -84,7 +84,7 @@ def _chosen(engine: Engine, board: Board, seconds: float) -> int:
         report = "".join(format_exception(error.with_traceback(_in_engine(error))))
         raise EngineFailed(f"the engine failed: {in_words(error)}; {position(board)}", report) from error
     try:
-        column = int(index(choice))  # numpy's integers too; True is 1
+        column = int(index(choice))  # accepts numpy's integers, too; True is 1
     except TypeError:
         column = -1
     if column in range(COLUMNS) and board.has_room(column):
@@ -98,7 +98,7 @@ def _in_engine(error: BaseException) -> TracebackType | None:
 
 
 def _typed() -> bytes:
-    """Read from the terminal, not from sys.stdin: a thread that waits in it delays the interpreter's exit."""
+    """Read standard input directly. A thread that waits in `sys.stdin` delays the interpreter's exit."""
     return os.read(0, _CHUNK)
 
 

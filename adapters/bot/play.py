@@ -1,8 +1,8 @@
-"""Plays on one connection: news in, columns out.
+"""Plays on one connection: takes news, and answers with columns.
 
-Speaks no dialect and opens no connection. One task listens all the time; a second one thinks while a move is
-asked for, and is cancelled when the answer is no longer needed. The end is a value: none of its kinds is an
-error of this program.
+Speaks no dialect and opens no connection. One task listens all the time. A second task thinks about a
+requested move, and is cancelled when the move is no longer needed. The end of play is returned and not
+raised, because no kind of end is an error of this program.
 """
 
 from contextlib import suppress
@@ -35,7 +35,7 @@ class Kind(Enum):
     LEFT = auto()
     """The player stops."""
     SPENT = auto()
-    """The next game needs another connection. That is in order."""
+    """The next game needs another connection. This is no error."""
     LOST = auto()
     """The server is not there, is gone, or has no room for this player now."""
     REFUSED = auto()

@@ -1,8 +1,8 @@
 """What c4bot prints: boards, games, and what it waits for if that takes long.
 
-`Screen` alone prints, and escapes characters of the server's texts that would be invisible. Without boards to
-draw it prints only warnings, on stderr. `Waiting` prints what the bot waits for only while it makes no
-progress.
+Only `Screen` prints. It escapes invisible characters in the server's texts. If it does not show games, it
+prints only the summary, and warnings on stderr. `Waiting` reports what the bot waits for, but only while the
+bot makes no progress.
 """
 
 import math
@@ -46,12 +46,12 @@ class Totals:
 
     @property
     def begun(self) -> int:
-        """Games, with a result or without."""
+        """All games, with or without a result."""
         return self.played + self.cut_off
 
     @property
     def is_complete(self) -> bool:
-        """Whether all wanted games are played; never, if 0 are wanted."""
+        """Whether all wanted games are played. False if 0 games are wanted, because that means no limit."""
         return 0 < self._wanted <= self.played
 
     def add(self, over: Over) -> None:
@@ -96,7 +96,8 @@ def _games(count: int) -> str:
 FIRST = 5.0
 """Seconds after which the bot prints what it waits for."""
 LATER = 60.0
-"""Seconds after which it prints that again, except while it waits for an opponent, which may take hours."""
+"""Seconds between two reports of what the bot waits for. A wait for an opponent may take hours, and is
+reported only once."""
 _DISCS = "XO"
 """The discs of the first and of the second mover."""
 
@@ -181,7 +182,7 @@ class Waiting:
         self._changed = trio.Event()
 
     def at(self, phase: Phase | None) -> None:
-        """Enter a phase, unless the bot is in it already; None while a game is on."""
+        """Enter a phase. Do nothing if the bot is already in it. `phase` is None while a game is on."""
         if phase is not self._phase:
             self._phase = phase
             self._changed.set()

@@ -1,4 +1,4 @@
-"""The bots of a check, identified by their names, and when the check of all of them is over.
+"""The bots of a check. Identifies each bot by its name, and decides when the check is over.
 
 Knows the records of each bot. Does not know connections.
 """
@@ -19,9 +19,9 @@ from adapters.client.rules import Requirements
 NAMELESS = "(no name)"
 _FURTHER = "(further names)"
 _KEPT = 20
-"""The most hang-ups and kinds of failures that are kept; there may be thousands."""
+"""The most hang-ups, and the most kinds of failures, that are kept. A check may see thousands."""
 _CRASH = 1.0
-"""The most seconds between a bot's hang-up and the end of its process, if both have the same reason."""
+"""A bot's hang-up counts as a crash if its process fails within this many seconds."""
 
 
 @dataclass(eq=False, slots=True)
@@ -30,9 +30,9 @@ class Bot:
 
     name: str
     mixed: str = ""
-    """Why the records may be those of several bots; empty if nothing suggests that."""
+    """The reason to suspect that several bots share these records; empty if there is none."""
     records: list[list[What]] = field(default_factory=list)
-    """One for each connection. Entries are only added."""
+    """One record for each connection. A record only grows."""
 
 
 class Bots:
@@ -44,33 +44,34 @@ class Bots:
         requirements: Requirements,
         hint: Callable[[str], str] = lambda _: "",
     ) -> None:
-        """`hint` returns which other dialect a text belongs to, as the end of a sentence."""
+        """`hint` returns words that name the other dialect to which a text belongs; empty without one."""
         self.options, self.requirements, self.hint = options, requirements, hint
         self._afterwards = requirements.translator(options.own, "", False).manners.afterwards
         self.is_done = trio.Event()
-        """Set when nothing more is to be seen."""
+        """Set when the check is over."""
         self.connections = 0
         """Connections so far, of bots and of others."""
         self.silent = 0
-        """Connections without a name in time. After the first one, further ones wait only for the
-        patience."""
+        """The number of connections whose bot gave no name in time. After the first, a bot without a name
+        gets only the patience, and not the longer time of slow bots."""
         self.failures: Failures = {}
-        """The last lines on stderr of processes that failed, by how they ended and the last line."""
+        """The last lines on stderr of processes that failed. The key is how the process ended, and its last
+        line."""
         self._bots: dict[str, Bot] = {}
         self._hang_ups: deque[tuple[float, Callable[[str], None]]] = deque(maxlen=_KEPT)
-        """The times of recent hang-ups, and for each a function that records how the bot's process failed."""
+        """Recent hang-ups: the time, and a function that records how the bot's process failed."""
         self._missing = 0
-        """Bots that cannot connect."""
+        """The number of bots that cannot connect."""
 
     def __len__(self) -> int:
         """Return the number of bots."""
         return len(self._bots)
 
     def of(self, name: str | None) -> Bot:
-        """Return a bot by its name. If only one bot is expected, all connections are its own.
+        """Return the bot with this name. If only one bot is expected, every connection belongs to it.
 
-        Names beyond the expected number share one bot. Otherwise a bot with another name on each connection
-        would restart the check for ever.
+        All names beyond the expected number share one bot. Otherwise a bot that uses a new name on each
+        connection would restart the check for ever.
         """
         name, expected = name or NAMELESS, self.options.bots
         if expected == 1 and self._bots:
@@ -87,7 +88,7 @@ class Bots:
         return found
 
     def checkup(self, bot: Bot) -> Checkup:
-        """Return what is known of a bot so far."""
+        """Return the checkup of a bot, computed from its records so far."""
         rules, patience = self.requirements.rules, self.options.patience
         connections = len(bot.records)
         checkup = Checkup(bot.name, rules, connections=connections, patience=patience, mixed=bot.mixed)
@@ -98,7 +99,8 @@ class Bots:
     def conclude(self, strangers: Sequence[Fault] = (), connections: int = 0) -> list[Checkup]:
         """Return the final checkups of all bots, sorted by name.
 
-        If a bot is missing, `strangers` and the number of their connections go to a nameless bot.
+        `strangers` are the faults of connections on which no bot spoke, and `connections` is their number. If
+        a bot is missing, both are attributed to a bot without a name.
         """
         checkups = {name: self.checkup(bot) for name, bot in self._bots.items()}
         if strangers and len(checkups) < self.options.bots:
@@ -115,7 +117,7 @@ class Bots:
         self.end_if_over()
 
     def end_if_over(self) -> bool:
-        """End the check if nothing more is to be seen of any bot; return whether it is over."""
+        """End the check if each expected bot is finished or cannot connect. Return whether it is over."""
         over = sum(self.checkup(bot).is_over for bot in self._bots.values())
         if over + self._missing >= self.options.bots:
             self.is_done.set()
@@ -126,29 +128,30 @@ class Bots:
     def hung_up(self, crashed: Callable[[str], None]) -> None:
         """Record that a bot has hung up.
 
-        `crashed` is called with a description if the bot's process turns out to have failed.
+        If the bot's process fails soon afterwards, `crashed` is called with a description of the failure.
         """
         self._hang_ups.append((trio.current_time(), crashed))
 
     def failed(self, command: str, how: str, words: Sequence[str]) -> None:
-        """Record how a bot's process failed after it had connected. `words` are its last lines on stderr.
+        """Record that a bot's process failed after it had connected.
 
-        The failure counts for the bot that has just hung up.
+        `how` says how the process ended, and `words` are its last lines on stderr. The failure is attributed
+        to the bot that has just hung up.
         """
         if len(self.failures) < _KEPT:
             self.failures.setdefault((f"{command!r} {how}", *words[-1:]), words)
         recent, is_alone = self._recent_hang_ups(), self.options.bots == 1
-        if recent and (is_alone or len(recent) == 1):  # otherwise it may have been another bot
+        if recent and (is_alone or len(recent) == 1):  # otherwise another bot may have failed
             self._hang_ups.remove(recent[-1])
             _, crashed = recent[-1]
             crashed(": ".join([f"{'its process' if is_alone else repr(command)} {how}", *words[-1:]]))
 
     async def wait_for_crash(self) -> None:
-        """Wait long enough for the processes of bots that have just hung up to end."""
+        """If a bot has just hung up, give its process time to end."""
         if self._recent_hang_ups():
             await trio.sleep(_CRASH)
 
     def _recent_hang_ups(self) -> list[tuple[float, Callable[[str], None]]]:
-        """Return the hang-ups that are so recent that the process may still turn out to have failed."""
+        """Return the hang-ups of the last `_CRASH` seconds, oldest first."""
         since = trio.current_time() - _CRASH
         return [each for each in self._hang_ups if each[0] >= since]

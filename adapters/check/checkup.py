@@ -1,4 +1,4 @@
-"""One bot's check: what all its records together show, and which games it still has to play.
+"""The checkup of one bot: what its records show, and which games it still has to play.
 
 Knows scenarios and topics. Does not know connections, nor the time.
 """
@@ -13,16 +13,16 @@ from adapters.check.scenarios import NO_GAME, ONE_MORE, SCENARIOS, Scenario
 from adapters.client.rules import ENDINGS, ORIGINALS, PROHIBITIONS, Rule, Topic
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
-"""Without these nothing more is to be seen."""
+"""A bot that gravely fails at one of these is not checked further."""
 _ENOUGH = 2
-"""How often something has to happen before it counts as no accident."""
+"""How often something has to happen to count as more than an accident."""
 _RETRIES = 5
 _MARGIN = 2
 """The recommended patience is this many times the longest time that the bot took."""
 
 
 class Checkup:
-    """What is known of one bot. It is computed anew from the records each time."""
+    """What the check knows of one bot. It is computed anew from the records each time it is needed."""
 
     def __init__(
         self,
@@ -34,25 +34,24 @@ class Checkup:
         patience: float = 0.0,
         mixed: str = "",
     ) -> None:
-        """`rules` are those of the dialect. `mixed` says why the records may be those of several bots."""
+        """`rules` are the dialect's. `mixed` is the reason to suspect that several bots share the records."""
         self.name, self.connections, self.mixed = name, connections, mixed
         self.games = 0
         self.faults: list[Fault] = []
         self.rights: set[Topic] = {Topic.TRANSPORT} if connections else set()
         self.late: list[float] = []
-        """The seconds that the bot took, for each time that it exceeded the patience."""
+        """How many seconds the bot took, each time that it exceeded the patience."""
         self.may_be_slow = True
-        """Whether the bot gets more time than the patience. False after it has had that once without
-        effect."""
+        """Whether the bot gets more time than the patience. False once the longer time was too short, too."""
         self._rules, self._patience = rules, patience
         self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
         self._early_hang_up: Fault | None = None
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []
-        """Faults where the bot did not hang up after a game, but did not move in the next one."""
+        """Faults of a bot that did not hang up after a game, and then did not move in the next one."""
         self._undecided: set[Topic] = set()
-        """Topics of games after which the bot's behaviour is unknown."""
+        """Topics of games after which it is unknown whether the bot goes on."""
         self._stayed: set[Topic] = set()
         self._retried: Counter[Topic] = Counter()
 
@@ -60,17 +59,17 @@ class Checkup:
 
     @property
     def wants_refusal(self) -> bool:
-        """Whether to refuse the bot when it asks for a game next."""
+        """Whether to refuse the bot's next request for a game."""
         return not self._tasks and not self.has_seen(Topic.REFUSED) and not self.is_over
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to be seen of the bot."""
+        """Whether the check of the bot is over."""
         return self._is_hopeless or (not self._tasks and self.has_seen(Topic.REFUSED))
 
     @property
     def plays_on(self) -> bool:
-        """Whether the bot seems to play further games on a connection."""
+        """Whether the bot seems to play more than one game on a connection."""
         return len(self._silent) < _ENOUGH or bool(self._stayed)
 
     @property
@@ -91,7 +90,7 @@ class Checkup:
 
     @property
     def _is_hopeless(self) -> bool:
-        """Whether the bot seems not to play at all, or plays too slowly."""
+        """Whether to end the check early: the bot seems not to play at all, or plays too slowly."""
         if self.is_too_slow or any(fault.topic in _BASIC and fault.is_grave for fault in self.faults):
             return True
         if Topic.ENTRY in self.rights:
@@ -101,8 +100,8 @@ class Checkup:
     def next_task(self, bot_opens: bool | None = None, *, is_first: bool) -> Task | None:
         """Return the next game for a connection; None if there is none.
 
-        `is_first` is whether it is the first one on that connection. `bot_opens` is whether the bot moves
-        first; None if that is not decided yet.
+        `is_first` says whether the game is the first one on the connection. `bot_opens` says whether the bot
+        moves first; it is None if that is not decided yet.
         """
         for task in () if self._is_hopeless else self._tasks:
             side = task.scenario.bot_opens
@@ -117,7 +116,7 @@ class Checkup:
     # What was seen.
 
     def has_seen(self, topic: Topic) -> bool:
-        """Whether the bot did right or wrong on a topic, or the dialect has no rule for it."""
+        """Whether a topic is settled: the bot kept or broke its rule, or the dialect has no rule for it."""
         wrong = any(fault.topic is topic for fault in self.faults)
         return wrong or topic in self.rights or topic not in self._rules
 
@@ -128,15 +127,15 @@ class Checkup:
             self._tasks.remove(task)
 
     def right(self, *topics: Topic) -> None:
-        """Record that the bot did right."""
+        """Record that the bot kept the rules of these topics."""
         self.rights.update(topics)
 
     def came_late(self, seconds: float) -> None:
-        """Record that the bot did right after so many seconds, which is more than its patience."""
+        """Record that the bot did what was expected after `seconds`, which is more than its patience."""
         self.late.append(seconds)
 
     def wrong(self, fault: Fault) -> None:
-        """Record that the bot did wrong."""
+        """Record a fault. Cancel games that would only charge the bot with the same mistake again."""
         if fault.topic in ORIGINALS and not self._rules[fault.topic].is_grave:
             fault = replace(fault, is_grave=False)
         elif fault.crash:
@@ -147,8 +146,8 @@ class Checkup:
     def failed(self, task: Task, fault: Fault, after: frozenset[Topic] | None) -> None:
         """Record that the bot failed in a game, with the probable fault. The game is played again.
 
-        `after` is what the game before it on the connection has shown, if the bot has sent nothing since;
-        None if there was no game before. The fault counts if the bot fails again.
+        The fault counts if the bot fails again. `after` is None in the first game of a connection. In a later
+        game it has the topics that the previous game covered; it is empty if the bot went on after that one.
         """
         if after is None and task.suspected is not None:
             self.wrong(fault)
@@ -157,9 +156,9 @@ class Checkup:
             self._tasks.insert(0, again)
 
     def gave_up(self, fault: Fault) -> None:
-        """Record that the bot hung up while it waited for an opponent that came late.
+        """Record that the bot hung up while it waited for a late opponent.
 
-        This has no effect if another connection of the bot has played that game meanwhile.
+        This has no effect if the bot has meanwhile played that game on another connection.
         """
         task = next((each for each in self._tasks if each.is_late), None)
         if task is not None:
@@ -167,7 +166,7 @@ class Checkup:
             self.failed(task, fault, None)
 
     def finished(self, task: Task, topics: frozenset[Topic]) -> None:
-        """Record that a game was played to its end. `topics` are those that it has shown."""
+        """Record that a game was played to its end. `topics` are the topics that the game covered."""
         if task.suspected is not None and task.was_first:
             self.wrong(_seen_once(task.suspected, "and not when it was played again"))
         elif task.suspected is not None and task.after:
@@ -180,49 +179,52 @@ class Checkup:
         self._tasks = [each for each in self._tasks if each.scenario.topic not in seen]
 
     def spoiled(self, task: Task) -> None:
-        """Record that a game ended early because of a mistake that counts against the bot already."""
+        """Record that a game ended early because of a mistake that is already recorded.
+
+        The game is played again, at most twice.
+        """
         if task.spoiled < _ENOUGH:
             self._tasks.append(replace(task, spoiled=task.spoiled + 1))
 
     def went(self, fault: Fault) -> None:
-        """Record that the bot hung up. `fault` counts if the bot never asks for a game."""
+        """Record that the bot hung up. `fault` counts only if the bot never asks for a game."""
         self._early_hang_up = self._early_hang_up or fault
 
     def stayed(self, topics: frozenset[Topic]) -> None:
-        """Record that the bot went on after a game that has shown `topics`."""
+        """Record that the bot went on after a game that covered `topics`."""
         self._stayed |= topics
         self.right(*topics)
         self._look_again()
 
     def left(self, topics: frozenset[Topic], fault: Fault, *, is_silent: bool = False) -> None:
-        """Record that the bot hung up after a game that has shown `topics`.
+        """Record that the bot left after a game that covered `topics`.
 
-        `fault` counts if that is a mistake. With `is_silent`, the bot did not hang up, but did not move in
-        the next game.
+        `fault` counts if `conclude` finds that leaving was a mistake. With `is_silent`, the bot did not hang
+        up, but did not move in the next game.
         """
         self._left.append((topics, fault))
         self._silent += [fault] if is_silent else []
         self._look_again()
 
     def unsettled(self, topics: frozenset[Topic]) -> None:
-        """Record that the server hung up after a game that has shown `topics`, before the bot could go on."""
+        """Record that the server hung up after a game that covered `topics`, before the bot could go on."""
         for topic in topics - self._stayed:
             self._undecided.add(topic)
-            if topic in (*ENDINGS, Topic.MERGED):  # the end of a game and the next game arrive together, too
+            if topic in (*ENDINGS, Topic.MERGED):  # the next game arrives together with this game's end
                 self._retry(topic)
 
     def _look_again(self) -> None:
-        """Plan again the games after which the bot left, unless it always leaves or once stayed."""
+        """If the bot goes on after some games, plan again those after which it left once and never stayed."""
         for topic, times in self._suspects().items() if self._stayed else ():
             if times < _ENOUGH:
                 self._retry(topic)
 
     def _suspects(self) -> Counter[Topic]:
-        """Return the topics of games after which the bot left and never stayed, and how often."""
+        """Count by topic the games after which the bot left. Omit topics of games after which it stayed."""
         return Counter(topic for topics, _ in self._left for topic in topics - self._stayed)
 
     def _retry(self, topic: Topic) -> None:
-        """Plan a scenario again, and then one more game, unless it is planned already."""
+        """Plan a topic's scenario again, with one more game after it, unless it is planned already."""
         planned = any(task.scenario.topic is topic for task in self._tasks)
         if topic in self._scenarios and not planned and self._retried[topic] < _RETRIES:
             self._retried[topic] += 1
@@ -230,10 +232,10 @@ class Checkup:
             self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE)
 
     def conclude(self) -> "Checkup":
-        """Decide what the bot's leaving shows, once nothing more is to be seen of it; return the checkup.
+        """Decide at the end of the check whether the bot's leaving was a fault. Return the checkup.
 
-        A bot may leave between two games. But if it goes on after other games, and left twice, and each time,
-        after games with the same kind of end, then it does not cope with that end.
+        A bot may leave between two games. But the bot fails at a kind of end if it left at least twice after
+        games with that end, never stayed after such a game, and went on after other games.
         """
         suspects = self._suspects()
         guilty = {topic for topic in suspects if suspects[topic] >= _ENOUGH and self._stayed}
@@ -257,7 +259,7 @@ class Checkup:
         if self._early_hang_up is not None and not self.faults and Topic.ENTRY not in self.rights:
             self.wrong(self._early_hang_up)
         for task in self._tasks:
-            if task.suspected is not None:  # the bot did not come again, so the doubt remains
+            if task.suspected is not None:  # the bot did not come again, so the suspicion stands
                 fault = task.suspected
                 plain = fault.topic in (*_BASIC, Topic.FULL) and not task.was_first
                 self.wrong(replace(fault, topic=Topic.NEXT) if plain else fault)
@@ -271,11 +273,11 @@ class Checkup:
         self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
         if Topic.COLUMN in wrong:  # a bot that counts columns from 1 has a wrong board
             self.faults = [each for each in self.faults if each.topic is not Topic.FULL]
-        if Topic.MERGED in wrong:  # packets merge by chance, too, and such a bot stalls then
+        if Topic.MERGED in wrong:  # packets also merge by chance, and then such a bot stalls
             self.faults = [each for each in self.faults if each.topic is Topic.MERGED or not each.is_stall]
 
     def _presume(self) -> None:
-        """Count as right the rules that the bot had occasion to break and did not break."""
+        """Count as kept the rules that the bot could have broken and did not break."""
         if Topic.ENTRY in self.rights:
             self.rights |= {Topic.NAME, Topic.AGAIN, Topic.WORDS, Topic.ENDS}
         if self.rights & {*_BASIC}:
@@ -288,5 +290,5 @@ class Checkup:
 
 
 def _seen_once(fault: Fault, words: str) -> Fault:
-    """Return `fault` as a remark: it was seen once, and `words` say what speaks against it."""
+    """Return `fault` as a remark, which says that the fault was seen once. `words` say why it is doubtful."""
     return replace(fault, words=f"{fault.words}; once, {words}", is_grave=False)

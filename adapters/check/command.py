@@ -33,7 +33,7 @@ from gateway.server.app import addresses_of, open_port
 
 
 def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
-    """Run the command; return its exit status: 1 if a bot did something wrong, or none came."""
+    """Run the command. Return its exit status: 0 if all expected bots came and did nothing wrong, else 1."""
     dialect, options = parse(arguments, dialects)
     logging.basicConfig(level=logging.ERROR)
     others = [each for each in dialects if each is not dialect]
@@ -67,7 +67,7 @@ async def _stop_on_signals(is_done: trio.Event) -> None:
 async def _check(
     dialect: Dialect, others: Sequence[Dialect], options: CheckOptions
 ) -> tuple[list[Report], Failures]:
-    """Check the bots that come; return their reports, and how the processes failed that the check started.
+    """Check the bots that connect. Return their reports, and the failures of processes that it started.
 
     Raises OSError if the system refuses the port or a certificate's files.
     """

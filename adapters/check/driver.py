@@ -1,7 +1,7 @@
-"""The server's side of one checked connection: a hub of its own, and an opponent that follows a scenario.
+"""The server's side of one checked connection: a private hub, and an opponent that follows a scenario.
 
-Knows the hub, as any front end does, and what the bot still has to play. It records what happens, and judges
-nothing.
+Knows the hub, as any front end does, and the games that the bot still has to play. Records what happens, and
+judges nothing.
 """
 
 import math
@@ -61,17 +61,17 @@ NAME = "checker"
 _SLOW_FACTOR = 4
 """A bot that may be slow gets this many times its patience."""
 _SLOW_LIMIT = 30.0
-"""The most seconds that it gets, unless its patience is longer."""
+"""The most seconds that a slow bot gets, unless its patience is longer."""
 _PROPOSED_FACTOR = 3
 """The recommended patience is this many times the time that was not enough."""
 _REJOIN = 5.0
-"""Seconds for which the bot's seat is kept, beyond those that it gets for asking again."""
+"""The bot's seat is kept this many seconds longer than the bot may take to ask for another game."""
 _READ_TIME = 0.5
-"""Seconds in which the bot may fail at what it has just received."""
+"""Seconds that the bot gets to read the opponent's illegal move before the server goes on."""
 _BEYOND_ANY_CLOCK = 1e9
-"""Seconds that are more than any clock has."""
+"""More seconds than any game clock has."""
 _BOTH_MOVED, _BOTH_MOVED_TWICE = 2, 4
-"""Discs on the board when the scenario's special event happens, or the bot loses on time."""
+"""The fewest discs on the board at the special event: 2 if the opponent has to move, 4 if the bot has to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,18 +80,18 @@ class _Expected:
 
     topic: Topic | None
     words: str
-    """The remark if the bot does not."""
+    """The remark if the bot does not do it."""
 
 
 class Driver(Matchmaker):
     """Makes a bot play on a connection, and records what happens there.
 
-    It is the matchmaker of a hub whose only client is this bot, and opens the seats of its opponents, as the
-    house does.
+    The driver is the matchmaker of a hub whose only client is this bot. It also opens the seats of the bot's
+    opponents, as the house does for the server's own players.
     """
 
     def __init__(self, bots: Bots, wire: CheckedSocket, nursery: trio.Nursery, target: str) -> None:
-        """`target` is the target of the bot's request."""
+        """`target` is the request target of the bot's handshake: its path and query."""
         self.wire, self.nursery, self.slow = wire, nursery, bots.options.slow
         self.tap = Tap(self, bots, target)
         self.manners = self.tap.manners
@@ -109,39 +109,39 @@ class Driver(Matchmaker):
         self._connected = trio.current_time()
         self._expected: _Expected | None = None
         self._overdue: float | None = None
-        """Since when the bot owes what is expected, if that is longer than the patience."""
+        """When the bot was first expected to act; None until the patience has passed."""
         self._unreadable = 0
         """Texts that were no message, since the bot's latest legal move."""
         self.expect(Topic.ENTRY, "it asked for no game")
 
     def add(self, what: What) -> None:
-        """Record something, unless the check is over: its end may cut anything short."""
+        """Record an entry. Once the check is over, record nothing, because its end interrupts games."""
         if not self._bots.is_done.is_set():
             self.record.append(what)
 
     def add_line(self, way: Way, text: str) -> None:
-        """Record a text, or a note."""
+        """Record a text that went over the wire, or a note."""
         self.add(Line(trio.current_time() - self._connected, way, text))
 
     @property
     def part(self) -> Part:
-        """The present game; what came before the first one, if none has begun."""
+        """The entries of the present game, or those before the first game if none has begun."""
         return Part.latest(self.record)
 
     def identify(self, name: str | None = None) -> Bot:
-        """Return the bot of this connection, by the first name that it gives here."""
+        """Return the bot of this connection. The first name that it gives here identifies it."""
         if self.bot is None:
             self.bot = self._bots.of(name)
             self.bot.records.append(self.record)
         return self.bot
 
     def checkup(self) -> Checkup:
-        """Return what is known of the bot so far."""
+        """Return the checkup of the bot so far."""
         return self._bots.checkup(self.identify())
 
     @property
     def has_spoken(self) -> bool:
-        """Whether the bot has sent anything, or was waited for in vain, or is known."""
+        """Whether the bot is known, has sent anything but blanks, or was waited for in vain."""
         said = (what.text.strip() for what in self.record if isinstance(what, Line) and what.way == "->")
         return self.bot is not None or any(said) or any(isinstance(what, Overdue) for what in self.record)
 
@@ -159,7 +159,7 @@ class Driver(Matchmaker):
         self._answers.append((0.0, Decision(entry.seat, entry.against or self._objection(entry.name))))
 
     def _objection(self, name: str) -> Objection:
-        """Return why the bot is refused when it asks for a game; `NOTHING` if it is not."""
+        """Record that the bot asks for a game. Return the objection to that; `NOTHING` admits the bot."""
         self.identify(name)
         self._record_expected()
         was_declined = Mark.DECLINED in self.part.whats
@@ -203,7 +203,7 @@ class Driver(Matchmaker):
         return True
 
     def lobby_player(self, opponent: Host) -> str | None:
-        """Return None: the answer to `wait` brings the opponent."""
+        """Return None: `wait` already sends the opponent."""
         return None
 
     def open_seat(self, name: str, opponent: Host, now: float) -> Seat:
@@ -213,7 +213,7 @@ class Driver(Matchmaker):
     # What happens in a game.
 
     def begins(self, side: Side) -> None:
-        """Begin a game. The bot is on `side`."""
+        """Begin a game in which the bot plays `side`."""
         self._expected = self._overdue = None
         checkup = self.checkup()
         place = self.part.began.place + 1
@@ -240,14 +240,14 @@ class Driver(Matchmaker):
             self.expect(None, "it asked for no other game")
 
     def on_event(self, event: Event, asked: Any) -> None:
-        """Record an event before its messages are sent. `asked` is the message that a refusal answers."""
+        """Record an event before its messages are sent. For a refusal, `asked` is the refused message."""
         part = self.part
         match event:
             case Introduced(name):
                 self.identify(name)
             case Shown() | Overlooked():
                 self.add(event)
-            case Started() if part.is_on:  # only now has the bot received the end of the game before
+            case Started() if part.is_on:  # only now has the bot received the end of the previous game
                 self.add_line("--", f"game {part.began.number}: {part.scenario.title}")
             case ToMove():
                 self.add(event)
@@ -269,14 +269,14 @@ class Driver(Matchmaker):
                 pass
 
     def on_unreadable(self, sent: ClientText) -> None:
-        """Record a text that is no message; hang up on a bot that sends nothing else."""
+        """Record a text that is no message. Hang up after `STUCK` such texts without a legal move."""
         self.add(Refusal(sent, Objection.UNREADABLE))
         self._unreadable += 1
         if self._unreadable == STUCK:
             self.nursery.start_soon(self.close)
 
     async def _let_flag_fall(self, request: ToMove) -> None:
-        """End the game by the bot's loss on time, just before the request to move is sent."""
+        """Make the bot lose on time, just before the request to move is sent."""
         now = trio.current_time()
         for seat in self.hub.seats():
             if seat.is_asked and not seat.manners.house:
@@ -301,11 +301,11 @@ class Driver(Matchmaker):
 
     @property
     def _may_be_slow(self) -> bool:
-        """Whether the bot gets more time than its patience, until it once had that without effect."""
+        """Whether the bot gets more time than its patience. False once the longer time was too short, too."""
         return not self._bots.silent if self.bot is None else self.checkup().may_be_slow
 
     def expect(self, topic: Topic | None, words: str) -> None:
-        """Expect something of the bot once all messages have left. `words` are the remark otherwise."""
+        """Expect the bot to act once all messages have left. `words` are the remark if it does not."""
         self._expected, self._overdue = _Expected(topic, words), None
         self.nursery.start_soon(self._wait_for, self._expected)
 
@@ -365,15 +365,15 @@ class Driver(Matchmaker):
 
 
 def longest(patience: float) -> float:
-    """Return how many seconds a bot gets that may be slow."""
+    """Return how many seconds a slow bot gets."""
     return max(patience, min(_SLOW_FACTOR * patience, _SLOW_LIMIT))
 
 
 class Tap:
     """The codec and the translator of a connection, which record what passes.
 
-    They change nothing, so the bot plays as it will on the server. Only a scenario that asks for it gets the
-    messages of the original server.
+    They change no message, so the bot meets the same server as in real games. Only in a scenario with
+    `as_original` does the bot get the messages of the original server.
     """
 
     def __init__(self, driver: Driver, bots: Bots, target: str) -> None:
@@ -411,7 +411,7 @@ class Tap:
         return self._usual.receive(message, number)
 
     def observe(self, event: Event, asked: Any = None) -> Iterable[Any]:
-        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
+        """Return the messages to send for an event. For a refusal, `asked` is the refused message."""
         self._driver.on_event(event, asked)
         if isinstance(event, Started):
             self._speaks_as_original = self._driver.part.scenario.as_original
@@ -424,7 +424,7 @@ class Tap:
 
 
 class Opponent:
-    """Plays one series. Each of its games has its own scenario."""
+    """An opponent that plays one series. Each game of the series has a scenario of its own."""
 
     is_reachable = True
 
@@ -438,7 +438,7 @@ class Opponent:
         self.seat = self._hub.open(self, manners, trio.current_time())
 
     def deliver(self, event: Event) -> None:
-        """Start a move when one is asked for, and inform the driver of what happens."""
+        """Start a move when the hub requests one, and report the other events to the driver."""
         match event:
             case Started(_, side):
                 self._side = side

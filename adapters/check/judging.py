@@ -29,9 +29,9 @@ from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Sho
 from gateway.game.manners import Afterwards
 
 STUCK = 200
-"""After this many refused messages in a row the bot is assumed to go on for ever."""
+"""A bot that sends this many refused messages in a row is assumed to go on for ever."""
 _MORE = 3
-"""Messages that are excused if the bot got the messages of the original server."""
+"""How many refused messages are excused after a game with the original server's messages."""
 _SHOWN = 80
 """The most characters of a refused text that a remark shows."""
 
@@ -68,7 +68,7 @@ def offence(refusal: Refusal, requirements: Requirements) -> Topic | None:
 
 
 def stalled_at(part: Part, requirements: Requirements) -> Topic:
-    """Return the topic at which a bot that does not go on in a game seems to fail."""
+    """Return the topic at which a bot that stopped in the middle of a game probably failed."""
     if refused := refusals(part, requirements):
         return refused[-1]
     if part.is_odd:
@@ -79,7 +79,7 @@ def stalled_at(part: Part, requirements: Requirements) -> Topic:
 
 
 def shown(part: Part, ended: Ended) -> frozenset[Topic]:
-    """Return the topics that a finished game has shown."""
+    """Return the topics that a finished game covered."""
     topics = set[Topic]()
     if ended.reason is Reason.FULL:
         topics.add(Topic.DRAW)
@@ -112,18 +112,19 @@ class _Judging:
         self._afterwards, self._checkup = afterwards, checkup
         self._crash = next((what.words for what in record if isinstance(what, Crashed)), "")
         self._start = self._index = 0
-        """The start of the present part, and the entry that is being judged."""
+        """The indexes of the first entry of the present part, and of the entry that is being judged."""
         self._before = Part()
         self._pending: frozenset[Topic] = frozenset()
-        """What the latest game has shown. It counts if the bot goes on after it."""
+        """The topics that the latest game covered. They count as right if the bot goes on after that game."""
         self._excused = 0
-        """Refused messages that are still excused because of the server's own messages."""
+        """How many further refused messages are excused, because the server may have caused them."""
         self._crossing = 0
-        """Moves for finished games that may still arrive. In the next game they are out of turn."""
+        """How many moves for finished games may still arrive. In the next game they are out of turn, and
+        excused."""
         self._held: set[Topic] = set()
         """Topics of faults and remarks in this part."""
         self._is_faulted = False
-        """Whether this part has a fault that is no mere remark."""
+        """Whether this part has a fault that is more than a remark."""
 
     @property
     def _part(self) -> Part:
@@ -147,7 +148,7 @@ class _Judging:
                 checkup.right(*([Topic.NEXT] if self._part.began.place > 1 else []))
                 self._stays()
             case Shown():
-                self._excused += 1  # a bot that sends requests may receive one turn twice, and answer both
+                self._excused += 1  # a bot that asked for the board gets a turn twice, and may answer both
             case Overlooked():
                 self._crossing = max(0, self._crossing - 1)
             case Refusal():
@@ -184,7 +185,7 @@ class _Judging:
 
     def _take_end(self, ended: Ended) -> None:
         part = self._part
-        # The hub waits for that move half a second at most, and not for each dialect's bots
+        # The hub waits for such a move for at most half a second, and not in every dialect
         self._crossing += crosses(part)
         if self._afterwards is Afterwards.STEP_OUT:
             self._excused += _MORE * part.scenario.as_original
@@ -243,7 +244,7 @@ class _Judging:
             self._pending = frozenset()
 
     def _fails(self, words: str, *, is_grave: bool = True) -> None:
-        """Record that the bot did not go on with a game. It is a mere remark if the bot may leave then."""
+        """Record that the bot did not go on with a game. Without `is_grave` this is only a remark."""
         part, checkup = self._part, self._checkup
         if self._is_faulted:
             return
@@ -258,13 +259,16 @@ class _Judging:
         fault = self._fault(topic, words, title, is_grave=is_grave, is_stall=True)
         self._pending = frozenset()
         if topic is Topic.FULL and refusals(part, self._requirements):
-            checkup.wrong(fault)  # this is the reason, in whichever game it shows
+            checkup.wrong(fault)  # a move into a full column is the cause, whatever the game's own topic
             checkup.spoiled(part.began.task)
         else:
             checkup.failed(part.began.task, fault, None if part.began.place == 1 else after)
 
     def _wrong(self, topic: Topic, words: str, *, is_grave: bool = False) -> None:
-        """Record a fault, once for each part and topic; with `is_grave`, always."""
+        """Record a fault.
+
+        Without `is_grave`, record none if the part has a grave fault, or one with the same topic.
+        """
         rule = self._requirements.rules.get(topic)
         if rule is not None and (is_grave or not (self._is_faulted or topic in self._held)):
             is_grave = is_grave or rule.is_grave

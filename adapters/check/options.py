@@ -22,7 +22,7 @@ _SECONDS = seconds(most=3600, unit="S")
 
 
 def command(text: str) -> str:
-    """Return the command that starts a bot. Raises ValueError if quotes do not match, or there is no word."""
+    """Return `text`, a bot's command. Raises ValueError if quotes do not match or it names no program."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -59,7 +59,7 @@ class CheckOptions:
 def parse(arguments: Sequence[str], dialects: Sequence[Dialect]) -> tuple[Dialect, CheckOptions]:
     """Return the dialect whose bots are checked, and the options.
 
-    Exits with status 2 if they are wrong, after a line on stderr.
+    If the options are wrong, prints a line on stderr and exits with status 2.
     """
     parser = Parser("c4gateway check", _DESCRIPTION, _EPILOG)
     words = parser.add_subparsers(dest="dialect", required=True, metavar="DIALECT")

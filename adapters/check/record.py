@@ -16,7 +16,7 @@ from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Sho
 HUNG_UP = "it hung up"
 """How a fault's words begin if the bot hung up."""
 KEPT = 14
-"""Lines that a fault shows of what preceded it."""
+"""How many lines of the preceding exchange a fault shows."""
 _LONGEST = 160
 
 
@@ -27,19 +27,19 @@ class Fault:
     topic: Topic
     words: str
     scenario: str = ""
-    """The title of the game in which it happened; empty outside of games."""
+    """The title of the game in which the fault happened; empty outside of games."""
     exchange: tuple[str, ...] = ()
-    """The latest lines of the wire before it, for people."""
+    """The latest lines on the wire before the fault, for people."""
     is_grave: bool = True
-    """Whether it counts as wrong; otherwise it is a remark."""
+    """Whether the fault counts as wrong; otherwise it is a remark."""
     is_stall: bool = False
-    """Whether the bot did not go on."""
+    """Whether the fault is that the bot did not go on."""
     crash: str = ""
     """How the bot's process failed, if that is why the bot hung up."""
 
     @property
     def seen(self) -> str:
-        """The fault for people: its words, and how the bot crashed if it did."""
+        """The fault in words, for people. If the bot crashed, they say how."""
         return f"{self.words.replace(HUNG_UP, 'it crashed', 1)}: {self.crash}" if self.crash else self.words
 
 
@@ -50,17 +50,18 @@ class Task:
     scenario: Scenario
     tries: int = 1
     suspected: Fault | None = None
-    """The probable fault, if the scenario is played again, as the first game of a connection."""
+    """The probable fault, if the scenario is played again because of it. It is then a connection's first
+    game."""
     was_first: bool = False
     """Whether the scenario was the first game of its connection when that fault was seen."""
     after: frozenset[Topic] = frozenset()
-    """What the game before had shown, if the bot sent nothing at all in this one."""
+    """The topics that the previous game covered, if the bot did not go on after that game."""
     spoiled: int = 0
     """How often another mistake of the bot ended the scenario early."""
 
     @property
     def is_first(self) -> bool:
-        """Whether it has to be the first game of a connection."""
+        """Whether the scenario has to be the first game of a connection."""
         return self.suspected is not None or self.is_late
 
     @property
@@ -78,13 +79,13 @@ class Mark(Enum):
     ENTERED = auto()
     """The bot asked for a game."""
     DECLINED = auto()
-    """The server refused that, as the check requires."""
+    """The server refused the bot's request for a game, as the check requires."""
     KEPT_WAITING = auto()
     """The opponent comes late."""
     ODD = auto()
     """The scenario's special event has happened."""
     CLOSING = auto()
-    """The server is about to hang up. Of what follows, only the bot's reaction to that counts."""
+    """The server is about to hang up. From then on, only the bot's reaction to the hang-up counts."""
     DISMISSED = auto()
     """The server has hung up."""
     HUNG_UP = auto()
@@ -116,7 +117,7 @@ class Began:
     """A game began."""
 
     task: Task = Task(NO_GAME)
-    """The task of the game; that of `NO_GAME` if none is to be played."""
+    """The task of the game. Its scenario is `NO_GAME` if the bot has no game left to play."""
     number: int = 1
     """The number of the game among all games of the bot, from 1."""
     place: int = 1
@@ -147,7 +148,7 @@ class Overdue:
     topic: Topic | None
     words: str
     unfinished: bytes = b""
-    """The bytes that it sent after its last complete message."""
+    """The bytes that the bot sent after its last complete message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +158,9 @@ class Closed:
     pings: int = 0
     has_ponged: bool = False
     has_hung_up: bool = True
-    """Whether the bot has closed it, first or in answer."""
+    """Whether the bot has closed the connection, before or after the server."""
     limit: float = 0.0
-    """Seconds that the bot had for that."""
+    """Seconds that the bot had for closing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ What: TypeAlias = (
 
 
 def lines(record: Iterable[What]) -> tuple[str, ...]:
-    """Return the latest lines of the wire, for people."""
+    """Return the latest `KEPT` lines on the wire, for people."""
     return tuple(str(what) for what in record if isinstance(what, Line))[-KEPT:]
 
 
@@ -205,7 +206,7 @@ class Part:
 
     @property
     def began(self) -> Began:
-        """The beginning of the game; its `place` is 0 before the first one."""
+        """The beginning of the game. Its `place` is 0 before the first game."""
         first = self.whats[0] if self.whats else None
         return first if isinstance(first, Began) else Began(number=0, place=0)
 
@@ -227,12 +228,12 @@ class Part:
 
     @property
     def turns(self) -> Sequence[ToMove | Moved]:
-        """The bot's requests to move, and its moves."""
+        """The server's requests to move, and the bot's moves."""
         return [what for what in self.whats if isinstance(what, ToMove | Moved)]
 
     @property
     def board(self) -> Board:
-        """The board when the bot was last asked to move, or has moved."""
+        """The board at the bot's latest move, or at the latest request to move if that came later."""
         return self.turns[-1].board if self.turns else Board()
 
     @property

@@ -1,7 +1,6 @@
 """The reports on the checked bots: as text, as JSON, and as JUnit's XML.
 
-Knows checkups and the rules of the dialect. A rule that a bot never had occasion to keep has a verdict of its
-own.
+Knows checkups and the rules of the dialect. A rule that no game has tested has a verdict of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,13 +15,13 @@ from adapters.client.rules import Rule, Topic
 from gateway.game.text import json_text, printable
 
 Failures: TypeAlias = dict[tuple[str, ...], Sequence[str]]
-"""The last lines on stderr of processes that failed, by how they ended and the last line."""
+"""The last lines on stderr of processes that failed. The key is how the process ended, and its last line."""
 _KINDS = 5
 """Kinds of strangers that a report shows."""
 
 
 class Verdict(Enum):
-    """What a bot did about a rule."""
+    """Whether a bot kept a rule."""
 
     RIGHT = "right"
     WRONG = "WRONG"
@@ -32,7 +31,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A rule, and what a bot did about it."""
+    """A rule, and the verdict on a bot's conduct under it."""
 
     rule: Rule
     verdict: Verdict
@@ -41,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of one bot."""
+    """The report on one bot, with a verdict on each rule."""
 
     dialect: str
     checkup: Checkup
@@ -49,12 +48,12 @@ class Report:
 
     @property
     def is_good(self) -> bool:
-        """Whether the bot has played and did nothing wrong, and no other bot shares its report."""
+        """Whether the report is whole and the bot did nothing wrong."""
         return self.is_whole and not self.count(Verdict.WRONG)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the bot has played, fast enough for all games, and no other bot shares its report."""
+        """Whether the bot has played, fast enough for all games, and shares its report with no other bot."""
         return self.has_played and not self.checkup.mixed and not self.checkup.is_too_slow
 
     @property
@@ -110,7 +109,7 @@ def as_last_words(failures: Failures) -> Iterator[str]:
 
 
 def as_summary(reports: Sequence[Report], expected: int) -> Iterator[str]:
-    """Yield lines for people who check several bots: one for each bot. Yields nothing for a single bot."""
+    """Yield a summary with a line for each bot. Yields nothing if only one bot is expected."""
     if expected == 1:
         return
     yield f"\n{in_numbers(reports, expected)}"
@@ -132,7 +131,7 @@ def in_numbers(reports: Sequence[Report], expected: int) -> str:
 
 
 def _slow(checkup: Checkup) -> str:
-    """Return how slow a bot is that exceeded the patience."""
+    """Return a description of how slow the bot is."""
     return f"{'too slow' if checkup.is_too_slow else 'slow'}: {checkup.slow}"
 
 
@@ -193,8 +192,8 @@ def _row_as_json(row: Row) -> dict[str, object]:
 def as_junit(reports: Sequence[Report], expected: int = 1) -> str:
     """Return the reports as JUnit's XML.
 
-    It has a suite for each bot with a case for each rule, and one case for all bots. Texts of bots are
-    `printable` here, too, because XML cannot express some of the other characters.
+    It has a suite for each bot with a case for each rule, and one case for all bots. Texts of bots pass
+    through `printable`, because XML cannot express every character.
     """
     root = Xml.Element("testsuites")
     is_whole = len(reports) >= expected

@@ -1,4 +1,4 @@
-"""The bots' processes that a check starts, again and again until it is over.
+"""Runs bots as processes, and starts each one again until the check is over.
 
 Knows processes. Does not know what the bots do.
 """
@@ -28,9 +28,10 @@ _QUICK = 3
 
 
 async def keep_running(command: str, address: str, bots: Bots) -> None:
-    """Run a bot again and again until it is cancelled, or ends several times in a row without a connection.
+    """Run a bot again and again.
 
-    Raises OSError if the program does not exist.
+    Returns after `_MOST` starts, or after `_QUICK` starts in a row without a connection. Raises OSError if
+    the program does not exist.
     """
     with TemporaryDirectory(prefix="c4gateway-") as place:
         log = Path(place, "stderr")
@@ -52,13 +53,13 @@ async def _run(command: str, words: list[str], bots: Bots, log: Path) -> None:
             _tell(f"{command!r} {how}, without a connection", log, since)
             bots.give_up()
             return
-        await trio.sleep(_PAUSE)  # by then the end of its connection has been seen, too
+        await trio.sleep(_PAUSE)  # by then the check has also seen the end of the connection
         if status and not failures:
             bots.failed(command, how, _end_of(log, since))
 
 
 async def _remind(what: str, bots: Bots, log: Path) -> None:
-    """Report a bot that has not connected after a while: its address may be wrong."""
+    """Report that no bot has connected after `_NOTICE` seconds: the address may be wrong."""
     await trio.sleep(_NOTICE)
     if not bots.connections:
         _tell(f"{what} after {_NOTICE:g} s", log, 0)
@@ -80,5 +81,5 @@ def _words(command: str, address: str) -> list[str]:
 
 
 def _end_of(log: Path, since: int) -> list[str]:
-    """Return the last lines that the bot has written since its log had the size `since`."""
+    """Return the last lines of the bot's log, without its first `since` bytes."""
     return [visible(line) for line in last_lines(log, since, _KEPT)]

@@ -13,13 +13,14 @@ from adapters.client.rules import Topic
 from gateway.engines.catalogue import engine_named
 from gateway.game.board import COLUMNS, ROWS, Board
 
-# How the scripted opponents move: a board in, a column out.
+# How the scripted opponents move. A strategy takes a board and returns a column.
 #
-# Each strategy leads to a kind of ending as far as the bot's moves allow. All are pure but `beat`, which
-# searches for a moment.
+# Each strategy leads to one kind of ending, as far as the bot's moves allow. All are pure functions except
+# `beat`, which searches for `_MOMENT` seconds.
 
 Strategy: TypeAlias = Callable[[Board, Random], int]
-"""Returns a column with room for the side to move. `lot` decides between columns that are equally good."""
+"""Takes a board and a random generator. Returns a column with room for the side to move. The generator
+decides between equally good columns."""
 
 _MOMENT = 0.005
 """Seconds for which `beat` searches."""
@@ -34,17 +35,17 @@ _LINES = [
 
 
 def beat(board: Board, lot: Random) -> int:
-    """Win."""
+    """Play to win."""
     return engine_named("aimafast")(board, _MOMENT)
 
 
 def give(board: Board, lot: Random) -> int:
-    """Lose: win nowhere, and leave the bot as many ways to win as possible."""
+    """Play to lose: win nowhere, and leave the bot as many ways to win as possible."""
     return _best(board, lot, lambda after: -len(_wins(after)), _columns(board))
 
 
 def balance(board: Board, lot: Random) -> int:
-    """Draw: block as many lines as possible."""
+    """Play for a draw: block as many lines as possible."""
     return _best(board, lot, lambda after: 100 * _danger(after) + _open_lines(after), _columns(board))
 
 
@@ -56,7 +57,7 @@ def fill(board: Board, lot: Random) -> int:
 
 
 def _best(board: Board, lot: Random, cost: Callable[[Board], float], columns: Iterable[int]) -> int:
-    """Return a column with the least cost after it. A win costs more than anything else."""
+    """Return the column that leads to the board with the least cost. A win costs more than anything else."""
     costs = {}
     for column in columns:
         after = board.drop(column)
@@ -66,7 +67,11 @@ def _best(board: Board, lot: Random, cost: Callable[[Board], float], columns: It
 
 
 def _danger(after: Board) -> int:
-    """Return a measure of danger: the columns that let the side to move win, and those that force it to."""
+    """Return how dangerous a board is for the side that has just moved.
+
+    The result is 10 for each column with which the side to move wins, plus 1 for each column after which
+    every reply wins.
+    """
     forced = 0
     for column in _columns(after):
         reply = after.drop(column)
@@ -86,7 +91,7 @@ def _columns(board: Board) -> list[int]:
 
 
 def _open_lines(board: Board) -> int:
-    """Return how many lines either side may still fill."""
+    """Return how many lines a side can still fill: those without discs of both sides."""
     first, second = board.discs
     return sum(1 for line in _LINES if not (first & line and second & line))
 
@@ -100,7 +105,7 @@ class Pace(Enum):
     MESSAGES = auto()
     """One packet for each message."""
     BYTES = auto()
-    """One packet for each byte; in the middle of a long message, for several bytes."""
+    """One packet for each byte. In the middle of a long message, one packet for several bytes."""
     TOGETHER = auto()
     """One packet for all messages that wait."""
 
@@ -126,7 +131,7 @@ class Conduct(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One game."""
+    """A scripted game."""
 
     topic: Topic
     title: str
@@ -134,7 +139,7 @@ class Scenario:
     bot_opens: bool | None = None
     """Whether the bot moves first; None if either will do."""
     tries: int = 1
-    """How often it is played until the situation of its topic arises."""
+    """How often the scenario is played at most, until a game covers its topic."""
     conduct: Conduct = Conduct.PLAIN
     pace: Pace = Pace.MESSAGES
     as_original: bool = False
@@ -142,9 +147,9 @@ class Scenario:
 
 
 NO_GAME = Scenario(Topic.ENTRY, "", beat)
-"""Stands for what happens before the first game."""
+"""The scenario of what happens before the first game."""
 ONE_MORE = Scenario(Topic.NEXT, "one more game", beat)
-"""Shows whether a bot goes on."""
+"""This game shows whether a bot goes on."""
 SCENARIOS = (
     Scenario(Topic.OPENING, "a plain game, the bot moves first", give, bot_opens=True),
     Scenario(Topic.REPLY, "a plain game, the bot moves second", beat, bot_opens=False),
@@ -180,4 +185,4 @@ SCENARIOS = (
     ),
     ONE_MORE,
 )
-"""In the order in which they are played, as far as the dialect lets the check choose who moves first."""
+"""In the order of play. The order may change where the dialect decides who moves first."""

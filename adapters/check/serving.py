@@ -1,8 +1,8 @@
-"""Serves the connections of the bots that are checked, and decides when no further bot will come.
+"""Serves the connections of the checked bots, and decides when no further bot will come.
 
 Knows transports, and the parts of a dialect that make a connection. Does not know what is checked. A
-connection that does not begin as a client of the dialect would is a stranger's. Reports show strangers only
-if a bot is missing.
+connection whose first bytes do not fit the dialect is a stranger's. Reports show strangers only if a bot is
+missing.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ from gateway.access.certificates import Certificate
 from gateway.access.heads import is_http
 from gateway.server.app import keep_time
 
-# Connections that are not a bot's of the dialect, recognised by their first bytes.
+# Recognises by the first bytes which connections are not from a bot of the dialect.
 #
 # Pure. Knows how TLS and HTTP begin, and asks other dialects whether a text is theirs.
 
@@ -45,8 +45,8 @@ _SHOWN = 60
 def in_words(first: bytes, dialect: Dialect, others: Iterable[Dialect], *, takes_tls: bool) -> str:
     """Return what is wrong with a connection that begins with `first`.
 
-    The result is empty if a client of the dialect may begin so. `takes_tls` is whether the port takes TLS;
-    then a connection that begins TLS has failed in the handshake.
+    The result is empty if a client of the dialect may begin with `first`. `takes_tls` says whether the port
+    takes TLS. If it does, a connection that begins with TLS is reported because its handshake has failed.
     """
     if first.startswith(TLS) and takes_tls:
         return "its handshake of TLS failed; let it trust the certificate"
@@ -65,7 +65,7 @@ def in_words(first: bytes, dialect: Dialect, others: Iterable[Dialect], *, takes
 
 
 def hint(text: str, others: Iterable[Dialect]) -> str:
-    """Return which other dialect a text belongs to, as the end of a sentence; empty if to none."""
+    """Return words that name the other dialect to which a text belongs; empty if there is none."""
     for other in others:
         try:
             other.requirements().codec().decode(text)
@@ -81,15 +81,15 @@ _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
 _NO_MESSAGE = f"{HUNG_UP} before its first message"
 _SILENT = f"{HUNG_UP} without a message"
 _PROBES = 3
-"""Connections without a text until they count: a single one may be a port scan."""
+"""How many connections without a text have to come before they count. Fewer may be port scans."""
 _KEPT = 20
-"""The most strangers of a kind that are kept, and the most kinds; there may be thousands."""
+"""The most strangers kept of each kind, and the most kinds kept. There may be thousands."""
 _START = 60.0
-"""Seconds in which a bot that the check itself starts has to connect."""
+"""Seconds in which one of the bots that the check starts has to connect."""
 
 
 class Check:
-    """A port for bots."""
+    """A port that checks the bots that connect to it."""
 
     def __init__(
         self,
@@ -105,9 +105,9 @@ class Check:
         self._strangers: dict[str, list[Fault]] = {}
         """The strangers' faults, by their words."""
         self._stranger_count = self._ended = 0
-        """Connections of strangers, and ended connections of bots that are not finished."""
+        """The number of strangers' connections, and of ended connections whose bots are not finished."""
         self._open: set[Driver] = set()
-        """The connections that are open."""
+        """The drivers of the open connections."""
 
     def conclude(self) -> list[Checkup]:
         """Return the final checkups of all bots, sorted by name."""
@@ -123,7 +123,7 @@ class Check:
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve a connection."""
         self.bots.connections += 1
-        if self.bots.is_done.is_set():  # nothing more is to be seen
+        if self.bots.is_done.is_set():  # the check is over
             await trio.sleep_forever()
         is_framed = bool(self._dialect.scheme)
         wire = CheckedSocket(taken(stream))
@@ -143,7 +143,7 @@ class Check:
             self._open.difference_update(drivers)
         known = [driver for driver in drivers if self._is_known(driver)]
         may_be_last = known or self._note_stranger(wire, has_come=is_framed and bool(drivers))
-        if may_be_last or len(self.bots):  # a bot's own wait may have ended while this connection was open
+        if may_be_last or len(self.bots):  # an earlier wait may have ended while this connection was open
             self._ended += any(not self._is_over(driver) for driver in known)
             await self._wait_for_more(self._ended)
 
@@ -170,17 +170,17 @@ class Check:
             nursery.cancel_scope.cancel()
 
     def _is_known(self, driver: Driver) -> bool:
-        """Whether a bot has spoken. Other connections may be port scans, or clients of something else."""
+        """Whether a bot has spoken. If not, the connection may be a port scan or from another client."""
         return driver.bot is not None or (driver.has_spoken and not self._is_lost(driver.wire))
 
     def _is_over(self, driver: Driver) -> bool:
-        """Whether nothing more of a bot needs to be seen."""
+        """Whether the check of a connection's bot is over."""
         if self._is_lost(driver.wire):
             return True
         return driver.bot is not None and driver.checkup().is_over
 
     def _is_lost(self, wire: CheckedSocket) -> bool:
-        """Whether a connection of lines begins as no client of the dialect does."""
+        """Whether the dialect uses lines, and the connection's first bytes do not fit it."""
         return not self._dialect.scheme and bool(self._stranger_fault(wire))
 
     def _stranger_fault(self, wire: CheckedSocket) -> str:
@@ -190,7 +190,7 @@ class Check:
     def _note_stranger(self, wire: CheckedSocket, *, has_come: bool) -> bool:
         """Record a connection on which no bot spoke; return whether it may be the expected bot.
 
-        `has_come` is whether its websocket was opened.
+        `has_come` says whether a websocket was opened on the connection.
         """
         self._stranger_count += 1
         is_gone = wire.has_hung_up and not wire.is_cut_off
@@ -210,7 +210,7 @@ class Check:
         return words != silence or not is_gone or self._stranger_count >= _PROBES
 
     async def _wait_for_more(self, ended: int) -> None:
-        """End the check if everything has been seen, or if no further bot comes."""
+        """End the check if all bots are finished, or if no further bot comes in time."""
         if not self.bots.end_if_over():
             await trio.sleep(self._options.wait)
             if self._ended == ended and all(self._is_over(driver) for driver in self._open):

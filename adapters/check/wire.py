@@ -1,6 +1,6 @@
-"""A bot's socket that divides what it sends into packets as a scenario requires.
+"""The socket of a checked bot. Divides the server's messages into packets as a scenario requires.
 
-Knows bytes, and where messages end among them: after LF, or with a frame. Does not know what they mean.
+Knows bytes, and where a message ends: after LF, or with a frame. Does not know what messages mean.
 """
 
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ from adapters.net.socket import BROKEN, Socket
 _GAP = 0.01
 """Seconds between two packets, so that the bot can read each by itself."""
 _LINE_GAP = 0.03
-"""The same between lines, which bots have to separate themselves."""
+"""Seconds between two packets of lines. It is longer, because bots have to split lines themselves."""
 _BYTE_GAP = 0.0005
 _LONGEST = SEND_LIMIT / 2
-"""Seconds of such pauses, after which the rest follows at once: a slow machine is not the bot's fault."""
+"""Seconds of pauses after which the rest is sent at once, because a slow machine is not the bot's fault."""
 _HEAD, _TAIL = 8, 2
 """Bytes at the beginning and at the end of a message that are sent one by one, if it is sent in pieces."""
 _STRIDE = 13
-"""Bytes of each piece between them. Single bytes would take seconds for a long message to many bots."""
+"""Bytes in each piece between these. Single bytes would take seconds if many bots get a long message."""
 _FIRST = 1024
-"""Bytes that are kept of how the bot began."""
+"""How many of the bot's first bytes are kept."""
 _PING = b"\x89\x04c4gw"
 _CLOSE, _PONG = b"\x88", b"\x8a"
 """The first byte of a frame that closes the websocket, and of one that answers a ping."""
@@ -38,13 +38,13 @@ class CheckedSocket(Socket):
     """The socket of a bot that is checked."""
 
     def prepare(self, *, frames: bool, patience: float) -> None:
-        """Choose frames, after a handshake, or lines. MUST be called first."""
+        """Choose whether messages are websocket frames or lines. MUST be called first."""
         self._end, self._gap = (frame_end, _GAP) if frames else (line_end, _LINE_GAP)
         self.frames = frames
         self.patience = patience
         """Seconds that the bot has for hanging up after the server."""
         self.lasted = 0.0
-        """How many seconds the bot took for that."""
+        """Seconds that the bot took for hanging up after the server."""
         self.first = b""
         """The first bytes from the bot."""
         self.pings = 0
@@ -54,13 +54,13 @@ class CheckedSocket(Socket):
         self.has_ponged = False
         """Whether the bot has answered a ping."""
         self.has_hung_up = False
-        """Whether the bot has hung up, first or in answer: it has ended its stream, or sent a close frame."""
+        """Whether the bot has ended its stream or sent a close frame, before or after the server."""
         self.is_cut_off = False
         """Whether the server has hung up first."""
         self._has_begun = False
         """Whether the bytes that arrive are the bot's own, and not a handshake of TLS."""
         self._plain = bytearray()
-        """The bytes that are to be sent, before TLS."""
+        """The bytes to send, not yet encrypted."""
         self._sends = trio.Lock()
         self._next = 0.0
 
@@ -92,14 +92,14 @@ class CheckedSocket(Socket):
         return not data
 
     def ping(self) -> None:
-        """Send a ping after the bytes that wait."""
+        """Queue a ping after the bytes that wait."""
         self.pings += 1
         self._plain += _PING
 
     def change_pace(self, pace: Pace) -> None:
-        """Change how further writes are divided into packets.
+        """Change how later writes are divided into packets.
 
-        If the present pace is `Pace.TOGETHER`, it changes only when all written bytes have been sent.
+        If the present pace is `Pace.TOGETHER`, the change takes effect when all written bytes have been sent.
         """
         self._next_pace = pace
         if self.pace is not Pace.TOGETHER:
@@ -128,7 +128,7 @@ class CheckedSocket(Socket):
                     self.pace = self._next_pace
 
     async def linger(self) -> None:
-        """Hang up, and record whether the bot does, too."""
+        """Hang up, and record whether the bot hangs up, too."""
         if self.has_hung_up or self._lingers:
             await super().linger()
             return
@@ -169,7 +169,7 @@ class CheckedSocket(Socket):
 
 
 def pieces(message: bytes, pace: Pace) -> Iterator[bytes]:
-    """Yield a message in the pieces in which it is sent."""
+    """Yield the pieces in which a message is sent."""
     if pace is not Pace.BYTES:
         yield message
         return
@@ -189,7 +189,7 @@ def line_end(data: bytes) -> int:
 
 
 def frame_end(data: bytes) -> int:
-    """Return the length of the first frame in `data`; of all `data` if it is not a server's frame."""
+    """Return the length of the first frame in `data`, or of all `data` if it is not a server's frame."""
     if not data[0] & 0x80 or len(data) < 2:
         return len(data)
     more = _EXTENDED.get(data[1], 0)

@@ -1,6 +1,6 @@
-"""A client that has been let in, as its dialect receives it.
+"""An admitted client, as it is passed to its dialect.
 
-Knows its socket and its framing, and what is done with both before and after it is served.
+Also has functions to read a client's first texts, and to hang up on a client.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket
 
 TURN = 0.0002
-"""Seconds of work that each client is granted after a wait in `Turns.wait`."""
+"""Seconds of work that a client may use after each `Turns.wait`."""
 
 
 @dataclass(slots=True)
@@ -27,23 +27,26 @@ class Accepted:
     framing: Framing
     limits: ClientLimits = UNLIMITED
     target: str = ""
-    """Path and query of its request, such as ``/?table=x``; empty without a request."""
+    """Path and query of the client's HTTP request, such as ``/?table=x``; empty without a request."""
     token: str | None = field(default=None, repr=False)
     """The token in the request's header ``Authorization: Bearer``."""
     texts: list[str] = field(default_factory=list)
-    """Texts that have arrived already; they are carried out first."""
+    """Texts that were already read. They are carried out first."""
 
     def asked(self, name: str) -> str | None:
-        """Return a parameter of the request's query, such as ``table`` or ``against``; None without it."""
+        """Return a parameter of the request's query, such as ``table`` or ``against``; None if missing."""
         return parse_qs(self.target.partition("?")[2]).get(name, [None])[0]
 
 
 Serve: TypeAlias = Callable[[Accepted], Awaitable[None]]
-"""Serves a client in a dialect until one of them hangs up."""
+"""Serves a client in a dialect until the client or the server hangs up."""
 
 
 def texts_of(sock: Socket, framing: Framing, data: bytes) -> list[str]:
-    """Return the texts that are complete with `data`, and the last one if the stream has ended."""
+    """Feed `data` to the framing, and return the texts that are complete.
+
+    If the stream has ended, the framing's remaining texts are included.
+    """
     texts = framing.feed(data)
     if sock.ended and not framing.has_more:
         texts += framing.end()
@@ -51,7 +54,10 @@ def texts_of(sock: Socket, framing: Framing, data: bytes) -> list[str]:
 
 
 async def first_texts(sock: Socket, framing: Framing) -> list[str]:
-    """Return a client's first texts; none if it hangs up before. Raises what sockets raise."""
+    """Wait for a client's first texts and return them; none if it hangs up before.
+
+    Raises the exceptions of `Socket`.
+    """
     texts: list[str] = []
     while not texts and not framing.ended:
         if framing.has_more:
@@ -60,7 +66,7 @@ async def first_texts(sock: Socket, framing: Framing) -> list[str]:
         else:
             texts = texts_of(sock, framing, await sock.receive_some())
         replies, framing.replies = framing.replies, b""
-        if replies or sock.waiting:  # TLS may have an answer of its own
+        if replies or sock.waiting:  # TLS may have added an answer of its own
             with trio.move_on_after(SEND_LIMIT) as patience:
                 await sock.send_all(replies)
             if patience.cancelled_caught:
@@ -71,8 +77,8 @@ async def first_texts(sock: Socket, framing: Framing) -> list[str]:
 async def hang_up(sock: Socket, framing: Framing, farewell: Farewell) -> None:
     """Send the farewell, and close the connection so that all sent bytes still arrive.
 
-    Raises nothing, and takes at most 2 seconds. The client's further bytes are read in turns, because they no
-    longer matter.
+    Raises nothing, and takes at most 2 seconds. The client's further bytes no longer matter, so they are read
+    only when a turn has time for it.
     """
     try:
         goodbye = framing.close(farewell)

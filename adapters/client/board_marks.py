@@ -1,7 +1,7 @@
 """The cells of a board, as dialects show them.
 
-Knows how the bitboards of a position become 42 marks. Does not know what a dialect does with them. The result
-depends on the position alone, not on the order of play.
+Converts the bitboards of a position to 42 marks, one for each cell. The result depends on the position alone,
+not on the order of play. Does not know what a dialect does with the marks.
 """
 
 from gateway.game.board import COLUMNS, ROWS, Board
@@ -12,18 +12,22 @@ _BOTTOMS = sum(1 << column * 7 for column in range(COLUMNS))
 class BoardMarks:
     """Draws boards, column by column from column 0, each from the bottom up.
 
-    A column is read from the bitboards as one number: the first mover's discs, below a bit on top of the
-    column. It has 127 values, so all possible columns are drawn beforehand.
+    The bitboards give a number for each column, the column's code. It has a bit for each disc of the first
+    mover, and one more bit just above the topmost disc. Codes are below 128, so the marks of all possible
+    columns are computed beforehand.
     """
 
     def __init__(self, marks: bytes) -> None:
-        """Draw with three marks of one byte each: an empty cell, a disc of the first mover, of the second."""
+        """Set the three marks, of one byte each.
+
+        They are for an empty cell, a disc of the first mover, and a disc of the second mover.
+        """
         self._columns = tuple(_column(code, marks) for code in range(128))
         self._board, self._drawn = Board(), marks[:1] * (COLUMNS * ROWS)
-        """The latest board and its marks. Usually both players of a game need it, one after the other."""
+        """The latest board and its marks. Usually both players of a game need the marks of the same board."""
 
     def of(self, board: Board) -> bytes:
-        """Return the 42 marks of a board. The latest board's are cached."""
+        """Return the 42 marks of a board. Those of the latest board are cached."""
         if board is not self._board:
             self._board, self._drawn = board, self.draw(board)
         return self._drawn
@@ -47,7 +51,7 @@ class BoardMarks:
 
 
 def _column(code: int, marks: bytes) -> bytes:
-    """Return the marks of the column with this code; code 0 is an empty column."""
+    """Return the marks of the column with this code. Codes 0 and 1 mean an empty column."""
     height = max(code.bit_length() - 1, 0)
     discs = (marks[1] if code >> row & 1 else marks[2] for row in range(height))
     return bytes(discs).ljust(ROWS, marks[:1])

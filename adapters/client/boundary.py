@@ -1,6 +1,6 @@
 """Runs the work of one client, or one house player, so that an error in it affects no other.
 
-Knows trio, and the exception for a peer that is gone. Does not know what is served.
+Knows trio, and the exception for a peer that is gone. Does not know what the work is.
 """
 
 import logging

@@ -1,9 +1,8 @@
-"""One client's connection: makes commands of its texts, and sends it the events of its seat.
+"""One client's connection: turns its texts into commands, and sends it the events of its seat.
 
-Knows the socket, the framing, the codec and the translator of one client; no dialect. What arrives is carried
-out in the task that found it, without waiting. Events wait in the outbox until the hub is done, and then
-leave as bytes. Tasks are needed only while a client reads slowly, sends more than is done at once, or is
-probed.
+Knows one client's socket, framing, codec and translator; no dialect. Texts are carried out at once, in the
+task that read them. Events wait in the outbox until the hub is done, and are then sent. Further tasks run
+only while a client reads slowly, sends more than is carried out at once, or is probed.
 """
 
 import logging
@@ -38,34 +37,36 @@ from gateway.hub.hub import HubForPlayers
 from gateway.runtime.accepting import KEEPALIVE_IDLE
 
 OUTBOX_LIMIT = 256
-"""Events that may wait for a result; with one more the connection hangs up."""
+"""The most events that may wait for a result to be stored. With one more, the server hangs up."""
 BACKLOG_LIMIT = 256 * 1024
-"""Bytes that may wait for a client; the connection hangs up when there are more."""
+"""The most bytes that may wait for a client. With more, the server hangs up."""
 FULL = 32 * 1024
-"""While more bytes wait for a client, nothing is read from it."""
+"""While more than these bytes wait for a client, nothing is read from it."""
 HELD_SIZE = 4096
-"""Characters of a client's texts that are carried out while its events wait for a result."""
+"""The most characters of texts that are carried out while the client's events wait for a result. With more,
+nothing is read from the client."""
 PING_PERIOD = 20.0
-"""Seconds between two pings. A client that sends nothing at all between them is gone."""
+"""Seconds between two pings. A client that sends nothing at all in between counts as gone."""
 PONG_LIMIT = 5.0
-"""Seconds after a ping until a silent client is no longer paired."""
+"""Seconds that a client has to answer a ping. A client that is still silent then is not paired."""
 NO_ANSWER = "did not answer when its name was asked for"
-"""The cause that is logged of a client that failed a probe."""
+"""The logged cause if a client does not answer a probe."""
 
 _TEXT, _CHARACTER = 0.000_04, 0.000_000_4
-"""Seconds that it takes to carry out a text, and in addition for each character, as `Turns` counts."""
+"""Estimated seconds to carry out a text, and additional seconds for each of its characters."""
 _PROBE_PAUSES = *(0.01 * 2**look for look in range(8)), PROBE_LIMIT - 0.01 * 255
-"""Seconds between two checks for the answer to a probe: `PROBE_LIMIT` in all."""
+"""Seconds before each check for the answer to a probe. Their sum is `PROBE_LIMIT`."""
 _SLACK = 0.02
-"""Seconds by which the system's figures for a connection may be wrong."""
+"""Seconds by which `Socket.silence` may be wrong."""
 _SETTLE_LIMIT = 100
-"""Turns of the loop, a millisecond apart. Counted, because time passes while the server stands still."""
+"""The most turns of the loop that `settle` waits, about a millisecond each. Turns are counted because time
+also passes while the server stands still."""
 
 logger = logging.getLogger("gateway.connections")
 
 
 class _Summary:
-    """What is logged of a connection when it has ended."""
+    """The data of a connection that are logged when it has ended."""
 
     __slots__ = ("_came", "_game", "_games", "cause")
 
@@ -75,20 +76,20 @@ class _Summary:
         self._came = now
         self._games = 0
         self._game: GameId | None = None
-        """The latest game whose start the client was sent."""
+        """The latest game whose start was sent to the client."""
 
     def ends(self, cause: str) -> None:
         """Record why the connection ends; the first cause counts."""
         self.cause = self.cause or cause
 
     def plays(self, game: GameId) -> None:
-        """Record that the client was sent the start of a game."""
+        """Record that the start of a game was sent to the client."""
         self._games, self._game = self._games + 1, game
 
     def log(self, kind: str, name: str | None, origin: str, now: float) -> None:
         """Log the end of a connection of the dialect `kind`.
 
-        Without a name it is logged only for debugging, so that strangers cannot fill the log.
+        Without a name the level is DEBUG, so that clients that never enter cannot fill the log.
         """
         level = logging.DEBUG if name is None else logging.INFO
         if not logger.isEnabledFor(level):
@@ -114,7 +115,7 @@ class _Summary:
 
 
 class Connection(Generic[C, S]):
-    """A client's connection, which is the mailbox of its seat."""
+    """A client's connection. It is the mailbox of the client's seat."""
 
     __slots__ = (
         "_changed",
@@ -158,7 +159,7 @@ class Connection(Generic[C, S]):
         *,
         hide: Hide | None = None,
     ) -> None:
-        """`hide` takes a text from the client, and returns it as it may be recorded."""
+        """Open a seat for the client. `hide` removes secrets from a client's text before it is recorded."""
         now = trio.current_time()
         self._hub = hub
         self._socket = client.socket
@@ -171,54 +172,55 @@ class Connection(Generic[C, S]):
 
         # Texts from the client.
         self._unheard = client.texts
-        """Texts that are to be carried out later."""
+        """Texts that were read and are not carried out yet."""
         self._number = 0
         """The number of the latest message that was carried out."""
         self._latest: C | str = ""
-        """That message; its text, if it was no message."""
+        """The latest message that was carried out; its text, if it was not a valid message."""
         self._messages: dict[int, C | str] = {}
-        """Messages by number that were carried out while events wait, because refusals of them may wait
-        too."""
+        """The messages, by number, that were carried out while events wait. Refusals that wait refer to
+        them."""
         self._held_size = 0
-        """Characters of these messages."""
+        """The number of characters in the texts of `_messages`."""
 
         # Events for the client.
         self._events: list[Event] = []
         self._holds = True
-        """Whether events wait: for a result to be stored, or because no task serves the client."""
+        """Whether events wait, because a result is not stored yet or no task serves the client."""
         self._drains = False
-        """Whether bytes wait, and with them what follows once they have left: `_request`, `_dismissed`."""
+        """Whether bytes wait to be sent. After that, `_request` and `_dismissed` are handled."""
         self._request: ToMove | None = None
         self._dismissed: Dismissed | None = None
         self._changed = trio.lowlevel.ParkingLot()
-        """Tasks that wait for one of these to change."""
+        """Tasks that wait for a change of `_holds`, `_drains` or `_is_full`."""
 
         # Whether the client is there.
         self._pinged = -inf
         """When the latest ping was sent."""
         self._reads = -1
-        """`Socket.reads` when that ping was sent."""
+        """The value of `Socket.reads` when the latest ping was sent."""
         self._excused = False
-        """Whether the client had to move then, and so may not have read the ping."""
+        """Whether the client had to move when the latest ping was sent. Then it may not have read the
+        ping."""
         self._is_probed = False
         """Whether a probe of the client is under way."""
         self._probed = -inf
-        """When it answered the latest probe."""
+        """When the client last answered a probe."""
 
         # How it ends.
         self._nursery: trio.Nursery | None = None
         self._scope = trio.CancelScope()
-        """Ends when the client is to be hung up on."""
+        """Cancelled to hang up on the client."""
         self._farewell = Farewell(1011, "internal error")
         self._failure: Exception | None = None
-        """The error in reading, or in `flush`, which runs in another client's task."""
+        """The error that ends the connection. `flush` may store it from another client's task."""
         self._summary = _Summary(now)
 
         self._seat = hub.open(self, translator.manners, now, client.socket.origin)
         hub.feed.counts["connections", self._kind] += 1
 
     async def run(self) -> None:
-        """Serve the client until it leaves or is dismissed. Raises PeerGone where it vanished."""
+        """Serve the client until it leaves or is dismissed. Raises PeerGone if it vanishes."""
         try:
             with self._scope:
                 async with trio.open_nursery() as nursery:
@@ -233,8 +235,8 @@ class Connection(Generic[C, S]):
                         while self._holds or self._drains:
                             await self._changed.park()
                     except Exception as error:
-                        # Raised here, the error would be in a group with those of the tasks that it cancels.
-                        # trio's frames make a reference cycle of the group, with the connection in it.
+                        # If it were raised here, the nursery would put it into a group with other errors.
+                        # Through trio's frames, that group would be in a reference cycle with the connection.
                         self._failure = self._failure or error
                     finally:
                         # The nursery may be closed a turn before the hub gets `Leave`.
@@ -249,8 +251,8 @@ class Connection(Generic[C, S]):
                 counts["dropped", self._kind] += 1
             self._summary.log(self._kind, self._seat.name, self._socket.origin, now)
             if self._wire_log is not None:
-                self._wire_log.close(now)  # with the texts that were not sent
-            # Otherwise only the cyclic garbage collector would free these.
+                self._wire_log.close(now)  # hands in the logs of games whose end was not sent, too
+            # Otherwise only the cyclic garbage collector would free the events and the texts.
             self._events, self._unheard = [], []
             self._messages.clear()
             await hang_up(self._socket, self._framing, self._farewell)
@@ -266,7 +268,7 @@ class Connection(Generic[C, S]):
         words, refused = "the connection ended", False
         try:
             texts, self._unheard = self._unheard, []
-            self._hear(texts)  # the texts that came with its request
+            self._hear(texts)  # the texts that came with the client's request
             await self._carry_out_later()
             while not self._framing.ended:
                 try:
@@ -276,8 +278,8 @@ class Connection(Generic[C, S]):
                     raise PeerGone(words) from None
                 await self._carry_out_later()
             words = self._framing.ended
-            # All that the client sent before its close frame has been answered, and nothing is sent after
-            # ours.
+            # By now, all that the client sent before its close frame is answered. Nothing may be sent after
+            # the server's close frame.
             self._send(self._framing.close(self._farewell))
         except Flooded:
             words, refused = "sent too much without an end of the message", True
@@ -291,7 +293,7 @@ class Connection(Generic[C, S]):
         self._hub.submit(self._seat, Leave(), self._socket.read_at)
 
     def _ready(self) -> bool:
-        """Read what has arrived and carry it out; return whether to continue in the same way."""
+        """Read what has arrived and carry it out; return whether to keep listening."""
         texts = texts_of(self._socket, self._framing, self._socket.read())
         goes_on = not texts or self._hear(texts)
         if self._framing.replies or self._socket.waiting:
@@ -299,9 +301,9 @@ class Connection(Generic[C, S]):
         return goes_on and not (self._framing.ended or self._framing.has_more or self._socket.waiting > FULL)
 
     def _reply(self) -> None:
-        """Send the bytes with which framing and TLS answer by themselves.
+        """Send the automatic answers of the framing and of TLS, such as pongs.
 
-        The texts of the same read have been carried out by then, so they count even if this fails.
+        Call it after the texts of the same read are carried out, so that they count even if sending fails.
         """
         replies, self._framing.replies = self._framing.replies, b""
         self._send(replies)
@@ -309,13 +311,13 @@ class Connection(Generic[C, S]):
             self._wait_for_drain(None, None)
 
     async def _carry_out_later(self) -> None:
-        """Carry out what could not be done at once, in turns with other clients."""
+        """Carry out the texts that were not carried out at once, in turns with other clients."""
         turns = self._socket.turns
         while (
             self._unheard
             or self._framing.has_more
             or self._seat.is_held
-            or (self._is_full and not self._framing.ended)  # one that has hung up is not kept from leaving
+            or (self._is_full and not self._framing.ended)  # a client that has hung up leaves without waiting
         ):
             while self._is_full:
                 await self._changed.park()
@@ -325,13 +327,14 @@ class Connection(Generic[C, S]):
             began = trio.current_time()
             self._hear(texts or texts_of(self._socket, self._framing, b""), granted=TURN)
             self._reply()
-            turns.deferred.take(max(0.0, trio.current_time() - began - TURN))  # the time beyond the grant
+            turns.deferred.take(max(0.0, trio.current_time() - began - TURN))  # the time beyond `TURN`
 
     def _hear(self, texts: list[str], granted: float = 0.0) -> bool:
-        """Carry out texts of the client; return whether all are done, and the client may go on.
+        """Carry out texts of the client; return whether all are done and reading may continue.
 
-        The first text is never delayed for lack of time, because it may be a move. Further texts need time in
-        this turn, or part of the `granted` seconds of each client that waits for its turn.
+        The first text is never delayed for lack of time, because it may be a move. Each further text needs
+        time: from the `granted` seconds if the client has waited for its turn, else from the budget of this
+        turn.
         """
         now, rate, deferred = self._socket.read_at, self._rate, self._socket.turns.deferred
         began = trio.current_time() if len(texts) > 1 else now
@@ -339,7 +342,7 @@ class Connection(Generic[C, S]):
         is_over = False
         for index, text in enumerate(texts):
             if index:
-                # By estimate, or by the clock where that is more: some take ten times as long as others.
+                # The estimate or the measured time, whichever is more: some texts take ten times as long.
                 estimate = spent + _TEXT + _CHARACTER * len(texts[index - 1])
                 spent = max(estimate, trio.current_time() - began)
                 is_over = spent >= granted if granted else not deferred.take(spent - charged)
@@ -374,9 +377,9 @@ class Connection(Generic[C, S]):
 
     @property
     def _is_full(self) -> bool:
-        """Whether not to read from the client.
+        """Whether nothing is read from the client for now.
 
-        Either too much waits for it, or it is not decided yet whether it may enter.
+        Either too much waits for it, or the hub has not decided yet whether it may enter.
         """
         return (
             self._socket.waiting > FULL
@@ -387,7 +390,7 @@ class Connection(Generic[C, S]):
 
     @property
     def unreadable(self) -> str:
-        """The latest text, if it is no message; empty if it is one, or was too long."""
+        """The client's latest text, if it was not a valid message; empty if it was valid, or too long."""
         return self._latest if isinstance(self._latest, str) else ""
 
     def resume(self) -> None:
@@ -395,9 +398,9 @@ class Connection(Generic[C, S]):
         self._changed.unpark_all()
 
     async def settle(self) -> None:
-        """Return when all that had arrived before the call has been carried out.
+        """Wait until everything that arrived before the call is carried out.
 
-        That is so once the socket has been quiet for a few turns of the loop.
+        This is assumed when the socket was quiet for three turns of the loop in a row.
         """
         quiet = 0
         for _ in range(_SETTLE_LIMIT):
@@ -408,10 +411,11 @@ class Connection(Generic[C, S]):
             if not quiet:
                 await trio.sleep(0.001)
 
-    # Sending. The methods that the hub calls never block, and call only its methods `expect` and `handed`.
+    # Sending. Methods that the hub calls never block. The only methods of the hub that they call are `expect`
+    # and `handed`.
 
     def deliver(self, event: Event) -> None:
-        """Queue an event for the client. Hang up on a client that is too slow."""
+        """Queue an event for the client. If the client is too slow, hang up."""
         events = self._events
         if self._wire_log is not None and event.__class__ in NOTED:
             self._wire_log.note(trio.current_time(), event)
@@ -425,9 +429,9 @@ class Connection(Generic[C, S]):
     def flush(self) -> None:
         """Send the queued events to the client, in order.
 
-        The end of a game, and all after it, waits until the result is stored. Events become bytes at once, so
-        that they can be counted. This runs in the task that caused the events; an error is kept, and ends
-        this connection in its own task.
+        The end of a game, and every event after it, waits until the result is stored. Other events become
+        bytes at once, because bytes are limited. This method runs in the task that caused the events. An
+        error is stored, and ends this connection in its own task.
         """
         if self._holds:
             return
@@ -440,8 +444,8 @@ class Connection(Generic[C, S]):
         try:
             for event in events:
                 if isinstance(event, ToMove):
-                    request = event  # an older one has been answered or withdrawn
-                elif not isinstance(event, Moved):  # most are
+                    request = event  # an older request has been answered or withdrawn
+                elif not isinstance(event, Moved):  # most events are `Moved`
                     if isinstance(event, Ended):
                         if self._hub.results.is_open(event.game):
                             self._events = events[events.index(event) :]
@@ -455,7 +459,7 @@ class Connection(Generic[C, S]):
             left = not texts or self._socket.write(self._framing.frame(texts))
             now = 0.0 if request is None and wire_log is None else trio.current_time()
             if wire_log is not None:
-                wire_log.said(now, texts, request)  # now that no error shows that the client is gone
+                wire_log.said(now, texts, request)  # after `write`, which raises if the client is gone
             if not left or self._drains:
                 self._wait_for_drain(request, dismissed)
                 return
@@ -470,9 +474,10 @@ class Connection(Generic[C, S]):
             self._fail(error)
 
     def _answered_message(self, event: Event, texts: int) -> C | str | None:
-        """Return the client's message, or its text if it is no message, that an event answers; else None.
+        """Return the client's message that an event refuses; None if the event is not a refusal.
 
-        Record the event for the operator and the evidence. `texts` texts of its flush precede it.
+        If the message was not valid, return its text. Also record the event for the operator and the
+        evidence. `texts` is the number of texts before it in the same flush.
         """
         if self._wire_log is not None and isinstance(event, TURNING):
             self._wire_log.mark(texts, event)
@@ -484,7 +489,7 @@ class Connection(Generic[C, S]):
         return self._latest if event.to == self._number else self._messages.get(event.to)
 
     def _send(self, data: bytes) -> None:
-        """Send bytes that are no text, if there are any. Raises PeerGone."""
+        """Send bytes other than texts, if there are any. Raises PeerGone."""
         try:
             if data and not self._socket.write(data):
                 self._wait_for_drain(None, None)
@@ -492,7 +497,10 @@ class Connection(Generic[C, S]):
             raise PeerGone from None
 
     def _wait_for_drain(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
-        """Wait until the backlog has left; then start the clock, or hang up."""
+        """Start a task that waits until the backlog is sent, and then starts the clock or hangs up.
+
+        If the backlog is too large, give up on the client.
+        """
         self._request = request or self._request
         self._dismissed = dismissed or self._dismissed
         if self._socket.waiting > BACKLOG_LIMIT:
@@ -525,7 +533,7 @@ class Connection(Generic[C, S]):
         self._hub.results.when_stored(game, self._stop_holding)
 
     def _stop_holding(self) -> None:
-        """Send the events that were held."""
+        """Send the held events."""
         if self._nursery is None or self._scope.cancel_called:  # the client is gone, or given up
             return
         self._holds = False
@@ -536,23 +544,26 @@ class Connection(Generic[C, S]):
         self._hub.feed.tell_ends()
         self._changed.unpark_all()
 
-    # Whether the client is there. Any bytes that arrive are a sign of life. Many clients answer pings only
-    # while they read, and do not read while they think; then only the system can tell.
+    # Whether the client is there. Any bytes that arrive show that it is. Many clients do not read while they
+    # think, and so do not answer pings. Then only TCP's acknowledgements show that the client is there.
 
     @property
     def is_reachable(self) -> bool:
-        """Whether the client seems to be there: no pong is overdue, and no TCP probe unanswered."""
+        """Whether the client seems to be there: neither a pong nor the answer to a TCP probe is overdue."""
         is_late = self._is_silent and trio.current_time() > self._pinged + PONG_LIMIT
         return not is_late and self._socket.is_reachable
 
     @property
     def _is_silent(self) -> bool:
-        """Whether a client that should have answered the latest ping has sent nothing since."""
+        """Whether the client should have answered the latest ping and has sent nothing since."""
         return self._socket.reads == self._reads and self._socket.is_read and not self._has_to_move
 
     @property
     def _has_to_move(self) -> bool:
-        """Whether the client may be thinking about a move: it is to move, or may not know that it is not."""
+        """Whether the client may be thinking about a move.
+
+        Either the client has to move, or the event that ended its turn may not have been sent yet.
+        """
         return self._holds or self._seat.is_asked
 
     async def _keep_pinging(self) -> None:
@@ -570,7 +581,7 @@ class Connection(Generic[C, S]):
             self._send(self._framing.ping())
 
     def probe(self) -> None:
-        """Start a check whether the client has vanished; hang up if it has."""
+        """Start a probe, which hangs up if the client has vanished."""
         if self._nursery is not None and not self._is_probed:
             self._is_probed = True
             self._nursery.start_soon(self._probe)
@@ -586,10 +597,10 @@ class Connection(Generic[C, S]):
         self._hub.alive(self._seat, trio.current_time())
 
     async def _answers(self) -> bool:
-        """Send a ping; return whether the client answers within `PROBE_LIMIT` seconds.
+        """Probe the client; return whether it answers within `PROBE_LIMIT` seconds.
 
-        An acknowledgement of the client's system counts if the client may not read now, or sends lines: in
-        these nothing is answered automatically.
+        Any bytes from the client are an answer. If the client may not be reading now, or uses lines, which
+        have no pings, an acknowledgement by its TCP is an answer, too.
         """
         sock, ping = self._socket, self._framing.ping()
         if ping:
@@ -598,9 +609,8 @@ class Connection(Generic[C, S]):
             sock.probe_after(1)
         try:
             began, reads = trio.current_time(), sock.reads
-            for (
-                pause
-            ) in _PROBE_PAUSES:  # not until a fixed time: while the server stands still no client can answer
+            # Pauses instead of a deadline, because no client can answer while the server stands still.
+            for pause in _PROBE_PAUSES:
                 await trio.sleep(pause)
                 may_not_read = not ping or self._holds or self._seat.may_think or sock.waiting > 0
                 is_acknowledged = sock.silence <= trio.current_time() - began + _SLACK
@@ -614,7 +624,7 @@ class Connection(Generic[C, S]):
     # Ending.
 
     def _dismiss(self, dismissed: Dismissed) -> None:
-        """Hang up on a client that has been sent everything."""
+        """Hang up on a client to which everything was sent."""
         self._summary.ends(dismissed.why.value)
         self._farewell = self._translator.farewell(dismissed)
         self._scope.cancel()
@@ -625,14 +635,14 @@ class Connection(Generic[C, S]):
         return STOPPED_READING if self._socket.is_given_up else ""
 
     def _fail(self, error: Exception) -> None:
-        """Store an error for the client's own task, because it occurred in another task."""
+        """Store an error that occurred in another task. The client's own task then ends with this error."""
         self._holds = True
         self._failure = error
         self._summary.ends("vanished" if isinstance(error, PeerGone) else "internal error")
         self._scope.cancel()
 
     def _give_up(self, words: str) -> None:
-        """Hang up on a client that has stopped reading or answering; `words` say which."""
+        """Hang up on a client that has stopped reading or answering. `words` is the cause."""
         self._farewell = Farewell(1008, words)
         self._holds = True
         if not self._scope.cancel_called:

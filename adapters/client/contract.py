@@ -32,12 +32,12 @@ class WireError(Exception):
 
 
 class HangUp(WireError):
-    """A text after which the client is hung up on. The exception's text says what the client did."""
+    """A text after which the server hangs up. The exception's text says what the client did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Farewell:
-    """How a client is hung up on, if its framing can express it: a websocket close code and its reason."""
+    """The close code and the reason for a websocket's close frame. Other framings do not use them."""
 
     code: int = 1000
     reason: str = ""
@@ -47,8 +47,8 @@ class Farewell:
 def to_column(digits: str) -> int:
     """Return the integer in `digits`, which are ASCII with an optional sign.
 
-    The cost does not depend on the length: an integer that is too long for a column becomes another number
-    that is not a column. Raises ValueError for other text.
+    An integer of more than two digits, leading zeros not counted, becomes -1, which is not a column either.
+    So long integers are not converted. Raises ValueError for other text.
     """
     match = _INTEGER.fullmatch(digits)
     if match is None:
@@ -60,20 +60,20 @@ def to_column(digits: str) -> int:
 
 
 class Codec(Protocol[C_co, S_contra]):
-    """Text to client messages, server messages to text."""
+    """Decodes client messages from text, and encodes server messages as text."""
 
     def decode(self, text: str) -> C_co:
-        """Return the message in `text`. Raises WireError, and only that.
+        """Return the message in `text`. Raises only WireError.
 
-        Bytes that were no UTF-8 are lone surrogates in the text ("surrogateescape").
+        Bytes that were not UTF-8 are lone surrogates in the text ("surrogateescape").
         """
 
     def encode(self, message: S_contra) -> str:
-        """Return the text of a message, without the separator before the next one."""
+        """Return the text of a message, without a separator at its end."""
 
 
 class Translator(Protocol[C_contra, S_co]):
-    """Client messages to commands, events to server messages."""
+    """Translates client messages to commands, and events to server messages."""
 
     @property
     def manners(self) -> Manners:
@@ -85,7 +85,7 @@ class Translator(Protocol[C_contra, S_co]):
     def observe(self, event: Event, asked: C_contra | str | None = None) -> Iterable[S_co]:
         """Return the messages to send for an event. The translator remembers only what it has sent.
 
-        For a refusal, `asked` is the message that was refused, or the text if it was no message.
+        For a refusal, `asked` is the message that was refused, or its text if it was not a valid message.
         """
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
@@ -93,18 +93,18 @@ class Translator(Protocol[C_contra, S_co]):
 
 
 STOPPED_READING = "stopped reading"
-"""The cause that is logged of a client that read too little."""
+"""The logged cause if a client reads too little."""
 
 
 class PeerGone(Exception):
-    """The client is gone, or has stopped reading. The text, if there is one, says which."""
+    """The client is gone, or has stopped reading. If there is a text, it is the cause."""
 
 
 class Flooded(Exception):
-    """A client sent more without a separator than the dialect allows."""
+    """A client sent more bytes without a separator than allowed."""
 
 
 PROBE_LIMIT = 3.0
-"""Seconds in which a client that is there answers a probe."""
+"""Seconds that a client has to answer a probe."""
 SEND_LIMIT = 5.0
 """Seconds that a client has to accept a message before it counts as gone."""

@@ -1,8 +1,8 @@
-"""The client's end of a connection.
+"""The client's end of a connection, for bots, tests and tools.
 
-Knows how a person writes a server's address, opens a line to the server, and moves one dialect's messages
-over it. For bots, tests and tools; assumes nothing of the server but its dialect. An address can always be
-put into a URL, and into the first line of a websocket's handshake.
+Knows how people write a server's address, opens a connection to the server, and exchanges one dialect's
+messages with it. Assumes nothing about the server but its dialect. A parsed address is valid in a URL, and in
+the first line of a websocket's handshake.
 """
 
 import errno
@@ -33,7 +33,7 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Address):
-    """The address of a server, and what a client asks for there."""
+    """The address of a server, and the path and query to request there."""
 
     target: str = "/"
     """Path and query of a URL."""
@@ -56,10 +56,10 @@ class Endpoint(Address):
 
 
 def endpoint_in(text: str, port: int, *, has_urls: bool) -> Endpoint:
-    """Return the server in `text`: host and port, `port` by default, or the URL of a websocket.
+    """Return the server that `text` names by host and port, or by the URL of a websocket.
 
-    TLS is ``wss://``, or for a dialect without URLs ``tls://`` before host and port. Raises ValueError with
-    one line that says what is wrong.
+    `port` is the default port. ``wss://`` means TLS; for a dialect without URLs, ``tls://`` before host and
+    port does. Raises ValueError with one line that says what is wrong.
     """
     schemes = ["ws", "wss"] if has_urls else ["tls"]
     wanted = ", ".join(f"{scheme}://HOST:PORT" for scheme in schemes)
@@ -85,24 +85,24 @@ def endpoint_in(text: str, port: int, *, has_urls: bool) -> Endpoint:
 
 
 class Line(Protocol):
-    """A line to a server, whatever carries it."""
+    """A connection to a server that carries texts."""
 
     async def receive(self) -> list[str]:
-        """Return the texts that have arrived; none if no more can come. Raises PeerGone, and Flooded."""
+        """Wait for texts and return them; none if no more can come. Raises PeerGone, Flooded."""
 
     async def send(self, texts: Iterable[str]) -> None:
-        """Send all texts. Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds."""
+        """Send all texts. Raises PeerGone, also if that takes longer than `SEND_LIMIT` seconds."""
 
 
 class TcpLine:
-    """The client's end of lines over TCP."""
+    """The client's end of a connection with lines over TCP."""
 
     def __init__(self, sock: Socket) -> None:
         self._socket = sock
         self._lines = Lines()
 
     async def receive(self) -> list[str]:
-        """Return the lines that have arrived; none at the end of the stream."""
+        """Wait for lines and return them; none at the end of the stream."""
         texts: list[str] = []
         try:
             while not texts and not self._lines.ended:
@@ -128,7 +128,10 @@ class WebSocketLine:
         self._websocket = websocket
 
     async def receive(self) -> list[str]:
-        """Return the next message, a binary one as text; none once the websocket is closed."""
+        """Wait for a message and return it as the only text; none once the websocket is closed.
+
+        A binary message is decoded as UTF-8.
+        """
         try:
             message = await self._websocket.get_message()
         except trio_websocket.ConnectionClosed:
@@ -145,7 +148,7 @@ class WebSocketLine:
             raise PeerGone from None
 
     async def close(self) -> None:
-        """Close the websocket, in whatever state it is, within `GOODBYE_LIMIT` seconds."""
+        """Close the websocket, in any state, within `GOODBYE_LIMIT` seconds."""
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
                 await self._websocket.aclose()
@@ -154,10 +157,10 @@ class WebSocketLine:
 
 
 class _Stream(trio.abc.Stream):
-    """A socket for trio-websocket, whose handshake ends at the first byte that cannot answer it.
+    """A socket for trio-websocket, which ends the handshake when the server's answer cannot be HTTP.
 
-    trio-websocket would wait for more: it takes a line of another protocol for the beginning of a head, and
-    does not notice the end of the stream.
+    trio-websocket itself would wait for more bytes. It takes a line of another protocol for the beginning of
+    an HTTP head, and does not notice the end of the stream.
     """
 
     def __init__(self, sock: Socket) -> None:
@@ -168,7 +171,7 @@ class _Stream(trio.abc.Stream):
         self._begin = b""
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Return what has arrived, whatever `max_bytes` is; no bytes at the end of the stream."""
+        """Wait for bytes and return them; no bytes at the end of the stream. `max_bytes` is ignored."""
         data = await self._socket.receive_some()
         self.has_answered = True
         self._begin = (self._begin + data)[: len(_HTTP)]
@@ -217,9 +220,9 @@ class Client(Generic[C_contra, S_co]):
 
 @asynccontextmanager
 async def open_lines(host: str, port: int, tls: ssl.SSLContext | None = None) -> AsyncIterator[Line]:
-    """Open a line to a TCP server, with TLS if `tls` is not None.
+    """Open a connection with lines to a TCP server, with TLS if `tls` is not None.
 
-    Raises OSError if no server is there, or as `secure` does.
+    Raises OSError if no server is there, and the errors of `secure`.
     """
     sock = await _reached(host, port)
     try:
@@ -234,11 +237,11 @@ async def open_lines(host: str, port: int, tls: ssl.SSLContext | None = None) ->
 async def open_websocket(
     url: str, token: str | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Line]:
-    """Open a websocket, such as ``ws://127.0.0.1:8080/``, with a token in its handshake if there is one.
+    """Open a websocket at a URL such as ``ws://127.0.0.1:8080/``. A `token` is sent in its handshake.
 
     For ``wss://``, `tls` has the trusted authorities, by default those of the system. Raises OSError if no
-    server is there, if it sends nothing, if it takes no more clients, or as `secure` does; PeerGone if it
-    does not speak websocket.
+    server is there, if it sends nothing, or if it takes no more clients; PeerGone if it does not speak
+    websocket; and the errors of `secure`.
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -254,7 +257,7 @@ async def open_websocket(
             finally:
                 await line.close()
             nursery.cancel_scope.cancel()
-    except BaseExceptionGroup as group:  # the caller need not know of the nursery
+    except BaseExceptionGroup as group:  # the nursery is a detail that callers do not see
         if len(group.exceptions) > 1:
             raise
         (error,) = group.exceptions

@@ -1,7 +1,7 @@
-"""What a command needs to know of a dialect before it speaks it.
+"""The description of a dialect, and how to load its server, its client and its rules.
 
-A dialect's folder has one value of this kind, in its `__init__`, and `adapters.dialects` lists them. Each
-side is imported only when it is needed, so that the server loads no bot, and a bot no server.
+Each dialect's folder has one `Dialect` in its `__init__`, and `adapters.dialects` lists them. The modules of
+each side are imported only when they are needed, so that the server loads no bot, and a bot no server.
 """
 
 from collections.abc import Callable
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
     from gateway.hub.hub import HubForPlayers
 
 Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
-"""Connects to a server. Raises OSError, UnicodeError, PeerGone."""
+"""Connects to a server, until the block ends. Raises OSError, UnicodeError, PeerGone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect(Description):
-    """A dialect, and how to begin with it."""
+    """A dialect: its properties, and the functions that load its parts."""
 
     short: str
-    """Its name for people."""
+    """Its short name, as people write it."""
     mark: str
     """A letter that stands for it."""
     scheme: str = ""
     """The scheme of its URLs: ``ws`` for a websocket; empty if clients send lines to host and port."""
     answer: str = ""
-    """The answer to an HTTP request that asks for no websocket: how to connect."""
+    """The answer to an HTTP request that does not ask for a websocket. It says how to connect."""
     example: str
-    """What to try first: a template with `address`, `host` and `port`."""
+    """A first thing to try, such as ``send: connect alice``: a template with `address`, `host` and `port`."""
     encodings: tuple[str, ...] = ()
     """The encodings between which a client can choose."""
     refusal: bytes = b""
-    """What a refused client gets. If it is empty, an answer by HTTP has the reason."""
+    """The bytes sent to a refused client. If they are empty, an HTTP answer gives the reason."""
     allows_blanks: bool = False
     """Whether a player's name may contain blanks."""
     ignores_case: bool = False
     """Whether case is ignored when a player asks for an opponent by name."""
     begins: Callable[[str], bool] | None = None
-    """Whether a first message belongs to this dialect, and to no other one that uses websockets."""
+    """Returns whether a first message belongs to this dialect and to no other websocket dialect."""
     front_end: "Callable[[HubForPlayers, Any, Accounts | None], Serve]"
-    """Returns the function that serves clients, from the hub, the dialect's own options and the protected
-    names."""
+    """Takes the hub, the dialect's own options and the protected names; returns the function that serves
+    clients."""
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""
     requirements: "Callable[[], Requirements]"
-    """Returns the rules by which its clients are checked."""
+    """Returns the rules for checking the dialect's clients."""

@@ -1,6 +1,7 @@
-"""Bytes to texts and texts to bytes, without I/O: lines over TCP, and websockets after their handshake.
+"""Converts bytes to texts and back, for lines over TCP and for websockets after their handshake.
 
-Knows where a text ends, how long it may be, and how each framing ends. Does not know dialects.
+Does no I/O. Knows where a text ends, how long it may be, and how a connection ends in each framing. Does not
+know dialects.
 """
 
 import re
@@ -12,21 +13,21 @@ from wsproto.frame_protocol import CloseReason, FrameDecoder, MessageDecoder, Op
 from adapters.client.contract import Farewell, Flooded, PeerGone
 
 HUNG_UP = "hung up"
-"""The cause for a client that ended its connection without breaking a rule."""
+"""The logged cause if a client ended its connection without breaking a rule."""
 
 
 class Framing(Protocol):
-    """The texts of one byte stream, both ways."""
+    """Converts between the bytes and the texts of one connection, both ways."""
 
     ended: str
     """Why no more texts come, in words; empty while more may come."""
     has_more: bool
-    """Whether fed bytes remain to be decoded: call `feed` again."""
+    """Whether some bytes are not decoded yet; if so, call `feed` again."""
     replies: bytes
     """Bytes to send to the client, such as pongs; the caller sends and clears them."""
 
     def feed(self, data: bytes = b"") -> list[str]:
-        """Return the texts that are complete with `data`. Raises Flooded if one is too long."""
+        """Add `data`, and return the texts that are complete. Raises Flooded if one is too long."""
 
     def end(self) -> list[str]:
         """Return the remaining texts of a stream that has ended. MUST NOT be called while `has_more`."""
@@ -35,16 +36,16 @@ class Framing(Protocol):
         """Return one or more texts as bytes for the wire. Raises PeerGone after `close`."""
 
     def ping(self) -> bytes:
-        """Return bytes that a client answers automatically; none if the framing has no such thing."""
+        """Return a ping, which clients answer automatically; no bytes if the framing has no pings."""
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return the bytes that announce the end; none if they were sent already, or the framing has none."""
+        """Return the bytes that announce the end; none if the framing has none, or they were sent already."""
 
 
 LINE_LIMIT = 4096
 """The most bytes of a line, without its end."""
 
-_CR = 0x0D  # looked for as an integer, which is faster than as bytes
+_CR = 0x0D  # an integer, because it is found faster than bytes
 _RETURN = b"\r"
 _IAC = 0xFF
 _TELNET = re.compile(
@@ -55,9 +56,9 @@ _TELNET = re.compile(
 class Lines:
     """Lines over TCP, which people also type into telnet.
 
-    A line ends with LF, CR LF, a lone CR, or CR NUL, which is how telnet writes a lone CR. A CR ends its line
-    at once, so an LF or a NUL that comes next, in whatever packet, belongs to it. telnet's own commands are
-    left out (RFC 854).
+    A line ends with LF, CR LF, a lone CR, or CR NUL, which is telnet's form of a lone CR. A CR ends its line
+    at once. An LF or a NUL that follows it belongs to the same line end, even in a later packet. Telnet's own
+    commands are removed (RFC 854).
     """
 
     __slots__ = ("_flooded", "_limit", "_rest", "ended", "has_more", "replies")
@@ -67,14 +68,14 @@ class Lines:
         self.has_more = False
         self.replies = b""
         self._limit = limit
-        self._rest = b""  # the beginning of a line; or CR, if one ended a line and its LF may follow
+        self._rest = b""  # an unfinished line; or CR, if a CR ended the last line and its LF may follow
         self._flooded = False
 
     def feed(self, data: bytes = b"") -> list[str]:
-        """Return the lines that `data` completes.
+        """Add `data`, and return the lines that are complete.
 
-        Raises Flooded at a line longer than the limit; lines before that one are returned first, and the next
-        call raises.
+        Raises Flooded if a line is longer than the limit. Lines before that line are returned first; then the
+        next call raises.
         """
         if self._flooded:
             raise Flooded
@@ -91,7 +92,7 @@ class Lines:
         return self._split(whole)
 
     def _returned(self, whole: bytes) -> list[str]:
-        """Return the lines of bytes that contain a CR."""
+        """Split bytes that contain a CR into lines."""
         ends = whole[-1] == _CR
         if self._rest == _RETURN:
             whole = whole[2:] if whole[1:2] in (b"\n", b"\0") else whole[1:]
@@ -122,7 +123,7 @@ class Lines:
                 break
 
     def end(self) -> list[str]:
-        """Return the last line of a stream that ended without a line end; none if there is none."""
+        """Return the last line if the stream ended without a line end; else none."""
         self.ended = HUNG_UP
         rest, self._rest = self._rest, b""
         return [to_text(rest)] if rest not in (b"", _RETURN) and not self._flooded else []
@@ -148,17 +149,18 @@ def to_text(line: bytes) -> str:
 
 
 MESSAGE_LIMIT = 65_536
-"""The most characters of a text, and bytes of a binary message. The close code for more is 1009."""
+"""The most characters of a text message, and bytes of a binary one. A longer message ends the connection with
+close code 1009."""
 FRAME_LIMIT = 1024
-"""The most fragments of a websocket message. The close code for more is 1009. Pings between them do not
-count."""
+"""The most fragments of a websocket message; pings between them do not count. More end the connection with
+close code 1009."""
 
 _AT_ONCE = 32
-"""Frames that the library decodes before other clients have their turn: about 150 us."""
+"""The most frames that the library decodes before other clients have their turn: about 150 us."""
 _CONTINUATION = bytes(range(0x80, 0xC0))
-"""The bytes of UTF-8 that begin no character."""
+"""The bytes of UTF-8 that continue a character."""
 _PARTS = 64
-"""The most pieces of an unfinished message; more are joined."""
+"""The most separate pieces of an unfinished message. When there are more, they are joined."""
 _TEXT = 0x81
 """FIN and the opcode of a text."""
 _PING = 0x89
@@ -171,15 +173,15 @@ _HEAD = 6
 """Bytes before the payload of a short masked frame."""
 _SHORT_HEADS = tuple(bytes((_TEXT, size)) for size in range(_SHORT))
 _CLOSE_CODES = frozenset((*range(1000, 1004), *range(1007, 1014)))
-"""The codes below 3000 that a close frame may have (RFC 6455, 7.4.1). The others never stand in a frame."""
+"""The codes below 3000 that a close frame may have (RFC 6455, 7.4.1)."""
 
 
 class WebSocket:
     """The server's end of a websocket after its handshake (RFC 6455).
 
-    Nearly all texts from clients are short, in a frame of their own, and whole in one read. These are read
-    here. At the first byte that is anything else, `wsproto` decodes up to the end of the message that begins
-    there.
+    Nearly all texts from clients are short, unfragmented, and whole in one read. This class decodes them
+    itself. At the first frame that is different, `wsproto` takes over until the end of the message that
+    begins there.
     """
 
     __slots__ = ("_answer_to_close", "_decoder", "_has_said_close", "ended", "has_more", "replies")
@@ -191,13 +193,13 @@ class WebSocket:
         self._decoder: _Decoder | None = None
         """The decoder of an unfinished frame or message, if there is one."""
         self._answer_to_close: bytes | None = None
-        """The payload of the close frame that is due to a client that sent one, or broke the protocol."""
+        """The payload of the close frame that answers a client's close frame, or a breach of the protocol."""
         self._has_said_close = False
 
     def feed(self, data: bytes = b"") -> list[str]:
-        """Return the messages that are complete with `data`, binary ones as text.
+        """Add `data`, and return the messages that are complete; binary ones are decoded.
 
-        After a close frame of this side there are none: only the client's close frame is expected.
+        After a close frame of the server none are returned: only the client's close frame is expected.
         """
         texts: list[str] = []
         if self.ended:
@@ -230,7 +232,10 @@ class WebSocket:
         return b"" if self._has_said_close else bytes((_PING, 0))
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return a close frame, or the one due to a client that has sent one or broken the protocol."""
+        """Return a close frame with the farewell.
+
+        If the client has sent a close frame or broken the protocol, return the answer to that instead.
+        """
         payload = self._answer_to_close
         if self._has_said_close or (self.ended and payload is None):
             return b""
@@ -240,7 +245,7 @@ class WebSocket:
         return _control_frame(_CLOSE, payload)
 
     def _decoded(self, decoder: "_Decoder") -> list[str]:
-        """Return the texts of the next frames, of at most `_AT_ONCE` frames."""
+        """Decode at most `_AT_ONCE` frames, and return their texts."""
         texts: list[str] = []
         try:
             for _ in range(_AT_ONCE):
@@ -283,9 +288,8 @@ class WebSocket:
 class _Decoder:
     """Decodes a websocket's frames and messages with wsproto, from the beginning of a message.
 
-    An open message is no longer than `MESSAGE_LIMIT`, in whatever pieces it comes. Of the library's names
-    those without an underscore are used, of which not all are documented:
-    tests/adapters/client/test_wsproto.py has each.
+    The limits also hold for an unfinished message, however it is divided. Only public names of the library
+    are used, but not all of these are documented. tests/adapters/client/test_wsproto.py checks each.
     """
 
     __slots__ = ("_count", "_messages", "_parts", "_size", "frames")
@@ -294,20 +298,21 @@ class _Decoder:
         self.frames = FrameDecoder(client=False)
         self._messages = MessageDecoder()
         self._parts: list[bytes] = []
-        """The pieces of the open message."""
+        """The pieces of the unfinished message."""
         self._size = self._count = 0
-        """Its size, as `MESSAGE_LIMIT` counts, and its frames so far."""
+        """The size of the unfinished message, in the unit of `MESSAGE_LIMIT`, and the number of its
+        frames."""
 
     @property
     def is_between_messages(self) -> bool:
-        """Whether neither a frame nor a message has begun."""
+        """Whether no frame and no message is unfinished."""
         frames = self.frames
         return frames.header is None and not len(frames.buffer) and self._messages.opcode is None
 
     def next(self) -> "_Decoded | None":
         """Return the next frame, or a part of one; None if more bytes are needed.
 
-        The last part of a message has all bytes of the message. Raises ParseFailed.
+        The last part of a message contains the whole message; the other parts are empty. Raises ParseFailed.
         """
         frame = self.frames.process_buffer()
         if frame is None:
@@ -326,7 +331,7 @@ class _Decoder:
             message, self._parts = b"".join(self._parts), []
             self._size = self._count = 0
             return _Decoded(part.opcode, message, message_finished=True)
-        if len(self._parts) > _PARTS:  # there may be one for each byte
+        if len(self._parts) > _PARTS:  # there may be a piece for each byte
             self._parts = [b"".join(self._parts)]
         return _Decoded(part.opcode, b"", message_finished=False)
 
@@ -357,8 +362,9 @@ def check_close(payload: bytes) -> None:
 def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
     """Parse the short, unfragmented, masked text, ping and pong frames at the beginning of `data`.
 
-    Return the payloads of the text frames, the ping and pong frames unchanged, and the rest of `data`: from
-    the first frame that is of another kind or not whole, or after `_AT_ONCE` pings and pongs.
+    Return the payloads of the text frames, the ping and pong frames unchanged, and the rest of `data`. The
+    rest begins at the first frame that is of another kind or incomplete, or at the first ping or pong after
+    `_AT_ONCE` of them.
     """
     texts: list[str] = []
     controls = b""
@@ -374,7 +380,7 @@ def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
                 texts.append(_unmasked(data[payload - 4 : payload], data[payload:end]).decode())
             except UnicodeDecodeError:
                 break
-        elif kind in (_PING, _PONG) and left:  # nothing else limits how many are answered at once
+        elif kind in (_PING, _PONG) and left:  # `left` limits how many are answered at once
             controls += data[at:end]
             left -= 1
         else:
@@ -395,7 +401,10 @@ def text_frame(text: str) -> bytes:
 
 
 def _unmasked(mask: bytes, payload: bytes) -> bytes:
-    """Return the payload without its mask (RFC 6455, 5.3). This takes 0.4 us, a loop over the bytes 3 us."""
+    """Return the payload without its mask (RFC 6455, 5.3).
+
+    This takes 0.4 us; a loop over the bytes takes 3 us.
+    """
     size = len(payload)
     key = int.from_bytes((mask * (size // 4 + 1))[:size], "big")
     return (int.from_bytes(payload, "big") ^ key).to_bytes(size, "big")

@@ -1,8 +1,8 @@
-"""Decides who may have which name on a server with protected names, for all dialects.
+"""Checks the names of clients on a server with protected names, for all dialects.
 
-A `NameCheck` wraps a dialect's translator. It replaces a command by a refusal if the client may not have the
-name in it. Knows accounts; the dialect's message has the token in its field `token`. Does not know the words
-of a refusal. Tokens stay here: no record of a client, and nothing sent back to it, contains one.
+A `NameCheck` wraps a dialect's translator. If a client may not have the name in a command, the `NameCheck`
+returns a refusal instead. Knows accounts, and the field `token` of a dialect's messages. Does not know the
+wording of a refusal. No record of a client, and nothing sent back to it, contains a token.
 """
 
 import re
@@ -23,11 +23,11 @@ HIDDEN = "..."
 """The replacement for a token."""
 
 _LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}")
-"""What may be a token in a text that is no message, such as a mistyped one."""
+"""Matches what may be a token in a text that is not a valid message, such as a mistyped message."""
 
 
 class NameCheck(Generic[C, S]):
-    """A translator that lets no client have a protected name without its token."""
+    """A translator that refuses a protected name to a client without the name's token."""
 
     __slots__ = ("_accounts", "_behind", "_client", "_is_proven", "_token", "_translator", "farewell")
 
@@ -44,13 +44,13 @@ class NameCheck(Generic[C, S]):
         self._client = client.socket
         self._behind = behind
         self._token = client.token
-        """The token in a header of the handshake, or in its target as ``?token=``."""
+        """The token from the handshake: in a header, or in the target as ``?token=``."""
         if self._token is None:
             self._token = client.asked("token")
             if self._token is not None:
                 accounts.note_in_url(client.socket.origin, client.socket.read_at)
         self._is_proven = False
-        """Whether the latest name is protected, and its token was right."""
+        """Whether the client's latest name is protected, and the client gave the right token."""
         self.farewell = translator.farewell
 
     @property
@@ -59,9 +59,9 @@ class NameCheck(Generic[C, S]):
         return self._translator.manners
 
     def receive(self, message: C, number: int = 0) -> Command:
-        """Return the command for a message; `Denied` if the client may not have the name in it."""
+        """Return the command for a message, or `Denied` if the client may not have the requested name."""
         command = self._translator.receive(message, number)
-        if isinstance(command, Play):  # most are
+        if isinstance(command, Play):  # most commands are
             return command
         if isinstance(command, Enter | Introduce) and command.name is not None:
             denied = self._denied(command.name, message, number)
@@ -79,7 +79,7 @@ class NameCheck(Generic[C, S]):
         return self._translator.observe(event, asked)
 
     def hide(self, text: str) -> str:
-        """Return a text from the client without its token, as it may be recorded and sent back."""
+        """Return a text from the client without its token, for records and for answers."""
         return without_tokens(self._behind, text) if self._accounts.protects else text
 
     def _denied(self, name: str, message: C, number: int) -> Denied | None:
@@ -109,7 +109,10 @@ def checked_connection(
 
 
 def without_tokens(behind: re.Pattern[str], text: str) -> str:
-    """Return a client's text without all after a match of `behind`, and without possible tokens."""
+    """Return a client's text without tokens.
+
+    Everything after a match of `behind` is replaced, and everything that looks like a token.
+    """
     found = behind.search(text)
     if found is not None:
         text = text[: found.end()] + HIDDEN

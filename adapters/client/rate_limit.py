@@ -1,7 +1,7 @@
 """Limits on one client: messages a second, and the time for a request.
 
-Knows numbers of messages and times. Does not know what a message is. A client that is too fast has to wait:
-its bytes stay in the system, until TCP holds them back. It is not hung up on.
+Knows numbers of messages and times. Does not know what a message is. A client that is too fast stays
+connected, but has to wait: its bytes stay in the system's buffer until TCP stops the client from sending.
 """
 
 import sys
@@ -12,7 +12,7 @@ from math import inf
 import trio
 
 LEAST = 0.02
-"""Seconds to wait beyond the next message, so that several are read after each wait."""
+"""Additional seconds to wait after the next message is allowed, so that several are read after each wait."""
 
 
 def _ignore(_option: str, _origin: str) -> None:
@@ -26,21 +26,21 @@ class ClientLimits:
     rate: float = inf
     """Messages a second."""
     burst: int = sys.maxsize
-    """Messages at once, 1 or more."""
+    """Messages that may come at once, 1 or more."""
     request: float = 60.0
     """Seconds for the head of an HTTP request."""
     reached: Callable[[str, str], None] = _ignore
-    """Callback(option, origin) when a client reaches a limit."""
+    """Called with the option and the client's origin when a client reaches a limit."""
 
 
 UNLIMITED = ClientLimits()
 
 
 class RateLimit:
-    """How many messages of one client may be carried out so far.
+    """The number of messages of one client that may be carried out so far.
 
-    A message within the limit costs one comparison, of its number with `upto`. The clock is read only when
-    all allowed messages have come, so after a pause there may be up to two bursts.
+    For a message within the limit, only its number is compared with `upto`. The clock is read only when all
+    allowed messages have come. So after a pause a client may send up to two bursts at once.
     """
 
     __slots__ = ("_limits", "_since", "upto")
@@ -50,10 +50,13 @@ class RateLimit:
         """The number of the last message that is allowed; `allows` raises it."""
         self._limits = limits
         self._since = now
-        """The time up to which messages were allowed."""
+        """The time up to which messages are counted in `upto`."""
 
     def allows(self, number: int, now: float) -> bool:
-        """Return whether another message may follow the one with that number, now that `upto` is reached."""
+        """Return whether a message may follow message `number`. Call it only when `upto` is reached.
+
+        First raise `upto` by the messages allowed since the last call.
+        """
         limits = self._limits
         earned = int(min((now - self._since) * limits.rate, limits.burst))
         if earned > 0:
@@ -62,7 +65,7 @@ class RateLimit:
         return number < self.upto
 
     async def wait(self, number: int, origin: str) -> None:
-        """Return when a further message may follow the one with that number, of the client at `origin`."""
+        """Wait until a message may follow message `number` of the client at `origin`."""
         if number < self.upto or self.allows(number, trio.current_time()):
             return
         self._limits.reached("messages-per-second", origin)

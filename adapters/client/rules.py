@@ -1,8 +1,8 @@
 """What a dialect requires of its clients, as data.
 
-A topic is a requirement that dialects have in common. A dialect's `Requirements` have a rule for each of its
-topics: the clause of its PROTOCOL.md, what a bot has to do, and what to change in one that does not. Knows no
-client, no socket and no game.
+A topic is a requirement that dialects have in common. The `Requirements` of a dialect have a rule for each of
+its topics: the clause of its PROTOCOL.md, what a bot has to do, and what to change in a bot that breaks the
+rule. Does not know clients, sockets or games.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,22 +15,22 @@ from gateway.game.events import Objection
 
 
 class Topic(Enum):
-    """What a bot is checked for."""
+    """A requirement that bots are checked for. In the descriptions below, "it" is the bot."""
 
     TRANSPORT = auto()
     """It uses the dialect's transport."""
     ENDS = auto()
     """Its messages have an end."""
     WORDS = auto()
-    """It sends nothing that is no message."""
+    """It sends only valid messages."""
     ENTRY = auto()
     """It asks for a game."""
     NAME = auto()
     """Its name is valid."""
     AGAIN = auto()
-    """It does not ask for a game while it has one, or waits for one."""
+    """It does not ask for a game while it plays or waits for one."""
     REFUSED = auto()
-    """It copes with a refusal when it asks for a game."""
+    """It goes on after a refusal of its request for a game."""
     WAIT = auto()
     """It waits until there is an opponent."""
     OPENING = auto()
@@ -44,7 +44,7 @@ class Topic(Enum):
     FULL = auto()
     """It plays a column that has room."""
     TURN = auto()
-    """It moves once, and only when it is asked."""
+    """It moves only when it is asked, and then only once."""
     IDLE = auto()
     """It does not move while there is no game."""
     WIN = auto()
@@ -55,9 +55,9 @@ class Topic(Enum):
     ILLEGAL = auto()
     """It goes on after an opponent's illegal move."""
     LEFT = auto()
-    """It goes on when its opponent leaves while the opponent is to move."""
+    """It goes on when its opponent leaves on the opponent's turn."""
     LEFT_ASKED = auto()
-    """It goes on when its opponent leaves while the bot is to move."""
+    """It goes on when its opponent leaves on the bot's turn."""
     ABORTED = auto()
     """It goes on when its opponent leaves before both have moved."""
     LATE = auto()
@@ -73,9 +73,9 @@ class Topic(Enum):
     MERGED = auto()
     """It separates messages that come together."""
     QUIRK = auto()
-    """It copes with what original servers do differently when an opponent leaves."""
+    """It goes on when an opponent leaves and the server acts like an original server."""
     RELAY = auto()
-    """It copes with an illegal move that the original passes on."""
+    """It goes on after the server passes on an opponent's illegal move, as the original does."""
     CLOSE = auto()
     """It hangs up when the server does."""
 
@@ -83,9 +83,9 @@ class Topic(Enum):
 ENDINGS = (Topic.WIN, Topic.LOSS, Topic.DRAW)
 """The results that a game can have."""
 ORIGINALS = (Topic.QUIRK, Topic.RELAY)
-"""What only original servers do, unless this one is set to."""
+"""Topics about behavior of original servers. This server behaves like that only if its options say so."""
 PROHIBITIONS = (Topic.ENDS, Topic.WORDS, Topic.FORMAT, Topic.COLUMN, Topic.TURN, Topic.IDLE)
-"""What a bot obeys by not doing it. A bot that has moved without doing it has obeyed."""
+"""Topics that forbid something. A bot has obeyed such a rule if it has moved and has not broken the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +93,20 @@ class Rule:
     """What one clause requires of a bot."""
 
     clause: str
-    """Its number in PROTOCOL.md."""
+    """The number of the clause in PROTOCOL.md."""
     duty: str
     """What a bot has to do."""
     change: str
-    """What to change in a bot that does not."""
+    """What to change in a bot that breaks the rule."""
     is_grave: bool = True
-    """Whether breaking it is wrong; otherwise it is only a remark."""
+    """Whether a breach is an error; otherwise it is only a remark."""
     behind: Topic | None = None
-    """A rule about the same message. A bot that breaks that one is not charged with this one, too."""
+    """Another rule about the same message. If a bot breaks that rule, a breach of this one is not
+    reported."""
 
 
 def websocket_rules(*, close: str, packets: str) -> dict[Topic, Rule]:
-    """Return the rules for clients that use websockets. PROTOCOL.md has the transport in clause 1.1.
+    """Return the rules for clients that use websockets. Clause 1.1 of PROTOCOL.md is about the transport.
 
     `close` is the clause about the end of a connection, `packets` the one about frames and packets.
     """
@@ -137,7 +138,7 @@ _IN_WORDS = {
 
 
 def in_words(objections: Objection) -> str:
-    """Return why a message was refused."""
+    """Return the reasons for a refusal in words."""
     names = (_IN_WORDS.get(each, str(each.name).lower().replace("_", " ")) for each in objections)
     return " and ".join(names)
 
@@ -148,9 +149,9 @@ class ClientText:
 
     text: str
     message: Any = None
-    """The dialect's message in the text; None if it is none."""
+    """The dialect's message in the text; None if the text is not a valid message."""
     hint: str = ""
-    """Which other dialect the text belongs to, as the end of a sentence; empty if to none."""
+    """The end of a sentence that says to which other dialect the text belongs; empty if to none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +163,13 @@ class Requirements:
     """Returns the topic that a refused text breaks; None if it breaks none."""
     codec: Callable[[], Codec[Any, Any]]
     translator: Callable[[Any, str, bool], Translator[Any, Any]]
-    """Takes the dialect's own options, the target of the request, and whether to send what the original
-    does."""
+    """Takes the dialect's own options, the target of the request, and whether to imitate the original
+    server."""
     relay: str = ""
-    """What the original sends of an opponent's illegal move before the end; empty if it sends nothing."""
+    """What the original server sends about an opponent's illegal move before the end of the game; empty if
+    nothing."""
 
 
 def first_of(offences: Sequence[tuple[Objection, Topic]], objections: Objection, other: Topic) -> Topic:
-    """Return the topic of the first offence whose objection was raised; `other` if there is none."""
+    """Return the topic of the first offence whose objection is in `objections`; `other` if there is none."""
     return next((topic for objection, topic in offences if objections & objection), other)

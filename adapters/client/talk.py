@@ -1,8 +1,8 @@
-"""A player's dialogue with a server, whatever its dialect.
+"""A player's dialogue with a server, in any dialect.
 
-News is what a server's messages mean to a player. A `Talk` knows one dialect as a player does: messages in,
-news out, and no I/O; each dialect's is in its folder (`client.py`). A `Dialogue` runs a talk over a client.
-It sends everything for the server, one packet at a time, so that a move and an answer never mix.
+News is what a server's messages mean to a player. A `Talk` implements a player's side of one dialect without
+I/O: it turns messages into news. Each dialect's talk is in its folder (`client.py`). A `Dialogue` runs a talk
+on a connection. It sends one packet at a time, so that a move and an answer never mix.
 """
 
 import math
@@ -27,7 +27,7 @@ S = TypeVar("S")
 DOUBT = 1.0
 """Seconds of silence after which a player asks whether its message has arrived, if its dialect can ask."""
 PATIENCE = 10.0
-"""Seconds after that in which a server has to send its first message."""
+"""Seconds after `DOUBT` in which a server has to send its first message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Entry:
     against: str | None = None
     table: str | None = None
     encoding: str | None = None
-    """How to write, if the dialect has a choice."""
+    """The encoding to use, if the dialect has a choice."""
     token: str | None = field(default=None, repr=False)
     """The player's token for a protected name."""
     tls: SSLContext | None = field(default=None, repr=False)
@@ -53,7 +53,7 @@ class Result(Enum):
     LOST = "lost"
     DRAWN = "drawn"
     LEFT = "left by the opponent"
-    """The server named no winner."""
+    """The opponent left, and the server named no winner."""
     CUT_OFF = "cut off"
     """The game has no result: the server did not say how it ended."""
 
@@ -86,28 +86,28 @@ class Over:
     side: Side | None = None
     """The player's side, if it is known."""
     why: str = ""
-    """What ended it, if not the board."""
+    """Why the game ended, if the board does not show it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """This connection is of no more use; another one is needed for more games."""
+    """This connection cannot be used for further games."""
 
 
 News: TypeAlias = Began | Asked | Over | Spent
 
 
 class Refused(Exception):
-    """The server refuses this player. The text is the server's."""
+    """The server refuses this player. The exception's text comes from the server."""
 
     def __init__(self, words: str, *, passes: bool = False) -> None:
-        """`passes` is whether the server may let the player in later."""
+        """`passes` says whether the server may let the player in later."""
         super().__init__(words)
         self.passes = passes
 
 
 class Talk(ABC, Generic[C, S]):
-    """A player's use of a dialect, on one connection."""
+    """A player's side of a dialect, on one connection."""
 
     may_end = False
     """Whether the server may hang up now."""
@@ -118,7 +118,7 @@ class Talk(ABC, Generic[C, S]):
 
     @abstractmethod
     def hear(self, message: S) -> Iterable[News | C]:
-        """Return what a message means to the player, and the answers to send. Raises Refused, WireError."""
+        """Return the news in a message, and the answers to send. Raises Refused, WireError."""
 
     @abstractmethod
     def move(self, column: int) -> C:
@@ -129,7 +129,10 @@ class Talk(ABC, Generic[C, S]):
         return 0, []
 
     def doubt(self) -> Sequence[C]:
-        """Return, once, messages that ask whether the first ones have arrived, if the dialect has any."""
+        """Return messages that ask whether the first ones have arrived.
+
+        Return none if the dialect has no such messages, or if they were returned before.
+        """
         return []
 
 
@@ -141,7 +144,7 @@ class Dialogue(Generic[C, S]):
         self._talk = talk
         self._saying = trio.Lock()
         self.understood = False
-        """Whether any message so far was one of the dialect's."""
+        """Whether the server has sent a message of the dialect."""
 
     @property
     def may_end(self) -> bool:
@@ -192,4 +195,4 @@ class Dialogue(Generic[C, S]):
 
 
 AnyDialogue: TypeAlias = Dialogue[Any, Any]
-"""A dialogue in any dialect. Its messages are known only within that dialect."""
+"""A dialogue in any dialect. Only the dialect itself knows the types of its messages."""

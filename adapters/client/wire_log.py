@@ -1,8 +1,8 @@
-"""Records what goes over one client's wire, game by game, as evidence.
+"""Records the texts between the server and one client, game by game, as evidence.
 
 Knows the events with which a game begins and ends. Does not know dialects, or what happens to a finished log.
-Others wait for their moves meanwhile, so a text costs one append to a list. Times come in by the clock of
-this machine; in a log they are seconds since its game began here.
+Other players wait for their moves meanwhile, so recording a text costs one append to a list. Arguments have
+times of this machine's clock; logs have seconds since the game began here.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,12 +29,13 @@ LONGEST = 500
 SHORT = 100
 """The most characters kept of a text from the client. In a game without mistakes every text has fewer."""
 FULL = 30_000
-"""The most characters of a log. In a longer one every text is `SHORT`. A game without mistakes has at most
-21,000."""
+"""The most characters of a log. In a longer log every text is cut to `SHORT`. A game without mistakes has at
+most 21,000."""
 HEAD = 50
 """Texts kept from the beginning of a game. A game without mistakes has 70 in all."""
 TAIL = 200
-"""Texts kept from its end. Texts in the middle make room, because most games are lost at the end."""
+"""Texts kept from the end of a game. Texts in the middle are dropped, because most games are lost at the
+end."""
 
 TURNING = (Started, Ended)
 """Events with which a log begins and ends."""
@@ -57,7 +58,7 @@ _LOST = {
 }
 _Mark: TypeAlias = tuple[int, Started | Ended]
 Enclose: TypeAlias = Callable[[GameId, Side, Sequence[Spoken]], object]
-"""Takes the log of one side of a game; as `Results.enclose`."""
+"""Takes the log of one side of a game, like `Results.enclose`."""
 Hide: TypeAlias = Callable[[str], str]
 """Takes a text from a client; returns it without its secrets."""
 
@@ -72,13 +73,13 @@ class GameLog:
         self.side = started.you
         self.began = began
         self.begun = False
-        """Whether the client was sent the beginning of the game."""
+        """Whether the start of the game was sent to the client."""
         self.ended: Ended | None = None
-        """The end, whether or not the client was sent it."""
+        """The end of the game, even if it was not sent to the client."""
         self.lines: list[Spoken] = []
         """The lines, oldest first. Each method that adds to them limits their number."""
         self.left_out = 0
-        """Lines that are missing after the first `HEAD`."""
+        """The number of lines that were dropped after the first `HEAD`."""
 
     def make_room(self) -> None:
         """Drop the lines between the first `HEAD` and the last `TAIL`."""
@@ -86,7 +87,7 @@ class GameLog:
         del self.lines[HEAD:-TAIL]
 
     def remark(self, way: Way, remark: Remark) -> None:
-        """Record the server's verdict on the latest text, if that went in this direction."""
+        """Add the server's remark to the latest text, if that text went in the direction `way`."""
         if self.lines and self.lines[-1][1] == way:
             self.lines[-1] = (*self.lines[-1][:3], remark)
 
@@ -96,7 +97,7 @@ class GameLog:
             self.make_room()
         if sum(map(len, map(_TEXT, self.lines))) > FULL:
             self.lines = [_shortened(line) for line in self.lines]
-        if self.lines and self.lines[0][0] < 0:  # it arrived before the start of the game was done
+        if self.lines and self.lines[0][0] < 0:  # the text arrived before the game began
             self.lines[0] = (0.0, *self.lines[0][1:])
         if self.left_out:
             gap: Spoken = (self.lines[HEAD][0], "note", "", f"{self.left_out} lines left out")
@@ -107,25 +108,25 @@ class GameLog:
 class WireLog:
     """Records the games of one client, one after the other.
 
-    A log is handed in when the client was sent the end of its game, or cannot be sent anything more. The next
-    game may begin before that. So a text from the client belongs to the newest game, and a text to the client
-    to the oldest.
+    A log is handed in when the end of its game has been sent, or when nothing more can be sent to the client.
+    The next game may begin before that. So a text from the client belongs to the newest game, and a text to
+    the client to the oldest.
     """
 
     __slots__ = ("_enclose", "_hide", "_logs", "_marks")
 
     def __init__(self, enclose: Enclose, hide: Hide | None = None) -> None:
-        """Call `enclose` with each log. `hide` replaces the client's texts in it."""
+        """Call `enclose` with each log. `hide` removes secrets from the client's texts in the log."""
         self._enclose = enclose
         self._hide = hide
         self._logs: list[GameLog] = []
-        """The logs of games whose end the client was not sent yet; usually one, or none."""
+        """The logs of games whose end was not sent to the client yet; usually one, or none."""
         self._marks: list[_Mark] = []
 
     def note(self, at: float, event: Event) -> None:
-        """Record an event, one of `NOTED`, that was delivered at `at` and may be sent later.
+        """Record an event of a class in `NOTED`, delivered at `at`. It may be sent to the client later.
 
-        A refusal answers the text that was `heard` last; `Overlooked` is about that text too.
+        `Refused` and `Overlooked` refer to the text that was `heard` last.
         """
         if isinstance(event, Started):
             self._logs.append(GameLog(event, at))
@@ -149,11 +150,11 @@ class WireLog:
                 log.make_room()
 
     def mark(self, index: int, event: Started | Ended) -> None:
-        """Mark that the texts of the next `said` from `index` on belong to `event`."""
+        """Record that in the next call of `said` the texts from `index` on belong to `event`."""
         self._marks.append((index, event))
 
     def said(self, at: float, texts: Sequence[str], request: ToMove | None) -> None:
-        """Record texts that leave for the client at `at`; `request` is the latest request to move, if any."""
+        """Record texts sent to the client at `at`. `request` is the latest request to move, if any."""
         if self._marks:
             self._turn(at, texts)
         elif self._logs:
@@ -162,7 +163,7 @@ class WireLog:
             self._logs[0].remark("out", request.rest)
 
     def remark(self, at: float, words: str) -> None:
-        """Record a note, while a game is on."""
+        """Record a note, if a game is being played."""
         if self._logs:
             log = self._logs[-1]
             log.lines.append((at - log.began, "note", "", words))
@@ -182,7 +183,10 @@ class WireLog:
             log.make_room()
 
     def _turn(self, at: float, texts: Sequence[str]) -> None:
-        """Divide the texts among their games. A game has all texts before the beginning of the next one."""
+        """Divide the texts among their games.
+
+        Texts before the start of the next game belong to the current one.
+        """
         start, over = 0, False
         for index, event in self._marks:
             if isinstance(event, Ended):

@@ -1,8 +1,8 @@
 """The connections between the nodes of a cluster.
 
-Knows sockets and channels, and when nodes greet. Does not know what frames mean. Of two nodes the one whose
-name sorts first dials. A connection that breaks loses nothing: the channel continues on the next one.
-Whatever another node sends can at most close its link.
+Knows sockets and channels, and when nodes greet. Does not know what frames mean. Of two nodes, the one whose
+name sorts first dials the other. A broken connection loses no frames: the channel continues on the next
+connection. Invalid data from another node can at most close its link.
 """
 
 import logging
@@ -33,9 +33,10 @@ from gateway.runtime.throttle import Throttle
 GREETING_LIMIT = 2.0
 """Seconds for the hellos and proofs of both sides."""
 MOST_STRANGERS = 32
-"""The most connections that have dialed and have not greeted yet."""
+"""The most connections from other nodes whose greeting is not finished."""
 SILENCE = 2.25
-"""Seconds of silence after which a node is lost. Its players' opponents then learn of it within 3 seconds."""
+"""Seconds of silence after which a node is lost. This way its players' opponents learn of the loss within 3
+seconds."""
 HEARTBEAT = 0.5
 """Seconds without a frame to send after which a node sends an empty batch."""
 CHECK = 0.1
@@ -43,12 +44,12 @@ CHECK = 0.1
 REDIAL = 0.25
 """Seconds between two attempts to reach a node."""
 DIALING = 2.0
-"""Seconds to reach a node; after that its address may have changed."""
+"""Seconds for one attempt to reach a node. The next attempt uses the node's current address."""
 UNREACHED = 5.0
-"""Seconds of failed attempts after which a node is reported. A node that has died leaves the registry
-earlier."""
+"""Seconds of failed attempts after which the log reports a node. A node that has died is not reported,
+because it leaves the registry earlier."""
 MOST_WORDS = 300
-"""The most characters of such an error in the log."""
+"""The most characters that the log has of a link's error."""
 
 NO_PROOF = "it does not know the secret of this cluster"
 
@@ -58,7 +59,7 @@ logger = logging.getLogger("gateway.cluster")
 
 
 class Node(Protocol):
-    """The receiver of news of the other nodes. Its methods MUST NOT block."""
+    """Receives news of the other nodes. Its methods MUST NOT block."""
 
     def joined(self, node: str, now: float) -> None:
         """Called when frames can be sent to a node."""
@@ -67,7 +68,7 @@ class Node(Protocol):
         """Carry out a frame. Raises ValueError if it cannot be understood."""
 
     def settle(self, now: float) -> None:
-        """Called once after `receive` has been called for all frames that arrived together."""
+        """Called once after `receive` was called for all frames that arrived together."""
 
     def lost(self, node: str, now: float) -> None:
         """Called when a node, or the connection to it, is lost. Recently sent frames may not have arrived."""
@@ -75,7 +76,7 @@ class Node(Protocol):
 
 @dataclass(eq=False, slots=True)
 class _Link:
-    """The channel to one node, and its present connection."""
+    """The channel to one node, and its current connection."""
 
     identity: Identity
     name: str
@@ -93,13 +94,13 @@ class Links:
         self.own = own
         self._poller = poller
         self.secret = secret
-        """What a node has to know that greets this one."""
+        """The secret of the cluster. Other nodes have to prove that they know it."""
         self._node = node
         self._links: dict[str, _Link] = {}
         self._places: Mapping[str, Address] = {}
         self._dialed: set[str] = set()
         self._strangers: dict[trio.CancelScope, None] = {}
-        """The greetings of nodes that have dialed and have not finished yet, oldest first."""
+        """The scopes of unfinished greetings with nodes that have dialed, oldest first."""
         self._waiting: list[_Link] = []
         """Links with frames to send."""
         self._flusher = trio.lowlevel.ParkingLot()
@@ -107,7 +108,7 @@ class Links:
         self._nursery: trio.Nursery
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Dial nodes, and send and check on all links, until cancelled."""
+        """Dial nodes, send the waiting frames and check all links, until cancelled."""
         async with trio.open_nursery() as self._nursery:
             self._nursery.start_soon(self._flush)
             self._nursery.start_soon(self._watch)
@@ -115,9 +116,9 @@ class Links:
             await trio.sleep_forever()
 
     def meet(self, places: Mapping[str, Address]) -> None:
-        """Link with the nodes of these names, and dial no others. Existing links stay.
+        """Dial the nodes in `places` from now on, and no others. Existing links stay.
 
-        Of two nodes the one whose name sorts first dials, so `places` may include this node.
+        Only nodes whose names sort after this node's name are dialed, so `places` may include this node.
         """
         self._places = places
         for name in places:
@@ -131,9 +132,9 @@ class Links:
         return list(self._links)
 
     def send(self, node: str, frame: bytes) -> None:
-        """Send a frame to a node, without waiting. A lost node gets nothing.
+        """Send a frame to a node, without waiting. Frames to a lost node are dropped.
 
-        The frames of one turn of the event loop to one node are sent as one batch.
+        The frames to one node in one turn of the event loop are sent as one batch.
         """
         link = self._links.get(node)
         if link is not None and link.channel.put(frame):
@@ -141,7 +142,7 @@ class Links:
             self._flusher.unpark()
 
     async def flush(self) -> None:
-        """Return when all frames have left, as far as the connections allow."""
+        """Send all waiting frames, and wait until they are sent. Links without a connection are skipped."""
         for link in self._waiting:
             self._write(link, link.channel.batch())
         for link in [*self._links.values()]:
@@ -187,7 +188,7 @@ class Links:
             sock.close()
 
     async def _ask(self, name: str, sock: Socket) -> tuple[Hello, str]:
-        """Greet a node that was dialed. Raises HelloError, TooSlowError."""
+        """Greet the node `name`, which this node has dialed. Raises HelloError, TooSlowError."""
         link = self._links.get(name)
         ours = Hello(self.own) if link is None else Hello(self.own, link.name, link.channel.arrived)
         theirs = await ask(sock, ours, self.secret)
@@ -198,8 +199,8 @@ class Links:
     async def _answer(self, sock: Socket) -> tuple[Hello, str]:
         """Greet a node that has dialed. Raises HelloError, TooSlowError.
 
-        If too many have not finished greeting, the oldest of them is cancelled, so that they keep no node
-        out.
+        If too many greetings are unfinished, the oldest is cancelled. So connections that never greet keep no
+        node out.
         """
         with trio.fail_after(GREETING_LIMIT) as scope:
             self._strangers[scope] = None
@@ -273,7 +274,7 @@ class Links:
                 self._write(link, link.channel.batch())
 
     def _write(self, link: _Link, data: bytes) -> None:
-        """Send bytes. The next connection sends again what cannot leave now."""
+        """Send bytes. Frames that are not sent now are sent again on the next connection."""
         sock = link.sock
         if sock is not None and data:
             link.sent_at = trio.current_time()
@@ -282,9 +283,9 @@ class Links:
                     self._nursery.start_soon(_drain, sock)
 
     async def _watch(self) -> None:
-        """Lose the nodes that are silent, and send something before others lose this one.
+        """Drop silent nodes, and send something to the others before they drop this node, until cancelled.
 
-        If this node itself stood still for too long, all nodes are lost.
+        If this node itself stood still for more than `SILENCE` seconds, it drops all nodes.
         """
         seen = trio.current_time()
         while True:
@@ -323,7 +324,7 @@ async def _drain(sock: Socket) -> None:
 
 
 async def ask(sock: Socket, ours: Hello, secret: bytes) -> Hello:
-    """Greet a node that was dialed; return its hello. Raises HelloError, TooSlowError."""
+    """Greet a node that this node has dialed; return its hello. Raises HelloError, TooSlowError."""
     with trio.fail_after(GREETING_LIMIT):
         await sock.send_all(ours.encode())
         theirs, their_proof = decode(await _line(sock)), await _line(sock)

@@ -1,7 +1,7 @@
-"""A node of a cluster: connects this server's hub with those of the others.
+"""A node of a cluster: connects this server's hub with the hubs of the other nodes.
 
-Knows the links, the matchmaker and the games. Decides for this node which node pairs. All games go on while
-that changes, and nothing here needs a restart.
+Knows the links, the matchmaker and the games. Decides for this node which node pairs. When that node changes,
+all games go on, and nothing needs a restart.
 """
 
 import logging
@@ -22,7 +22,8 @@ from gateway.hub.hub import Hub
 ALONE = 2.0
 """Seconds without a pairing node after which a node pairs its own players."""
 MARGIN = 0.1
-"""Seconds by which clocks may drift apart within `LEASE`, and a node may notice its end late."""
+"""Seconds by which a node gives up its lease early, in case clocks drift apart or the node notices the end
+late."""
 HIGHEST = 2**53
 """The highest epoch. The registry counts in doubles."""
 
@@ -30,10 +31,10 @@ logger = logging.getLogger("gateway.cluster")
 
 
 class ClusterNode:
-    """This node, among the others."""
+    """This node of the cluster."""
 
     def __init__(self, hub: Hub, name: str) -> None:
-        """`hub` has a `ClusterMatchmaker`."""
+        """Connect `hub` to the cluster. Its matchmaker has to be a `ClusterMatchmaker`."""
         assert isinstance(hub.matchmaker, ClusterMatchmaker)
         self._hub = hub
         self._matchmaker = hub.matchmaker
@@ -44,11 +45,11 @@ class ClusterNode:
         self.operators = RemoteOperators(partial(self._send, b"o"), lambda: self.links.nodes)
         self._publisher = FeedPublisher(hub, partial(self._send, b"f"), self._wake)
         self._work = trio.Event()
-        """Set when there is work to do piece by piece."""
+        """Set when `run` has work to do."""
         self._is_unsettled = False
-        """Whether the matchmaker has received something since its answers were carried out."""
+        """Whether the matchmaker has received a message since the last `settle`."""
         self.pairs: tuple[str | None, int] | None = None
-        """The pairing node and its epoch; None without a pairing node; (None, 0) if this node is alone."""
+        """The pairing node and its epoch; None without a pairing node; (None, 0) if this node pairs alone."""
         self.epoch = 0
         """The highest epoch that this node knows."""
         self.is_registry_away = False
@@ -56,21 +57,24 @@ class ClusterNode:
         self._view = View(None, {})
         """The registry's latest answer. Its nodes are kept while the registry cannot be asked."""
         self._until = 0.0
-        """Until when that answer's lease holds, by this node's clock."""
+        """When the lease in that answer ends, by this node's clock."""
         self._claims: dict[str, int] = {}
-        """The epochs in which linked nodes claim to pair; 0 for a node that does not."""
+        """The epoch in which each linked node claims to pair; 0 if it does not pair."""
         self._ceased = 0
-        """The latest epoch in which this node paired and no longer does."""
+        """The latest epoch in which this node paired and then stopped."""
         self._paired_at = trio.current_time()
         """When there was last a pairing node."""
         hub.cluster = self
         hub.connect(self.games, self._matchmaker)
         self._matchmaker.connect(hub, self._post)
 
-    # Called by the links. None of it blocks.
+    # Called by the links. These methods never block.
 
     def joined(self, node: str, now: float) -> None:
-        """Begin to exchange messages with a newly linked node; if this node pairs all players, say so."""
+        """Begin to exchange messages with a newly linked node.
+
+        If this node is the pairing node, announce that to the other.
+        """
         logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
@@ -82,7 +86,7 @@ class ClusterNode:
         kind, payload = frame[:1], frame[1:]
         if kind == b"g":
             if self._is_unsettled:
-                self.settle(now)  # the frame before may have begun the series
+                self.settle(now)  # the previous frame may have begun the series
             self.games.receive(node, payload, now)
         elif kind == b"p":
             self._matchmaker.receive(node, decode(payload), now)
@@ -106,12 +110,12 @@ class ClusterNode:
             raise ValueError("no frame of this version")
 
     def settle(self, now: float) -> None:
-        """Carry out what follows from the frames that arrived together."""
+        """Carry out the consequences of the frames that arrived together."""
         self._is_unsettled = False
         self._hub.settle(now)
 
     def lost(self, node: str, now: float) -> None:
-        """Forget a node. Recently sent frames may not have arrived."""
+        """Forget a lost node. Frames sent to it recently may not have arrived."""
         logger.warning("lost node %s", node, extra={"event": "node_lost", "other": node})
         self._claims.pop(node, None)
         if self.pairs is not None and self.pairs[0] == node:
@@ -130,9 +134,10 @@ class ClusterNode:
         self._work.set()
 
     async def run(self) -> None:
-        """Do long work piece by piece, one in each turn of the event loop, until cancelled.
+        """Do long work in pieces, one in each turn of the event loop, until cancelled.
 
-        Games with lost nodes end, and other nodes get the facts to which they have subscribed.
+        The work is to end games with lost nodes, and to send other nodes the facts to which they have
+        subscribed.
         """
         while True:
             await self._work.wait()
@@ -141,7 +146,7 @@ class ClusterNode:
                 await trio.lowlevel.checkpoint()
 
     def _publish(self) -> bool:
-        """Send subscribers the next piece; return whether there is more. An error ends the subscriptions."""
+        """Send subscribers the next facts; return whether there are more. An error ends the subscriptions."""
         try:
             return self._publisher.publish(trio.current_time())
         except Exception:
@@ -160,16 +165,19 @@ class ClusterNode:
     # For the hub: the methods of `Cluster`.
 
     def drain(self) -> None:
-        """Stop pairing the players of this node, and end their series on other nodes after the present game.
+        """Stop pairing the players of this node, and end their series on other nodes after the current game.
 
-        If this node pairs, it stops at once.
+        If this node is the pairing node, it stops pairing at once.
         """
         self._matchmaker.drain()
         self.games.drain()
         self.follow(trio.current_time())
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether another node may have begun a game with a seat of this node, which does not know it yet."""
+        """Return whether another node may have begun a game with `seat`.
+
+        This node may not know of that game yet.
+        """
         return self._matchmaker.is_reserved(seat)
 
     @property
@@ -178,7 +186,7 @@ class ClusterNode:
         return len(self._view.nodes)
 
     def condition(self) -> Mapping[str, object]:
-        """Return how this node is connected, as JSON."""
+        """Return the state of this node's connections, as JSON."""
         name, is_alone = (None, False) if self.pairs is None else (self.pairs[0], self.pairs[0] is None)
         return {
             "node": self._name,
@@ -188,21 +196,24 @@ class ClusterNode:
             "registry": not self.is_registry_away,
         }
 
-    # Which node pairs. The node that holds the registry's lease pairs, and announces that over the links; the
-    # others follow the announcement with the highest epoch. The registry's answer holds for `LEASE` seconds
-    # from when it was asked, by this node's own clock. So a node stops before the registry lets another one
-    # begin, and never pairs in that epoch again. Without a pairing node for `ALONE` seconds, each node pairs
-    # its own players.
+    # Which node pairs. The node that holds the registry's lease pairs, and announces that over the links. The
+    # others follow the announcement with the highest epoch. A lease ends `LEASE` seconds after the request
+    # for it, by the clock of the node that holds it. So that node stops before the registry gives the lease
+    # to another node, and it never pairs in the same epoch again. After `ALONE` seconds without a pairing
+    # node, each node pairs its own players.
 
     @property
     def may_pair(self) -> bool:
-        """Whether this node may hold the lease: not while it stops, nor in an epoch that is over."""
+        """Whether this node may hold the lease.
+
+        It may not while it stops, or in an epoch in which it has already stopped pairing.
+        """
         holder = self._view.holder
         is_over = holder is not None and holder.node == self._name and holder.epoch <= self._ceased
         return not self._hub.is_closed and not is_over
 
     def seen(self, view: View, asked: float) -> None:
-        """Apply the registry's answer; `asked` is when it was asked."""
+        """Apply the registry's answer to a request that was sent at the time `asked`."""
         self._view, self._until = view, asked + LEASE - MARGIN
         if view.holder is not None:
             self.epoch = max(self.epoch, view.holder.epoch)
@@ -210,9 +221,9 @@ class ClusterNode:
         self.follow(trio.current_time())
 
     def follow(self, now: float, *, late: float = 0.0) -> None:
-        """Report to the present pairing node, or pair if this is it.
+        """Check which node pairs. If it is a new one, report to it, or begin to pair if it is this node.
 
-        `late` is for how many seconds this node stood still, and could not receive any claim.
+        `late` is for how many seconds this node stood still and could not receive announcements.
         """
         self._paired_at += late
         wanted: tuple[str | None, int] | None = self._wanted(now)
@@ -229,7 +240,7 @@ class ClusterNode:
             self._attach(*wanted, now)
 
     def _wanted(self, now: float) -> tuple[str, int] | None:
-        """Return the node that pairs, and its epoch, as far as this node knows."""
+        """Return the pairing node and its epoch, as far as this node knows; None if there is none."""
         holder = self._view.holder
         if (
             holder is not None
@@ -243,7 +254,7 @@ class ClusterNode:
         return None if claim is None or claim[0] < self.epoch else (claim[1], claim[0])
 
     def _attach(self, name: str | None, epoch: int, now: float) -> None:
-        """Report to another pairing node; None: pair only the players of this node."""
+        """Follow the pairing node `name`. If `name` is None, pair only the players of this node."""
         self.pairs = name, epoch
         self._matchmaker.attach(name, epoch, now, self.links.nodes if name == self._name else ())
         if name == self._name:
@@ -256,7 +267,7 @@ class ClusterNode:
         self._hub.settle(now)
 
     def _claim(self, epoch: int) -> None:
-        """Inform the other nodes in which epoch this one pairs; 0 if it no longer does."""
+        """Send the other nodes the epoch in which this node pairs; 0 if it no longer pairs."""
         for node in self.links.nodes:
             self._send(b"h", node, b"%d" % epoch)
 

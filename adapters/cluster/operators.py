@@ -1,8 +1,8 @@
-"""The operator's acts between nodes: each is carried out on all nodes that have the same token.
+"""Carries out an operator's acts on all nodes of the cluster that have the same admin token.
 
-Knows trio and the form of the frames, not what an act does. A frame is carried out only if it has a code that
-only a node with the same admin token can make. A node that does not answer is reported, and delays an act by
-at most `PATIENCE` seconds.
+Knows trio and the format of the frames. Does not know what an act does. A frame is carried out only if it has
+a code that only a node with the same admin token can make. A node that does not answer is reported, and
+delays an act by at most `PATIENCE` seconds.
 """
 
 import hmac
@@ -18,7 +18,7 @@ from gateway.server.acts import ACTS, NotDoneError, Notice, Parameters
 from gateway.server.operating import Operator
 
 PATIENCE = 5.0
-"""Seconds that another node has for an act."""
+"""Seconds that another node has to carry out an act."""
 MOST = 64
 """The most acts of other nodes that may wait here."""
 OTHER_TOKEN = "it has another admin token, or none"
@@ -27,7 +27,7 @@ NO_ANSWER = "it does not answer"
 
 @dataclass(eq=False, slots=True)
 class _Asked:
-    """An act that other nodes were asked for, and the task that waits for it."""
+    """An act that other nodes were asked to carry out, and their outcomes."""
 
     left: set[str]
     """The nodes that have not answered."""
@@ -46,11 +46,15 @@ class _Asked:
 class RemoteOperators:
     """Carries out acts on the other nodes, and their acts on this one.
 
-    A frame is an object of JSON, with its code as ``mac`` and a text as ``body``: an array of JSON that
-    begins with its kind. ``ask``, with a number, an act and its parameters, is answered by ``done``, with the
-    number and the outcome; or, by a node without this token, by ``other`` and the number, without a code.
-    ``notice`` has the fields of `gateway.server.acts.Notice`, ``news`` asks for it, and ``stop`` begins a
-    drain.
+    A frame is a JSON object. Its ``mac`` is the code. Its ``body`` is a text with a JSON array, which begins
+    with the kind of the frame:
+
+    - ``ask`` has a number, an act and its parameters.
+    - ``done`` answers ``ask``; it has the number and the outcome.
+    - ``other`` answers ``ask`` if the node has another token; it has the number, and its ``mac`` is empty.
+    - ``notice`` has the fields of `gateway.server.acts.Notice`.
+    - ``news`` asks for a ``notice``.
+    - ``stop`` begins a drain.
     """
 
     def __init__(self, send: Callable[[str, bytes], None], nodes: Callable[[], Iterable[str]]) -> None:
@@ -69,7 +73,7 @@ class RemoteOperators:
         operator.others = self
         self._tell_all("news")
 
-    # What the operator of this node asks.
+    # Called by the operator of this node.
 
     async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Carry out an act on the other nodes; return the outcome of each, as JSON."""
@@ -116,7 +120,7 @@ class RemoteOperators:
                 raise ValueError("no frame of this version")
 
     def _carry_out(self, node: str, body: object, *, is_known: bool) -> None:
-        """Carry out the body of a frame. `is_known` is whether its node has this node's token."""
+        """Carry out the body of a frame. `is_known` says whether the frame's node has this node's token."""
         match body:
             case ["ask", int(number), str(what), dict(about)]:
                 if not is_known:
@@ -141,7 +145,7 @@ class RemoteOperators:
                 self._operator.stop_here()
 
     async def run(self) -> None:
-        """Carry out what other nodes ask for, until cancelled."""
+        """Carry out the acts that other nodes ask for, until cancelled."""
         async for node, number, what, about in self._due:
             assert self._operator is not None
             try:

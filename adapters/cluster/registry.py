@@ -1,8 +1,8 @@
 """The registry: the state that the nodes of a cluster share, on a server that speaks Redis's protocol.
 
 Knows coredis and the keys; decides nothing. Each node runs one script a few times a second, which also
-records that the node is there. All keys begin with one prefix, so that several clusters can share a server. A
-registry that has lost its data gets all of it again from the nodes.
+records that the node is there. All keys begin with one prefix, so that several clusters can share a server.
+If a registry loses its data, the nodes write all of it again.
 """
 
 import json
@@ -32,11 +32,11 @@ LIMIT = 1.0
 
 _NO_PASSWORD = "it asks for a password; give it in a file with --cluster-password-file"
 
-# Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: name, the node's entry, whether it may pair,
-# the highest epoch that it knows, milliseconds of the lease and until a node is removed, the secret that it
-# knows. If a node knows a higher epoch than the registry, the registry has lost its data. Then the lease may
-# be that of a node that did not know the higher epoch, and the other nodes would not follow it, so it is
-# deleted.
+# Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: the node's name, its entry, whether it may
+# pair, the highest epoch that it knows, the milliseconds of the lease, the milliseconds until a node is
+# removed, the secret that the node knows. If a node knows a higher epoch than the registry, the registry has
+# lost its data. Then the lease may belong to a node that did not know the higher epoch. Other nodes would not
+# follow such a node, so the lease is deleted.
 _ASK = """
 local now = redis.call('TIME')
 local at = now[1] * 1000 + math.floor(now[2] / 1000)
@@ -86,11 +86,11 @@ return 1
 
 
 class Holder(NamedTuple):
-    """The node that pairs."""
+    """The node that pairs players."""
 
     node: str
     epoch: int
-    """Higher than the epoch of any node that paired before."""
+    """A number that is higher than the epoch of any node that paired before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class RegistryAwayError(RegistryError):
 
 
 class NameTakenError(RegistryError):
-    """Another node of that name is there."""
+    """Another node has this node's name."""
 
     def __str__(self) -> str:
         """Return a sentence that says what to do."""
@@ -122,13 +122,13 @@ class Registry:
     """A connection to the registry, for one node."""
 
     def __init__(self, client: "coredis.Redis[str]", prefix: str, entry: tuple[str, str, int, int]) -> None:
-        """`entry` is what other nodes read: the node's name, host and port, and the number of its run."""
+        """Keep `entry`, which other nodes read: the node's name, host and port, and the number of its run."""
         self._client = client
         self._name = entry[0]
         self._entry = json.dumps(entry)
         self._keys = [f"{prefix}:{key}" for key in ("nodes", "lease", "epoch", "secret")]
         self.secret = token_hex(16)
-        """The cluster's secret, after the first request. The first node creates it."""
+        """The cluster's secret. It is valid after the first request. The cluster's first node creates it."""
 
     async def ask(self, epoch: int, *, may_pair: bool) -> View:
         """Register the node, and return the registry's answer. Raises RegistryError."""
@@ -192,7 +192,10 @@ def _is_away(error: BaseException) -> bool:
 
 
 def _text_of(error: BaseException) -> str:
-    """Return the text of an error, with what is wrong with a certificate if that is its cause."""
+    """Return the text of an error.
+
+    If an invalid certificate caused the error, the text says what is wrong with the certificate.
+    """
     cause = error.__cause__
     return f"{error}: {cause.verify_message}" if isinstance(cause, SSLCertVerificationError) else str(error)
 
@@ -215,7 +218,7 @@ def _view(answer: Any) -> tuple[View, str]:
 
 
 def _node(entry: str) -> tuple[str, tuple[str, int]]:
-    """Return the name of a node, and where it listens. Raises ValueError."""
+    """Return a node's name, and the host and port at which it listens. Raises ValueError."""
     name, host, port, run = json.loads(entry)
     if (type(name), type(host), type(port), type(run)) != (str, str, int, int) or not 0 < port < 1 << 16:
         raise ValueError("not a node")

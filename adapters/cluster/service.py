@@ -1,4 +1,4 @@
-"""How a server joins a cluster, and stays in it: asks the registry, and accepts other nodes.
+"""Joins a server to a cluster: asks the registry regularly, and accepts connections from other nodes.
 
 Knows the registry, the links and the node; decides nothing. If the registry refuses this node, the start of
 the server fails. A registry that is away, or that fails later, is asked again and again.
@@ -33,19 +33,19 @@ from gateway.runtime.throttle import Throttle
 from gateway.server.app import open_port
 
 CHECK = 0.1
-"""Seconds between two checks of which node pairs."""
+"""Seconds between two checks for the node that pairs players."""
 PATIENCE = 4.0
-"""Seconds to wait until a name is free that an earlier node of that name has not released."""
+"""Seconds to wait for this node's name, if an earlier node of that name has not released it."""
 LAST_WORDS = 1.0
-"""Seconds for the node's last frames to leave."""
+"""Seconds to send the node's last frames."""
 RESULTS = 3.0
-"""Seconds, before the last frames, for players of other nodes to get results: the journal needs time to take
-them."""
+"""Seconds to wait, before the last frames, until players of other nodes have their results. The journal
+stores the results first."""
 LOOK = 0.02
 """Seconds between two checks whether all results have been sent."""
 MOST_DIALING = 512
-"""The most connections of other nodes at once: more than all possible workers, and those that do not
-greet."""
+"""The most connections from other nodes at once. There is room for all workers that a cluster can have, and
+for connections that do not greet."""
 
 logger = logging.getLogger("gateway.cluster")
 
@@ -58,7 +58,7 @@ async def joined(
     hub: Hub,
     poller: Poller,
 ) -> AsyncIterator[ClusterNode]:
-    """Join the cluster for as long as the block lasts. Raises OSError if the registry or the system refuses.
+    """Join the cluster until the block ends. Raises OSError if the registry or the system refuses.
 
     `rules` are the parameters of games, which all nodes share. `run` is a number that no other run of a node
     has.
@@ -86,7 +86,7 @@ async def joined(
             nursery.start_soon(node.operators.run)
             yield node
             with trio.move_on_after(RESULTS, shield=True):
-                while node.games.is_hosting:  # noqa: ASYNC110  the store says when
+                while node.games.is_hosting:  # noqa: ASYNC110  until the store has the results
                     await trio.sleep(LOOK)
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
                 await node.links.flush()
@@ -110,7 +110,10 @@ async def _serve(links: Links, poller: Poller, stream: trio.SocketStream) -> Non
 
 
 async def _first_view(registry: Registry, node: ClusterNode, troubles: Throttle) -> View | None:
-    """Return the registry's first answer, once the name is free; None if it is away. Raises RegistryError."""
+    """Return the registry's first answer, after waiting until the name is free; None if the registry is away.
+
+    Raises RegistryError.
+    """
     until = trio.current_time() + PATIENCE
     while True:
         try:
@@ -150,7 +153,7 @@ async def _beat(registry: Registry, node: ClusterNode, troubles: Throttle) -> No
 
 
 async def _watch(node: ClusterNode) -> None:
-    """Check regularly which node pairs, also without news, until cancelled."""
+    """Check regularly which node pairs players, even without news from the registry, until cancelled."""
     while True:
         due = trio.current_time() + CHECK
         await trio.sleep_until(due)

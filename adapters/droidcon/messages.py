@@ -26,7 +26,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Drop a disc. From the server: the opponent dropped one."""
+    """Drop a disc. If the server sends it, the opponent dropped one."""
 
     column: int | None
     """0 to 6 for a column; None for a word that is no integer."""

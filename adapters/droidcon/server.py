@@ -12,7 +12,7 @@ from gateway.hub.hub import HubForPlayers
 
 
 def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, rounds: int) -> Serve:
-    """Return the function that serves clients. A series with such a client has `rounds` games.
+    """Return the function that serves clients. A series with a Droidcon client has `rounds` games.
 
     `accounts` are the protected names, if any.
     """

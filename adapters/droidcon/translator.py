@@ -80,7 +80,7 @@ class DroidconTranslator:
         assert_never(message)
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
+        """Return the messages to send for an event. For a refusal, `asked` is the refused message."""
         messages: Iterable[ServerMessage] = ()
         match event:
             case Moved():
@@ -143,7 +143,7 @@ def _place(channel: str) -> Place:
 def _refusal(objections: Objection, asked: ClientMessage | str | None) -> Iterable[ServerMessage]:
     yield _error(objections, asked)
     if isinstance(asked, Put) and Objection.WAITING in objections:
-        yield Word.YOU_LOST  # PROTOCOL.md 5.8: no game is on whose end would send it
+        yield Word.YOU_LOST  # PROTOCOL.md 5.8: no game is on, so no end of a game sends it
 
 
 def _error(objections: Objection, asked: ClientMessage | str | None) -> Error:

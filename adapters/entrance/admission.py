@@ -1,7 +1,8 @@
-"""Admits clients: each is counted when it connects, and again when a proxy reveals its address.
+"""Admits clients, within limits.
 
-Knows the limits and the log; does not know dialects. A refused client costs little: of many at once only some
-get the reason.
+A client is counted when it connects, and again when a proxy reveals its address. Knows the limits and the
+log; does not know dialects. To refuse a client costs little: if many are refused at once, only some get the
+reason.
 """
 
 import logging
@@ -23,33 +24,34 @@ from gateway.runtime.addresses import Network, origin_at
 from gateway.runtime.throttle import Throttle
 
 MOST_TOLD = 32
-"""The most clients at once that get the reason for a refusal; each has a second for it. Others are just
-closed."""
+"""The most clients that are sent the reason for a refusal at the same time; each has a second to take it. The
+connections of further clients are closed without a reason."""
 RESERVED = 4
-"""As many more from this machine, because `c4gateway health` connects from there."""
+"""The number of additional clients from this machine that get the reason, because `c4gateway health` connects
+from there."""
 
 logger = logging.getLogger(__name__)
 
 
 class NotLetIn(Exception):
-    """Raised when a limit refuses a client. The text is the sentence to send."""
+    """Raised when a limit refuses a client. The exception's text is the sentence to send to the client."""
 
 
 @dataclass(slots=True)
 class Admitted:
-    """A client that counts as one of the connections."""
+    """An admitted client, which counts as one of the connections."""
 
     admission: "Admission"
     name: str
     """The name of its front end."""
     origin: str
-    """The address at which it is counted. While it is empty, no limit by address applies."""
+    """The address for which the client is counted. While it is empty, no limit by address applies."""
     limits: ClientLimits
     """The limits on the client itself."""
     is_counted: bool = True
 
     async def move_to(self, origin: str) -> None:
-        """Count the client at another address, and wait as long as its limits require. Raises NotLetIn."""
+        """Count the client for another address, and wait as long as its limits require. Raises NotLetIn."""
         if origin != self.origin:
             verdict = self.admission.connections.move(self.origin, origin, trio.current_time())
             wait = self.admission.wait_for(self.name, origin, verdict)
@@ -69,24 +71,23 @@ class Admission:
 
     connections: ConnectionCounts
     counts: Counter[tuple[str, str]]
-    """How often a limit was reached, by ``limit_`` with its option, and by front end.
+    """How often each limit was reached. A key is ``limit_`` with the limit's option, and the front end.
 
-    ``limit_system`` counts the system's own limit, at which accepting pauses.
-    """
+    ``limit_system`` counts the system's own limit, at which accepting pauses."""
     limits: ClientLimits = UNLIMITED
     trusted: Sequence[Network] = ()
-    """Proxies whose headers say where a client is."""
+    """Proxies that are trusted to give the client's address in a header."""
     proxied: bool = False
-    """Whether each connection begins with a PROXY header, which says where the client is."""
+    """Whether each connection begins with a PROXY header, which gives the client's address."""
     _explaining: int = 0
     _log: Throttle = field(default_factory=Throttle)
-    """Passes each limit, by option, when it is to be logged."""
+    """Limits how often the log reports each limit, by option."""
 
     @asynccontextmanager
     async def admit(self, name: str, address: str) -> AsyncIterator[Admitted]:
-        """Admit a client until the block ends, after the wait that its limits require.
+        """Count a client until the block ends. The block begins after the wait that the limits require.
 
-        Raises NotLetIn, as the block may.
+        Raises NotLetIn. The block may raise it, too.
         """
         is_known = not self.proxied and not is_trusted(address, self.trusted)
         origin = origin_at(address) if is_known else ""
@@ -100,7 +101,7 @@ class Admission:
             entry.leave()
 
     def wait_for(self, name: str, origin: str, verdict: Refusal | float) -> float:
-        """Return for how many seconds a client has to wait. Raises NotLetIn."""
+        """Return the seconds that a client has to wait. Raises NotLetIn if the client is refused."""
         if isinstance(verdict, Refusal):
             self.reached(name, verdict.value, origin)
             raise NotLetIn(verdict.text)
@@ -109,7 +110,10 @@ class Admission:
         return verdict
 
     async def say_why(self, origin: str, say: Callable[[], Awaitable[None]]) -> None:
-        """Send a client from `origin` the reason for its refusal, unless too many get theirs now."""
+        """Call `say`, which sends the reason for a refusal to a client from `origin`.
+
+        Do nothing if too many clients are being sent a reason.
+        """
         if self._explaining < MOST_TOLD + (RESERVED if is_local(origin) else 0):
             self._explaining += 1
             try:
@@ -122,7 +126,7 @@ class Admission:
         self.counts[what, name] += 1
 
     def reached(self, name: str, option: str, origin: str) -> None:
-        """Count that a client reached a limit, and log it, but not each time."""
+        """Count that a client reached a limit, and log it from time to time."""
         self.count(f"limit_{option}", name)
         if self._log.passes(trio.current_time(), option):
             logger.info(

@@ -1,4 +1,4 @@
-"""Serves accepted connections: counts each, lets it in and serves it, or sends the reason for a refusal."""
+"""Serves accepted connections: admits and serves each client, or sends the reason for a refusal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ class Entrance:
     admission: Admission
     preamble: Preamble
     refusal: bytes = b""
-    """What a refused client gets. If it is empty, an answer by HTTP has the reason."""
+    """The bytes sent to a refused client. If they are empty, an HTTP answer gives the reason."""
     silence: float = SILENCE
-    """Seconds until a client's first byte, if it may begin TLS."""
+    """Seconds that a client has for its first byte, if the port takes TLS."""
 
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve a connection until it is closed. Raises nothing."""

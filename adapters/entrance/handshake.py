@@ -2,7 +2,7 @@
 
 A valid request for a websocket gets one (RFC 6455, 4.2). A browser is redirected to the page, any other
 client gets a short text that says how to connect, and an invalid request gets an error. If the page shares
-the port, its requests are passed on as they came.
+the port, requests for the page are passed on unchanged.
 """
 
 import logging
@@ -40,7 +40,7 @@ _HEADERS = {
     405: {"Allow": "GET, HEAD"},
     426: {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"},
 }
-"""The headers that an answer with such a status needs."""
+"""Additional headers of an answer, by its status."""
 _PROXIED = frozenset((b"forwarded", b"via", b"x-forwarded-for"))
 """Headers that only a proxy adds."""
 _FOREIGN = (
@@ -70,10 +70,10 @@ class Websites:
     _log: Throttle = field(default_factory=Throttle)
 
     def may_open(self, origin: str, hosts: Iterable[str], address: str) -> bool:
-        """Return whether a page of the website `origin` may open a websocket; count and log one that may not.
+        """Return whether a page of the website `origin` may open a websocket; count and log a refusal.
 
-        Without an origin the client is no browser. `hosts` are the names by which the request reached this
-        server.
+        An empty `origin` means that the client is not a browser; then it may. `hosts` are the names by which
+        the request reached this server.
         """
         if not origin or may_play(origin, hosts, self.allowed):
             return True
@@ -90,14 +90,15 @@ class Websites:
 
 @dataclass(frozen=True, slots=True)
 class PlainRequest:
-    """A connection whose request asks for no websocket."""
+    """A connection whose request does not ask for a websocket."""
 
     begun: bytes
     """All that was read of the request."""
     is_secure: bool = False
-    """Whether the client uses HTTPS, at least as far as a trusted proxy."""
+    """Whether the client uses HTTPS, to this server or to a trusted proxy."""
     is_single: bool = False
-    """Whether a proxy sent it. Its next request on the same connection may ask for a websocket."""
+    """Whether only this request is passed on, because a proxy sent it. The next request on the connection may
+    ask for a websocket."""
 
 
 PassOn: TypeAlias = Callable[[Socket, Admitted, PlainRequest], Awaitable[None]]
@@ -113,21 +114,21 @@ class HttpPort:
     page: int | None = None
     """The port of the page on the same host, for browsers; None without a page."""
     trusted: Sequence[Network] = ()
-    """Proxies that are trusted to say where a client is."""
+    """Proxies that are trusted to give a client's address."""
     websites: Websites = field(default_factory=Websites)
     """The websites whose pages may open a websocket."""
     pass_on: PassOn | None = None
-    """Takes requests that ask for no websocket, instead of an answer."""
+    """Passes on requests that do not ask for a websocket. If it is None, this port answers them."""
     is_closed: Callable[[], bool] = lambda: False
-    """Whether no more websockets are opened."""
+    """Returns whether requests for a websocket are refused, because the server stops."""
     has_hsts: bool = False
     """Whether answers over TLS have the header Strict-Transport-Security (``--tls-only``)."""
 
 
 async def accept_websocket(sock: Socket, entry: Admitted, port: HttpPort) -> Accepted | None:
-    """Read a request; return the websocket that it asks for, or None after another answer.
+    """Read a request; return the websocket that it asks for. Otherwise answer the request and return None.
 
-    Raises NotLetIn if a proxy says where the client is, and that address has reached its limit.
+    Raises NotLetIn if a proxy gives the client's address, and that address has reached its limit.
     """
     peer = sock.address
     try:
@@ -164,13 +165,16 @@ class _Wanted:
     switch: bytes
     """The answer that opens the websocket."""
     early: bytes
-    """The bytes that came with the head."""
+    """The bytes that were read after the head."""
     token: str | None = field(default=None, repr=False)
     """The token in ``Authorization: Bearer``."""
 
 
 async def _read_request(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainRequest:
-    """Read a request; return the answer to it, unless it asks for a websocket or is to be passed on."""
+    """Read a request; return the answer to it.
+
+    If it asks for a websocket, return a `_Wanted` instead; if it is to be passed on, a `PlainRequest`.
+    """
     http, begun = h11.Connection(h11.SERVER, LONGEST_HEAD), bytearray()
 
     async def receive() -> bytes:
@@ -217,7 +221,7 @@ def _reads_html(request: h11.Request) -> bool:
 
 
 def _refusal(request: h11.Request) -> tuple[int, str] | None:
-    """Return the status and text of an answer; None for a valid request for a websocket."""
+    """Return the status and the text of the answer; None for a valid request for a websocket."""
     headers = dict(request.headers)
     if "websocket" not in _tokens(request, b"upgrade") or "upgrade" not in _tokens(request, b"connection"):
         return (200, "") if request.method in _METHODS else (405, "This port speaks websocket.\n")

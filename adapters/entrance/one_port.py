@@ -1,7 +1,7 @@
 """Receives clients after the preamble: on a dialect's own port, or on the one port for everything.
 
-Finds a client's dialect by the first bytes, a request's path, or a websocket's first message. Knows of
-dialects only what they declare. It reads no more than it needs, and the dialect gets all that was read.
+Finds a client's dialect by the first bytes, a request's path, or a websocket's first message. Knows only the
+properties that a `Dialect` declares. Reads no more than it needs. The dialect gets all bytes that were read.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -50,10 +50,10 @@ def receiving(dialect: Dialect, serve: Serve, http: HttpPort) -> Receive:
 
 @dataclass(frozen=True, slots=True)
 class OnePort:
-    """Serves the clients of all dialects, of which at most one has lines.
+    """Serves the clients of all dialects. At most one of these dialects may use lines.
 
-    The path decides a websocket's dialect, or else its first message. A dialect without `begins` gets what no
-    other one claims.
+    The path of a request selects a websocket's dialect. If the path is not that of a dialect, the first
+    message decides: the dialect is the one whose `begins` accepts the message, else one without `begins`.
     """
 
     fronts: Sequence[Front]
@@ -61,7 +61,7 @@ class OnePort:
 
     @classmethod
     def of(cls, fronts: Sequence[Front], http: HttpPort) -> "OnePort":
-        """Return a port whose short answer to a request names all dialects."""
+        """Return a port whose answer to a plain HTTP request lists all dialects."""
         by_websocket = [f"{each.title}, at {_path(each)}" for each, _ in fronts if each.scheme]
         names = by_websocket + [each.title for each, _ in fronts if not each.scheme]
         return cls(fronts, replace(http, text=TEXT + "".join(f"- {name}\n" for name in names)))
@@ -94,7 +94,10 @@ class OnePort:
             await serve(client)
 
     async def _by_first_message(self, client: Accepted) -> Serve | None:
-        """Return the function for a client's first message; None if it sends none, and is hung up on."""
+        """Return the function that serves the dialect of a client's first message.
+
+        If no message comes, hang up and return None.
+        """
         try:
             with trio.move_on_after(SILENCE) as patience:
                 client.texts = await first_texts(client.socket, client.framing)
@@ -112,7 +115,7 @@ class OnePort:
 
 
 async def _begins_with_http(sock: Socket) -> bool:
-    """Whether the client begins with an HTTP request. The bytes can be read again."""
+    """Return whether the client begins with an HTTP request. What was read for this is pushed back."""
     data = b""
     while (found := is_http(data)) is None and (more := await sock.receive_some()):
         data += more

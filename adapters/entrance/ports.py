@@ -1,8 +1,8 @@
-"""The server's ports: those of the dialects, the page's, and the one port for all.
+"""The server's ports: one for each dialect, the page's, and the one port for all of them.
 
-Knows what serves their clients, and which process accepts them. The web's process accepts on the page's port,
-unless clients may come with TLS or through a proxy. Then this process accepts them and passes them on, like
-requests for the page on the one port.
+Knows what serves each port's clients, and which process accepts them. The web process accepts clients on the
+page's port, if the server takes neither TLS nor PROXY headers. Otherwise this process accepts them and passes
+them on, as it does with requests for the page on the one port.
 """
 
 import logging
@@ -49,9 +49,9 @@ class Ports:
     preamble: Preamble
     metrics: Listeners
     own: Mapping[str, Listeners]
-    """The ports of dialects that have their own, by name."""
+    """The listeners of dialects that have a port of their own, by the dialect's name."""
     to_page: WebHandoff | None
-    """The way to the page, for clients that this process accepts; None if there are none."""
+    """Hands clients of the page over to the web process; None if this process accepts no such clients."""
     websites: Websites
     """The websites whose pages may play."""
 
@@ -62,7 +62,7 @@ class Ports:
 
     @property
     def for_web(self) -> Listeners:
-        """The listeners on which the web's process accepts by itself."""
+        """The listeners on which the web process itself accepts clients."""
         return self.page if self.preamble.is_plain else ()
 
     @property
@@ -72,14 +72,18 @@ class Ports:
         return [each.socket.getsockname()[0] for each in accepted]
 
     def opened(self, dialects: Sequence[Dialect]) -> list[tuple[str, list[str]]]:
-        """Return the addresses on the one port: for the page, and for each dialect with its path."""
+        """Return the addresses on the one port, as pairs of a name and a list of addresses.
+
+        The names are the page's and those of the dialects. The addresses of a websocket dialect have its
+        path.
+        """
         addresses = addresses_of(self.shared)
         paths = {each.name: f"/{each.name}" if each.scheme else "" for each in dialects}
         found = [(name, [f"{each}{path}" for each in addresses]) for name, path in paths.items()]
         return [(PAGE, addresses), *found] if self.to_page else found
 
     def fronts(self, dialects: Sequence[Dialect]) -> list[tuple[str, str, str, str, int | None, bool]]:
-        """Return the dialects for the page, as the fields of its `Front`."""
+        """Return the fields of the page's `Front` for each dialect."""
         return [
             (each.name, each.short, each.mark, each.scheme, port_of(own or self.shared), own is None)
             for each in dialects
@@ -146,7 +150,7 @@ async def opened_ports(options: ServerOptions, counts: Counter[tuple[str, str]])
 
 
 async def _open_page(options: ServerOptions) -> Listeners:
-    """Open the page's port if it is wanted. If the usual port is in use, go without the page.
+    """Open the page's port, if there is to be a page. If the default port is in use, go without the page.
 
     Raises OSError if the system refuses the port.
     """
@@ -166,7 +170,7 @@ async def _open(port: int, options: ServerOptions) -> Listeners:
 
 
 def say_that_there_is_no_page(options: ServerOptions) -> None:
-    """Log that the page's usual port is in use, once all other ports are open."""
+    """Log that the page's default port is in use. Call this after all other ports are open."""
     port = page_port(options)
     logger.warning(
         "the page is left out: port %d is in use; give it another with --web PORT, or start with --no-web",

@@ -1,7 +1,7 @@
 """What precedes a client's first message: a proxy's header, and TLS.
 
-Knows sockets, and the first bytes of each protocol. Does not know what a client sends after them. All that is
-read before a client is served is bounded in bytes and in seconds.
+Knows sockets, and the first bytes of each protocol. Does not know what a client sends after them. Before a
+client is served, all reading has limits in bytes and in seconds.
 """
 
 import logging
@@ -21,17 +21,18 @@ from gateway.runtime.addresses import Network
 from gateway.runtime.throttle import Throttle
 
 SILENCE = 300.0
-"""Seconds until the first byte of a client that may send lines: a person may type them."""
+"""Seconds that a client has for its first byte if it may send lines, because a person may type them."""
 FIRST_BYTES = 1.0
-"""Seconds in which a refused client can show that it begins TLS, if the port takes TLS."""
+"""Seconds to wait for the first byte of a refused client, if the port takes TLS. That byte shows whether the
+client begins TLS."""
 PROXY_LIMIT = 5.0
 """Seconds that a proxy has for its header."""
 HANDSHAKE_LIMIT = 60.0
-"""Seconds for a handshake of TLS, from its first byte, which includes the delays of a busy server."""
+"""Seconds for a TLS handshake after its first byte, including the delays of a busy server."""
 HANDSHAKES = 8
-"""The most handshakes that are computed at once. A finished one makes room only in the next turn of the event
-loop, which may take long. With a single one, clients that begin handshakes and leave would delay others by a
-minute."""
+"""The most handshakes that are computed at once. A finished handshake makes room for another only in the next
+turn of the event loop, which may take long. If the limit were 1, clients that begin handshakes and leave
+would delay others by a minute."""
 HANDSHAKE_BYTES = 64 * 1024
 """The most bytes that a client may send in a handshake."""
 
@@ -42,15 +43,15 @@ _BY_HTTP = answer(
 )
 _BY_LINE = b"Error TLS_REQUIRED\n"
 _ACCESS_DENIED = b"\x15\x03\x03\0\2\2\x31"
-"""A fatal alert of TLS (RFC 8446, 6.2), in a record of its own."""
+"""A fatal alert of TLS (RFC 8446, 6.2), as a whole record."""
 
 logger = logging.getLogger(__name__)
 
 
 class Preamble:
-    """What may precede the dialect on a connection.
+    """Reads what may precede the dialect on a connection.
 
-    A port takes both TLS and plain connections, for clients without TLS, unless TLS is demanded.
+    A port with a certificate takes both TLS and plain connections, unless TLS is required.
     """
 
     def __init__(
@@ -62,10 +63,10 @@ class Preamble:
         proxied: bool = False,
         trusted: Sequence[Network] = (),
     ) -> None:
-        """`proxied` demands the PROXY header, and `tls_only` TLS, for which `certificate` is needed.
+        """Require a PROXY header if `proxied`, and TLS if `tls_only`; TLS needs a `certificate`.
 
-        `trusted` proxies give their client's address later, by HTTP. Refused connections are counted in
-        `counts`, as ``entry_refused`` and the reason.
+        Proxies in `trusted` give a client's address later, in an HTTP header. Refused connections are counted
+        in `counts`, as ``entry_refused`` and the reason.
         """
         self.certificate = certificate
         """The certificate for new connections with TLS. It may be reloaded."""
@@ -78,7 +79,7 @@ class Preamble:
 
     @property
     def is_plain(self) -> bool:
-        """Whether connections need neither TLS nor a header."""
+        """Whether the server takes neither TLS nor PROXY headers."""
         return self.certificate is None and not self._proxied
 
     async def passed(self, sock: Socket, entry: Admitted, silence: float = SILENCE) -> bool:
@@ -97,7 +98,7 @@ class Preamble:
     async def refuse(self, sock: Socket, words: bytes, *, has_passed: bool = False) -> None:
         """Send a refused client the reason, and hang up. A client that begins TLS gets an alert instead.
 
-        With `has_passed`, the client is known to be past the preamble.
+        `has_passed` says that the client's preamble was already read.
         """
         try:
             data = b""
@@ -106,7 +107,7 @@ class Preamble:
                     data = await sock.receive_some()
             if data.startswith(TLS):
                 words = _ACCESS_DENIED
-            if not begins_with_header(data):  # after a broken PROXY header, bytes have no meaning
+            if not begins_with_header(data):  # a client behind a PROXY header may expect TLS
                 sock.write(words)
         except BROKEN:
             pass
@@ -155,10 +156,10 @@ class Preamble:
         return not self.tls_only
 
     async def _shake_hands(self, sock: Socket, context: ssl.SSLContext) -> bool:
-        """Do the handshake; return whether it succeeded.
+        """Do the TLS handshake; return whether it succeeded.
 
-        Threads compute it, for a few clients at a time, because that takes a millisecond or more. They start
-        only when a whole record has arrived, not for each byte. Games go on meanwhile.
+        A step takes a millisecond or more, so threads compute the steps, for at most `HANDSHAKES` clients at
+        once. Games go on meanwhile. A step begins only when a whole record has arrived, not for each byte.
         """
         session, size, rest = Session(context), 0, b""
         with trio.move_on_after(HANDSHAKE_LIMIT):
@@ -179,8 +180,8 @@ class Preamble:
                         sock.secure(session, rest)
                         return True
             except ssl.SSLError as error:
-                # One of trio's frames in it refers to the error: a cycle that keeps the socket and the
-                # session.
+                # The traceback has a frame of trio that refers to the error. This cycle would keep the socket
+                # and the session alive.
                 error.__traceback__ = None
                 await sock.send_all(session.outgoing())  # the alert with the reason
         self._count("no_handshake")

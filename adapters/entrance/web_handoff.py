@@ -1,9 +1,9 @@
-"""Hands a browser's connection to the process that serves the page.
+"""Hands a browser's connection to the web process, which serves the page.
 
-Knows sockets, and how to give that process one. A plain connection is given away, and costs this process
-nothing more. For one with TLS, its bytes are relayed to a socket whose other end the process has. Relays are
-limited in bytes and in number, for each address and for all together, and share time with clients that send
-much.
+Knows sockets, and how to pass one to that process. The socket of a plain connection is passed, and then costs
+this process nothing more. A TLS connection stays here, and its bytes are relayed to a socket that is passed.
+Each relay buffers few bytes, and the number of relays is limited for each address and in all. Relays share
+time with clients that send much.
 """
 
 import resource
@@ -25,19 +25,19 @@ from gateway.runtime.addresses import Network
 MOST_RELAYS = 256
 """The most connections that are relayed at once."""
 SHARES = 4
-"""A single address may have at most this fraction of them: 1 / 4."""
+"""A single address may have at most 1 / `SHARES` of the relays."""
 FILES_PER_RELAY = 32
-"""One relay is allowed for so many files that the process may have open, because a relay needs one more than
-a client."""
+"""One relay is allowed for each 32 files that the process may have open. A relay needs one file more than a
+client."""
 SEND_LIMIT = 30.0
-"""Seconds that either end has to take one piece."""
+"""Seconds that either end has to accept one piece."""
 _PIECE = 1 << 14
 
 _BUSY = "The page is busy. Try again in a while."
 
 
 class WebHandoff:
-    """The way to the page, for connections that this process accepted."""
+    """Hands connections that this process accepted to the web process."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class WebHandoff:
         *,
         has_hsts: bool = False,
     ) -> None:
-        """Connections that are not taken are counted in `counts`.
+        """Hand connections over by `passing`. Refused connections are counted in `counts`.
 
         `trusted` proxies may have more relays than other addresses.
         """
@@ -76,7 +76,10 @@ class WebHandoff:
             await sock.linger()
 
     async def take(self, sock: Socket, entry: Admitted, request: PlainRequest) -> None:
-        """Hand a connection to the page's process, which answers its requests. Raises what sockets raise."""
+        """Hand a connection to the web process, which answers its requests.
+
+        Raises the exceptions of `Socket`.
+        """
         try:
             if sock.is_secure:
                 await self._relay(sock, entry, request)

@@ -1,7 +1,7 @@
 """The house players, as an adapter without a connection.
 
-A house player is its seat's mailbox and answers a request to move with a command, like any client. The hub
-opens one for each series. It thinks in a worker process.
+A house player is the mailbox of its seat, and answers a request to move with a command, like any client. The
+hub opens one house player for each series. House players think in worker processes.
 """
 
 from collections import deque
@@ -38,7 +38,7 @@ class House:
         self._lobby = deque(lobby)
 
     def has(self, name: str, opponent: Opponent) -> bool:
-        """Whether the player called `name` is installed, and has the time to play `opponent`."""
+        """Whether the player called `name` is installed, and has enough time to play `opponent`."""
         return name in HOUSE_PLAYERS and is_installed(name) and self._thinker.fits(name, opponent)
 
     def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
@@ -47,7 +47,7 @@ class House:
         return HousePlayer(game, self._thinker, self._hub, self._nursery, now).seat
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return the next player who has the time to play someone from the lobby; None if there is none."""
+        """Return the next house player for an opponent from the lobby; None if none has enough time."""
         for name in tuple(self._lobby):
             self._lobby.rotate(-1)
             if self._thinker.fits(name, opponent):
@@ -71,7 +71,7 @@ class HousePlayer:
         self.seat = hub.open(self, MANNERS, now)
 
     def deliver(self, event: Event) -> None:
-        """Start to think at a request to move; stop when the game is over."""
+        """Start to think when asked to move; stop when the game is over."""
         match event:
             case ToMove():
                 self._search = trio.CancelScope()

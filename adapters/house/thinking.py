@@ -1,4 +1,4 @@
-"""Where the house players think: worker processes, so that no engine delays the event loop.
+"""Runs the engines of house players in worker processes, so that no engine delays the event loop.
 
 Knows engines by name, how many may think at once, and how long a move may take. Workers have a lower priority
 than the server. A search that is no longer needed is killed.
@@ -25,12 +25,12 @@ from gateway.runtime.throttle import Throttle
 # How worker processes are shared: by client first, then by waiting time.
 #
 # Knows the opponent in each game of a house player, and how many seconds a move takes. Does not know engines
-# or boards. A client is an origin, the address that it comes from, and a name there. Origins take turns, the
-# names of one origin take turns, and among the games of one name the move that has waited longest comes
-# first. So a client with many games slows down only its own games.
+# or boards. A client is a name at an origin; an origin is the address that clients come from. Origins take
+# turns. The names of one origin take turns. Among the games of one name, the move that has waited longest
+# comes first. So a client with many games slows down only its own games.
 #
-# Each pool has its own workers and its own queue. Moves of about the same length share a pool, so that no
-# move waits for one that takes twenty times as long.
+# Each pool has its own workers and its own queue. Moves that take about the same time share a pool, so that
+# no move waits for a move that takes twenty times as long.
 
 
 @dataclass(eq=False, slots=True)
@@ -38,7 +38,7 @@ class _Name:
     """A client's name at one origin."""
 
     turn: int = 0
-    """The number of the latest move against it; the lowest number is the longest ago."""
+    """The number of the latest move in a game against this name. The lowest number is the longest ago."""
     claims: dict["Claim", None] = field(default_factory=dict)
 
 
@@ -63,7 +63,7 @@ class Claim:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """The claim with the lowest rank comes first."""
+        """The order in which claims are served: the lowest rank comes first."""
         return self.origin.turn, self.name.turn
 
 
@@ -91,10 +91,10 @@ class WorkerPool:
         return len(self._waiting)
 
     def wait_with(self, opponent: Opponent, seconds: float) -> float:
-        """Return how many seconds a move could take if a game with moves of `seconds` joined.
+        """Return the most seconds that a move could take, waiting included, if one more game joined.
 
-        That is the time if all games against this client want a move at once, and all other clients use their
-        whole shares.
+        In that game a move takes `seconds`. The result assumes that all games against this client want a move
+        at once, and that all other clients use their whole shares.
         """
         origin = self._origins.get(opponent.origin, _Origin())
         name = origin.names.get(opponent.name, _Name())
@@ -104,7 +104,7 @@ class WorkerPool:
         return own * names * origins / self._workers
 
     def enter(self, opponent: Opponent, seconds: float) -> Claim:
-        """Register a game, which has a share of the workers until it leaves."""
+        """Give a game a share of the workers, until it leaves."""
         origin = self._origins.setdefault(opponent.origin, _Origin())
         name = origin.names.setdefault(opponent.name, _Name())
         claim = Claim(self, opponent, seconds, origin, name)
@@ -120,10 +120,11 @@ class WorkerPool:
             del self._origins[claim.opponent.origin]
 
     def part(self) -> float:
-        """Return the part of its time that a move may use for thinking, 0 to 1.
+        """Return the fraction of its time that a move may use for thinking, from 0 to 1.
 
-        1 if a worker is free. Otherwise so small that all moves that wait now, if they have as much time, are
-        done after half of it. The other half is for the moves that have a worker already.
+        The fraction is 1 if a worker is free. Otherwise it is so small that all waiting moves, if they have
+        as much time as this one, are done after half of that time. The other half is for the moves that
+        already have a worker.
         """
         if self._free:
             return 1.0
@@ -131,7 +132,7 @@ class WorkerPool:
 
     @asynccontextmanager
     async def worker(self, claim: Claim) -> AsyncIterator[None]:
-        """Wait for this game's turn, and hold a worker."""
+        """Wait until it is this game's turn. Then hold a worker until the block ends."""
         await self._turn(claim)
         try:
             yield
@@ -168,41 +169,46 @@ class WorkerPool:
 # Thinking: which worker, for how long, and what happens if there is none.
 #
 # Waiting for a worker is part of a move's time. A game that could not be served in time is refused before it
-# begins. A search is never stopped for another one, and waits only for those of its own kind. If no worker is
-# free in time, or workers are lost again and again, the engine plays at a glance instead of losing on time.
+# begins. A search is never stopped for another search, and waits only for searches of its own kind. If no
+# worker is free in time, or workers are lost again and again, a fast engine chooses the move in this process,
+# so that the game is not lost on time.
 
 INSTANT = frozenset({"random"})
 """Engines that are so fast that they need no worker."""
 UNHURRIED = frozenset({"perfect"})
-"""Engines that play late rather than wrong."""
+"""Engines that wait for a worker as long as it takes: they move late rather than badly."""
 PART = 20
-"""With a clock, a move takes at most this fraction of the time that is left: 1 / 20."""
+"""With a clock, a move takes at most 1 / `PART` of the time that is left."""
 LONGEST = 120.0
-"""Seconds without a clock after which a move is played at a glance, if no worker was free."""
+"""The most seconds for a move without a clock. If no worker is free by then, the fast engine moves."""
 PATIENCE = 10.0
-"""Seconds that a move may take without a clock, by the estimate before the game."""
+"""One more game is accepted if its moves would take at most these seconds, or three times what the engine
+needs."""
 TRIES = 3
-"""How often a search is started again after its worker was lost, the first start included."""
+"""The most starts of a search. It is started again if its worker is lost."""
 
 _SECONDS = SECONDS | {"random": 0.01, "perfect": 0.5}
-"""Seconds that a move of each player counts as. `random` needs no worker, but the number of its games is
-limited."""
+"""Estimated seconds for a move of each engine. `random` needs no worker; its estimate only limits how many
+games it plays at once."""
 _ENOUGH_PART = 4
-"""With a clock, a quarter of a move's time is enough for an engine."""
+"""With a clock, an engine needs at most 1 / `_ENOUGH_PART` of a move's time."""
 _QUICK = 0.05
 _SHORT = 1.0
 _GLANCE_ENGINE = "aima"
 _GLANCE_SECONDS = 0.001
 
 _LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
-"""The errors of a worker that has died or cannot be started. The start of the first worker imports modules,
-which fails if no file can be opened."""
+"""The errors if a worker has died or cannot be started. The start of the first worker imports modules, which
+fails if no file can be opened."""
 
 logger = logging.getLogger(__name__)
 
 
 class Kind(Enum):
-    """The kind of a game's moves. Moves of one kind take about as long, and have about as much time."""
+    """The kind of a game's moves.
+
+    Moves of one kind take about the same time, and have about the same time limit.
+    """
 
     QUICK = auto()
     SHORT = auto()
@@ -230,14 +236,14 @@ class Thinker:
         self._throttle = Throttle()
 
     def fits(self, engine: str, opponent: Opponent) -> bool:
-        """Whether `engine`, in one more game, would have enough time to think."""
+        """Whether `engine` would have enough time to think in one more game."""
         time = self._time(self._terms.clock if opponent.clocked else None)
         seconds = self._seconds(engine, opponent)
         wait = self._pools[_kind(seconds, opponent)].wait_with(opponent, seconds)
         return wait <= min(time, max(PATIENCE, 3 * seconds))
 
     def begin(self, engine: str, opponent: Opponent) -> Game:
-        """Reserve a share of the workers for a game of `engine`, until `end`."""
+        """Reserve a share of the workers for a game of `engine`. Call `end` after the game."""
         seconds = self._seconds(engine, opponent)
         return Game(engine, self._pools[_kind(seconds, opponent)].enter(opponent, seconds))
 
@@ -246,11 +252,14 @@ class Thinker:
         return {kind.name.lower(): pool.waiting for kind, pool in self._pools.items()}
 
     def end(self, game: Game) -> None:
-        """End a game. Call it once for each game."""
+        """Release the share of a game. Call it once for each game."""
         game.claim.pool.leave(game.claim)
 
     async def column(self, game: Game, board: Board, rest: float | None) -> int:
-        """Return the column of the game's engine. `rest` is the seconds on its clock, None without one."""
+        """Return the column that the game's engine plays.
+
+        `rest` is the number of seconds on the engine's clock; None without a clock.
+        """
         engine, pool = game.engine, game.claim.pool
         if engine in INSTANT:
             return engine_named(engine)(board, _GLANCE_SECONDS)
@@ -278,7 +287,10 @@ class Thinker:
         return column
 
     def _log(self, engine: str, error: Exception) -> None:
-        """Log that a worker was lost, but not each time: if none can be started, each move loses one."""
+        """Log that a worker was lost, but not each time.
+
+        If no worker can be started, each move reports lost workers.
+        """
         self.lost += 1
         if self._throttle.passes(trio.current_time()):
             logger.warning(

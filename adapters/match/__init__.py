@@ -1,6 +1,6 @@
-"""The command ``c4gateway match``: many games between bots, engines, or both, and a verdict.
+"""The command ``c4gateway match``: plays many games between bots, engines, or both, and reports the result.
 
-Each bot has a port of its own at each of its tables. The port takes every dialect and identifies the bot,
-whatever name it gives. An engine that meets a bot is played by c4bot, so there is one way for games on a
-wire. `gateway.match` counts the games, and has the tables with two engines.
+Each bot has its own port at each of its tables. The port accepts every dialect. It identifies the bot,
+whatever name the bot gives. If an engine meets a bot, c4bot plays for the engine, so that both players of
+such a game use the wire. `gateway.match` counts the games, and plays those between two engines.
 """

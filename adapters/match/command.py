@@ -51,7 +51,7 @@ def _journal(options: Options, plan: Plan | None) -> Journal:
         return Journal.old(options.state or numbered(0))
     if options.state is None:
         while True:
-            with suppress(FileExistsError):  # another match may begin here at the same moment
+            with suppress(FileExistsError):  # another match may create this file at the same moment
                 return Journal.new(numbered(1), plan.settings())
     try:
         return Journal.new(options.state, plan.settings())
@@ -72,7 +72,7 @@ async def _play(options: Options, journal: Journal) -> int:
         return Report(match.tally, plan.sprt, match.games, left, match.played, seconds, match.failed)
 
     async def lines() -> list[str]:
-        """Return the table of results. A thread computes it, so that it delays no game."""
+        """Return the table of results, computed in a thread so that no game is delayed."""
         return await trio.to_thread.run_sync(report().lines, LIVE)
 
     screen = Screen(lines, lambda: "; ".join(report().summary()), sys.stderr)

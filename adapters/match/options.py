@@ -66,7 +66,7 @@ _SECONDS = seconds(0.001)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options as they are typed. When a match is resumed, those in its file are None."""
+    """The options as they are typed. When a match is resumed, the options that its file keeps are None."""
 
     player: list[tuple[str, str]] | None = several(
         "a player; two of them or more",
@@ -117,9 +117,10 @@ class Options:
 
 
 def parse(arguments: Sequence[str]) -> tuple[Options, Plan | None]:
-    """Return the options, which follow the first word, and the plan; None if the match is resumed.
+    """Return the options and the plan. The plan is None if the match is resumed.
 
-    Exits with status 2 if they are wrong, after a line on stderr.
+    The options follow the first word of `arguments`. If they are wrong, prints a line on stderr and exits
+    with status 2.
     """
     if "" not in sys.path:
         sys.path.append("")  # a user's own engine is in the current directory
@@ -139,7 +140,7 @@ def parse(arguments: Sequence[str]) -> tuple[Options, Plan | None]:
 
 
 def numbered(further: int) -> Path:
-    """Return the latest file of a match without --state here; with `further` 1, the next one."""
+    """Return the latest of the default match files in this directory; with `further` 1, the next one."""
     first = Path(STATE)
     pattern = re.compile(rf"{first.stem}(?:-([1-9][0-9]*))?{first.suffix}")
     matched = [pattern.fullmatch(each.name) for each in Path().iterdir()]

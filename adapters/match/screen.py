@@ -1,4 +1,4 @@
-"""A table of figures that is redrawn on a terminal while games go on; elsewhere a line from time to time.
+"""Shows how a match stands: a table that is redrawn on a terminal; elsewhere, a line from time to time.
 
 Messages about players are printed above the table, and stay.
 """
@@ -13,7 +13,7 @@ import trio
 PERIOD = 1.0
 """Seconds between two tables on a terminal."""
 SELDOM = 30.0
-"""Seconds between two lines elsewhere."""
+"""Seconds between two lines where the output is no terminal."""
 _LEAST = 5
 """Lines of a table that are always shown."""
 
@@ -49,9 +49,9 @@ class Screen:
             self._draw(())
 
     def _draw(self, lines: Sequence[str], above: str = "") -> None:
-        """Replace the table by another one, below a text that stays.
+        """Replace the table by `lines`, and print the text `above` over the table. The text stays.
 
-        Each line is cut to the terminal's width. Lines that have left the screen at its top cannot be
+        Each line is cut to the terminal's width. Lines that have scrolled off the top of the screen cannot be
         cleared, so a long table is shown in part.
         """
         room = max(_LEAST, shutil.get_terminal_size().lines - 1)

@@ -1,8 +1,8 @@
-"""A table at which a player is a bot on a wire: one hub, and for each player a port and a process.
+"""A table with at least one bot on a wire: a hub, and a port and a process for each player.
 
-The port identifies a player, whatever name it gives; its wishes for opponents or tables have no effect. A bot
-whose process ends is started again. One that fails several times without a game in between is dropped, and
-all others go on.
+The port identifies the player, whatever name the player gives. A player's wishes for an opponent or a table
+have no effect. If a player's process ends, it is started again. A player that fails several times without a
+game in between is dropped; all others go on.
 """
 
 import math
@@ -49,18 +49,18 @@ from gateway.store.records import WORDS, record_of
 HOST = "127.0.0.1"
 BOT = running("adapters.bot")
 CONNECTIONS = 8
-"""The most connections of one player at a table, so that no player uses up those of the others."""
+"""The most connections of one player at a table, so that no player uses up the others' connections."""
 NOTICE = 10.0
 """Seconds after which the match reports that a bot asks for no game: it may use another port."""
 SHOWN = 80
-"""The most characters of a text that is no message which are shown."""
+"""The most characters that are shown of a text that is no message."""
 
 
 # The command lines that start players.
 
 
 def is_command(text: str) -> bool:
-    """Whether a player is a command, which has ``{port}`` in it. All others are engines."""
+    """Whether a player is a bot's command, which contains ``{port}``. All other players are engines."""
     return "{port}" in text
 
 
@@ -113,10 +113,10 @@ async def network() -> AsyncIterator[Network]:
 
 
 class WireTable(MatchTable, Matchmaker, NoResults):
-    """A table with two players of whom at least one is a bot on a wire.
+    """A table with two players. At least one of them is a bot on a wire.
 
-    It is the matchmaker of its hub, with a seat for each side of the pairing, and receives the hub's results.
-    The origin of a seat is the number of its side, 0 or 1.
+    The table is the matchmaker of its hub, has a seat for each side of the pairing, and receives the hub's
+    results. The origin of a seat is the number of its side, 0 or 1.
     """
 
     def __init__(self, match: Match, pairing: int, network: Network) -> None:
@@ -133,19 +133,20 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         self._series: Pair | None = None
         """The series that is on."""
         self._opener = 0
-        """The side that opens its first game."""
+        """The side that opens the first game of the series."""
         self._number: int | None = None
         """The number of the game that is on."""
         self._late = [0, 0]
-        """Late moves in it, of each side."""
+        """How many late moves each side has made in the present game."""
         self._not_played = [0, 0]
-        """Games in a row that each side left or lost before it began to play.
+        """How many games in a row each side left, or lost before it began to play.
 
-        Not counted by `fail`: if a process ends in such a game, both would count it, and a process that goes
-        on can spoil several games.
+        These games are counted apart from the failures that `fail` counts. A process that ends in such a game
+        must not count twice, and a process that goes on can spoil several games without a failure.
         """
         self._games = [0, 0]
-        """Games of each side, including those that its opponent left or lost before it began to play."""
+        """How many games each side has played. They include games that the opponent left, or lost before the
+        opponent began to play."""
         self._absence = [trio.CancelScope(), trio.CancelScope()]
         """Cancelled when a side has had no seat for too long."""
 
@@ -162,7 +163,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
             nursery.cancel_scope.cancel()
 
     def next_game(self) -> int | None:
-        """Return the number of the next game; if there is none, end the table and return None."""
+        """Return the number of the next game. If there is none, end the table and return None."""
         number = super().next_game()
         if number is None:
             self._over.set()
@@ -171,7 +172,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     # The matchmaker.
 
     def enter(self, entry: Entry) -> None:
-        """Admit everyone but those to whom the hub objects."""
+        """Admit every client to which the hub does not object."""
         if not entry.against:
             side = int(entry.origin)
             self._seats[side] = entry.seat
@@ -194,7 +195,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     def answers(self, now: float) -> Iterator[Answer]:
         """Yield decisions, then a pair if both sides wait.
 
-        A series lasts as long as its games alternate the opener.
+        The series of the pair lasts as long as the sides open its games in turn.
         """
         while self._decisions:
             yield self._decisions.popleft()
@@ -210,7 +211,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         yield self._series
 
     def began(self, match: Paired, game: int) -> None:
-        """Record which game this is: the next unplayed one with this opener."""
+        """Record the number of the game: the next unplayed game with this opener."""
         opener = (self._opener + game - 1) % 2
         self._number = next((each for each in self.unplayed if each % 2 == opener), None)
         self._late = [0, 0]
@@ -223,7 +224,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     # Games.
 
     def keep(self, finished: Finished) -> None:
-        """Count a game. An error here ends the match; the hub would only end that game."""
+        """Count a game. An error while counting ends the match; the hub alone would only end that game."""
         try:
             self._take_in(finished)
         except Exception as error:
@@ -232,8 +233,8 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     def _take_in(self, finished: Finished) -> None:
         """Count a game, unless it has no result, or the loser had not begun to play."""
         number, self._number = self._number, None
-        # A game that ends because this task closes its connections does not count: then the task is
-        # cancelled.
+        # If this task is cancelled, it closes its connections. A game that ends for that reason does not
+        # count.
         is_ours = trio.current_effective_deadline() == -math.inf
         if number is None or is_ours or not self.is_wanted(number):
             return
@@ -329,7 +330,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
 
     async def _ending(self, process: trio.Process, side: int, port: int) -> str:
         """Wait for a process's end; return what went wrong, or an empty string."""
-        is_there = self._seats[side] is not None  # the bot may be faster than the task that starts it
+        is_there = self._seats[side] is not None  # the bot may have come before this task runs
         until = math.inf if is_there else trio.current_time() + PATIENCE
         absence = self._absence[side] = trio.CancelScope(deadline=until)
         with absence:
@@ -345,7 +346,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
 
 
 class PortHub:
-    """The hub as the clients of one port see it: all of them sit at one side."""
+    """The hub as the clients of one port see it. All these clients play on the same side."""
 
     def __init__(self, hub: Hub, table: WireTable, side: int) -> None:
         self.results, self.feed = hub.results, hub.feed
@@ -362,9 +363,9 @@ class PortHub:
         return self._hub.open(mailbox, manners, now, str(self._side))
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Submit a command. Report a text that is no message; the client's connection still has it.
+        """Submit a command to the hub. Report a text that is no message.
 
-        A move that is too late is submitted as an invalid one.
+        The client's connection still has that text. A move that is too late is submitted as an invalid one.
         """
         if isinstance(command, Unreadable) and isinstance(seat.mailbox, Connection):
             text = seat.mailbox.unreadable[:SHOWN]
@@ -376,6 +377,6 @@ class PortHub:
         return self._hub.submit(seat, command, now)
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Record and pass on that a request to move has left."""
+        """Record that a request to move has left the server, and inform the hub."""
         self._asked = seat, now
         self._hub.handed(seat, request, now)

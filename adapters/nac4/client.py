@@ -29,7 +29,7 @@ from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
 Nac4Client: TypeAlias = Client[ClientMessage, ServerMessage]
 
 _TEMPORARY = (" already used", "table is full", "not available now")
-"""How a refusal ends that a client may repeat later with success."""
+"""The last words of refusals after which the same request may succeed later."""
 _SIDES: dict[str, Side] = {"R": FIRST, "Y": SECOND}
 _REASONS = {"Ok": "", "Timeout": "out of time", "Disconnected": "disconnected"}
 
@@ -97,7 +97,7 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
             self._side = FIRST if game.red == self._name else SECOND
             names.remove(self._name)
             yield Began(self._side, names[0])
-        else:  # both players have this name: the first board shows which of them this is
+        else:  # both players have this name: the first `genmove` shows this player's side
             self._side = None
             yield Began()
 

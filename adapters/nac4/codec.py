@@ -1,8 +1,8 @@
 """The texts of the nac4 dialect (PROTOCOL.md 2).
 
-Knows the words of a message and their spelling. Does not know frames, nor what a message does. It is strict
-in what it writes and in the words that it reads, and lenient in white space, which includes the CR LF at the
-end of a message (PROTOCOL.md 1.3).
+Knows the words of a message and their spelling. Does not know frames, nor what a message does. Words have to
+be spelled exactly. White space is read leniently; it includes the CR LF at the end of a message (PROTOCOL.md
+1.3).
 """
 
 import re
@@ -74,7 +74,7 @@ _cached_message = lru_cache(maxsize=64)(_client_message)
 
 
 class TokenCodec(Nac4Codec):
-    """The same on a server with protected names: a token may follow the name (PROTOCOL.md 3.8)."""
+    """The server's side if names are protected: a token may follow the name (PROTOCOL.md 3.8)."""
 
     def decode(self, text: str) -> ClientMessage:
         """Return the client message in `text`. Raises WireError."""

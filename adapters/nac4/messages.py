@@ -12,7 +12,7 @@ USER_LIMIT = 64
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """Ask to be let in under a name."""
+    """Ask to enter under a name."""
 
     user: str
     token: str | None = field(default=None, repr=False, compare=False)
@@ -32,14 +32,14 @@ ClientMessage: TypeAlias = Connect | PlayMove
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """The server let the client in."""
+    """The server admitted the client."""
 
     info: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotConnected:
-    """The server did not let the client in."""
+    """The server refused the client."""
 
     info: str
 

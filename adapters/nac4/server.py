@@ -1,7 +1,7 @@
 """The nac4 front end, for clients that come by websocket.
 
-Puts the dialect's parts together for one connection. The URL says where a client wants to play, so it is read
-here and not in a message (PROTOCOL.md 4).
+Puts the dialect's parts together for one connection. Also reads the table or the opponent that a client
+wants, because the URL has them (PROTOCOL.md 4).
 """
 
 from adapters.client.accepted import Accepted, Serve
@@ -16,8 +16,8 @@ from gateway.hub.hub import HubForPlayers
 def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, original: bool = False) -> Serve:
     """Return the function that serves clients.
 
-    With `original`, an opponent's leaving is announced by ``Ok`` instead of ``Disconnected``, for the
-    original's own client. `accounts` are the protected names, if any.
+    With `original`, the end of a game that the opponent left has ``Ok`` instead of ``Disconnected``, as the
+    original's own client needs it. `accounts` are the protected names, if any.
     """
 
     async def serve(client: Accepted) -> None:

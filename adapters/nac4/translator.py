@@ -1,8 +1,8 @@
 """Translates between the nac4 dialect and the hub.
 
 Knows the command for each client message, the messages for each event, and the dialect's manners. Does not
-know text, sockets, or the opponent's dialect. It remembers only what the client knows: whether the
-client is in, and its colour.
+know text, sockets, or the opponent's dialect. It remembers only what the client knows: whether the client has
+entered, and its colour.
 """
 
 import re
@@ -92,7 +92,7 @@ class Nac4Translator:
         assert_never(message)
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
-        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
+        """Return the messages to send for an event. For a refusal, `asked` is the refused message."""
         messages: Iterable[ServerMessage] = ()
         match event:
             case Moved():

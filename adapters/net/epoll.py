@@ -1,8 +1,8 @@
-"""Waiting for all sockets in one task.
+"""Waits for all sockets in one task.
 
-Knows epoll and how trio waits for a file descriptor. Does not know what is read. With a task for each socket
-every move would wake a task and register the socket again, which is a system call. Here one poll finds all
-readable sockets, and their readers are called at once.
+Knows epoll and how trio waits for a file descriptor. Does not know what is read. With one task for each
+socket, every move would cost a task switch, and a system call to register the socket again. Here one poll
+finds all readable sockets, and the poller calls their readers directly.
 """
 
 import select
@@ -20,7 +20,7 @@ Ready: TypeAlias = Callable[[], bool]
 """Reads the available bytes without waiting; returns whether to call it again."""
 
 LEAVING = 0.0003
-"""Estimated seconds of work for a task that stops listening; most then hang up."""
+"""Estimated seconds of work for a task whose listening has ended. Most such tasks then hang up."""
 
 _Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 
@@ -31,28 +31,31 @@ class Poller(Protocol):
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
         """Call `ready` each time there is something to read, until it returns False.
 
-        Raises what `ready` raises, trio.BusyResourceError if another task listens already, and
-        trio.ClosedResourceError when the socket is about to be closed.
+        Raises trio.BusyResourceError if another task already listens, trio.ClosedResourceError after
+        `closing`, and the exceptions of `ready`.
         """
 
     def listens(self, sock: socket.socket) -> bool:
-        """Return whether bytes are read as soon as they arrive: a task listens, and has not stopped."""
+        """Return whether a task listens on the socket, so that arriving bytes are read at once."""
 
     async def wait_writable(self, sock: socket.socket) -> None:
-        """Return when the system takes more bytes. Raises trio.ClosedResourceError as `listen` does."""
+        """Wait until the system accepts more bytes. Raises trio.ClosedResourceError after `closing`."""
 
     def closing(self, sock: socket.socket) -> None:
-        """End all waiting for a socket that is about to be closed."""
+        """Wake all tasks that wait for a socket, with trio.ClosedResourceError, before it is closed."""
 
 
 class TaskPoller:
-    """Waits in a task for each socket: for systems without epoll, and for clients."""
+    """Waits for each socket in the task that listens.
+
+    Used by clients, and on systems without epoll.
+    """
 
     def __init__(self) -> None:
         self._listening: set[int] = set()
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
-        """Do as `Poller.listen`."""
+        """Implement `Poller.listen`."""
         number = sock.fileno()
         if number in self._listening:
             raise trio.BusyResourceError
@@ -65,15 +68,15 @@ class TaskPoller:
             self._listening.discard(number)
 
     def listens(self, sock: socket.socket) -> bool:
-        """Do as `Poller.listens`."""
+        """Implement `Poller.listens`."""
         return sock.fileno() in self._listening
 
     async def wait_writable(self, sock: socket.socket) -> None:
-        """Do as `Poller.wait_writable`."""
+        """Implement `Poller.wait_writable`."""
         await trio.lowlevel.wait_writable(sock)
 
     def closing(self, sock: socket.socket) -> None:
-        """Do as `Poller.closing`."""
+        """Implement `Poller.closing`."""
         trio.lowlevel.notify_closing(sock)
 
 
@@ -95,8 +98,8 @@ class EpollPoller:
                     await trio.lowlevel.checkpoint()
                 else:
                     await trio.lowlevel.wait_readable(self._epoll.fileno())
-                # All ready sockets, however many: bytes that one poll leaves out would count as not yet
-                # arrived.
+                # One poll has to find all ready sockets: bytes that only the next poll finds would count as
+                # arriving later.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
                     listener = self._listeners.get(number)
                     if listener is None:  # another reader has removed it
@@ -104,11 +107,11 @@ class EpollPoller:
                     try:
                         if not listener[0]():
                             self._end(number, listener, outcome.Value(None))
-                    # Kept in no variable, because its traceback refers to this frame
+                    # The error is not kept in a variable, because its traceback refers to this frame
                     except Exception as error:
                         self._end(number, listener, outcome.Error(error))
-                listener = None  # otherwise the last one would live until the next poll
-                # If many hang up at the same moment, others are served in between.
+                listener = None  # otherwise the last listener would live until the next poll
+                # If many clients hang up at once, their tasks are resumed over several turns.
                 while self._ended:
                     task = next(iter(self._ended))
                     trio.lowlevel.reschedule(task, self._ended.pop(task))
@@ -116,7 +119,7 @@ class EpollPoller:
                         break
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
-        """Do as `Poller.listen`."""
+        """Implement `Poller.listen`."""
         number = sock.fileno()
         if number in self._listeners:
             raise trio.BusyResourceError
@@ -132,15 +135,15 @@ class EpollPoller:
         await trio.lowlevel.wait_task_rescheduled(give_up)
 
     def listens(self, sock: socket.socket) -> bool:
-        """Do as `Poller.listens`."""
+        """Implement `Poller.listens`."""
         return sock.fileno() in self._listeners
 
     async def wait_writable(self, sock: socket.socket) -> None:
-        """Do as `Poller.wait_writable`."""
+        """Implement `Poller.wait_writable`."""
         await trio.lowlevel.wait_writable(sock)
 
     def closing(self, sock: socket.socket) -> None:
-        """Do as `Poller.closing`."""
+        """Implement `Poller.closing`."""
         trio.lowlevel.notify_closing(sock)
         listener = self._listeners.get(sock.fileno())
         if listener is not None:
@@ -148,7 +151,7 @@ class EpollPoller:
             trio.lowlevel.reschedule(listener[1], outcome.Error(trio.ClosedResourceError()))
 
     def _end(self, number: int, listener: _Listener, end: outcome.Outcome[None]) -> None:
-        if self._listeners.get(number) is listener:  # otherwise the reader itself has cancelled it
+        if self._listeners.get(number) is listener:  # otherwise the reader itself has ended the listening
             self._forget(number)
             self._ended[listener[1]] = end
 
@@ -160,7 +163,10 @@ class EpollPoller:
 
 @asynccontextmanager
 async def polling(turns: Turns) -> AsyncIterator[Poller]:
-    """Provide a poller for as long as the block lasts: an `EpollPoller` if the system has epoll."""
+    """Provide a poller until the block ends.
+
+    It is an `EpollPoller` if the system has epoll, else a `TaskPoller`.
+    """
     if not hasattr(select, "epoll"):
         yield TaskPoller()
         return

@@ -1,8 +1,8 @@
-"""Passes clients' sockets from the server to the web's process.
+"""Passes clients' sockets from the server to the web process.
 
-Knows both ends, and what goes with a socket: the bytes that were read from it, and the client's address. Does
-not know HTTP. Each socket goes in one datagram over a pair of sockets that outlives the process. If the
-process dies, the next one gets the sockets that are on their way.
+Knows both ends, and the data sent with a socket: the bytes already read from it, and the client's address.
+Does not know HTTP. Each socket is sent in one datagram, over a pair of sockets that outlives the web process.
+If the web process dies, its successor gets the sockets that are on their way.
 """
 
 import socket
@@ -11,9 +11,9 @@ from enum import IntFlag
 import trio
 
 LONGEST = 1 << 16
-"""The most bytes that may go with a socket."""
+"""The most bytes that may be sent with a socket."""
 LIMIT = 15.0
-"""Seconds that the process has to take sockets when many are on their way."""
+"""Seconds to wait for room if many sockets were sent and the web process has not received them yet."""
 PIECE = 1 << 14
 """Bytes read at once by default."""
 
@@ -24,7 +24,7 @@ class _Marks(IntFlag):
 
 
 class FdPassing:
-    """The server's end. `socket` is the end for the process."""
+    """The server's end. `socket` is the web process's end."""
 
     def __init__(self) -> None:
         """Create both ends. Raises OSError."""
@@ -36,10 +36,10 @@ class FdPassing:
     async def give(
         self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
     ) -> None:
-        """Send a copy of socket `number`, from which `begun` was read. Its client is at `address`.
+        """Send a copy of the socket with file descriptor `number`, and its client's `address`.
 
-        Both have at most `LONGEST` bytes together. Raises OSError, also if the process takes none for `LIMIT`
-        seconds.
+        `begun` is what was read from the socket. `begun` and `address` together have at most `LONGEST` bytes.
+        Raises OSError, also if there is no room within `LIMIT` seconds.
         """
         marks = (_Marks.SECURE if is_secure else 0) | (_Marks.SINGLE if is_single else 0)
         place = address.encode()
@@ -67,10 +67,10 @@ class FdPassing:
 
 
 class PassedStream(trio.abc.HalfCloseableStream):
-    """A client's stream, of which the server has read the first bytes."""
+    """A client's stream. The server has already read its first bytes."""
 
     def __init__(self, taken: socket.socket, data: bytes) -> None:
-        """`data` is what came with the socket."""
+        """Wrap the socket `taken`. `data` is the datagram that came with it."""
         marks, end = data[0], 2 + data[1]
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(taken))
         self._begun = data[end:]
@@ -108,10 +108,10 @@ class PassedStream(trio.abc.HalfCloseableStream):
 
 
 class PassedListener(trio.abc.Listener[PassedStream]):
-    """The process's end: a listener that returns the passed streams."""
+    """The web process's end: a listener that returns the passed streams."""
 
     def __init__(self, taken: socket.socket) -> None:
-        """Wrap the socket, which `aclose` closes."""
+        """Wrap the socket `taken`. `aclose` closes it."""
         self.socket = trio.socket.from_stdlib_socket(taken)
         self._taken = taken
 

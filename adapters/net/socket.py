@@ -1,8 +1,8 @@
-"""One client's bytes, in and out: a TCP connection, with TLS or without.
+"""One client's TCP connection, with or without TLS.
 
-Knows the system's socket, the bytes that wait to be sent, and when bytes arrived. Does not know what they
-mean. Methods without `async` do what they can at once, in the caller's task. The remaining bytes wait here,
-whole and in order, until a task drains them, so a cancelled task never splits a message.
+Knows the system's socket, the bytes that wait to be sent, and when bytes arrived. Does not know what the
+bytes mean. Methods without `async` do not wait. Bytes that cannot be sent at once stay in the backlog, in
+order, until a task drains it. So cancelling a task never splits a message.
 """
 
 import socket
@@ -20,31 +20,32 @@ from gateway.runtime.addresses import origin_at
 from gateway.runtime.turns import Turns
 
 GOODBYE_LIMIT = 1.0
-"""Seconds to wait for the peer's end of the stream before closing."""
+"""Seconds to wait for the end of the peer's stream before closing."""
 BACKLOG_LIMIT = 64 * 1024 * 1024
 """The most bytes that may wait for all clients of a server together."""
 
 ANSWERS_LIMIT = 256 * 1024
-"""The most bytes that may wait for a client because of TLS's own answers; with more the client is treated as
-gone."""
+"""The most bytes that may wait for a client when TLS adds answers of its own. With more, the client is
+treated as gone."""
 
 _CHUNK = 4096
-"""Bytes read at once. More bytes wait in the system, not here."""
+"""The most bytes read at once. Further bytes stay in the system's buffer."""
 _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
 _HAS_TCP_INFO = sys.platform == "linux"
 """Whether the system reports the state of a connection, in Linux's struct tcp_info."""
 _INFO = 8
 """Bytes of struct tcp_info to read."""
 _RETRANSMITS, _PROBES = 2, 3
-"""Offsets in struct tcp_info: how often data was sent again; keepalive probes in a row without an answer."""
+"""Offsets in struct tcp_info: tcpi_retransmits, how often data was sent again, and tcpi_probes, the number of
+keepalive probes in a row without an answer."""
 _LAST_ACK = 56
 """Offset of tcpi_last_ack_recv: milliseconds since the peer's latest acknowledgement, 4 bytes."""
 
 
 class Backlogs:
-    """The bytes that wait for each client of a server.
+    """The sizes of all backlogs of a server, one for each client.
 
-    Their sum is limited: beyond `limit` the client with the largest backlog is given up.
+    If their sum exceeds `limit` bytes, the client with the largest backlog is given up.
     """
 
     def __init__(self, limit: int = BACKLOG_LIMIT) -> None:
@@ -54,11 +55,11 @@ class Backlogs:
 
     @property
     def total(self) -> int:
-        """An upper bound of the bytes that wait: bytes that have left since `set_size` still count."""
+        """The sum of the sizes. It may be too high: bytes sent since `set_size` still count."""
         return self._total
 
     def set_size(self, sock: "Socket", size: int) -> None:
-        """Record that `size` bytes wait to leave a socket; give up sockets if the sum is too large."""
+        """Record that `size` bytes wait for a socket. Give up sockets while the sum is too large."""
         self._total += size - self._sizes.pop(sock, 0)
         if size:
             self._sizes[sock] = size
@@ -76,7 +77,7 @@ class Socket:
     """A connection.
 
     Its methods raise trio.BrokenResourceError if the peer is gone, trio.ClosedResourceError if this end is
-    closed. One task at a time reads; any may write.
+    closed. Only one task may read at a time; any task may write.
     """
 
     __slots__ = (
@@ -108,9 +109,10 @@ class Socket:
         self.address = address_of(sock)
         """The IP address of the peer, or of the client behind a trusted proxy; empty if unknown."""
         self.turns = turns or Turns()
-        """The event loop's turns, for work that may have to wait for others."""
+        """The turns of the event loop. They limit the work that is done in each turn."""
         self.read_at = trio.current_time()
-        """When the latest bytes arrived, in trio's time; rather too early than too late."""
+        """When the latest bytes arrived, in trio's time. If that is not known exactly, the earliest possible
+        time."""
         self.reads = 0
         """How many times bytes were read. A change shows that something has arrived."""
         self.ended = False
@@ -125,7 +127,8 @@ class Socket:
         self._drained = trio.lowlevel.ParkingLot()
         self._lingers = False
         self.is_given_up = False
-        """Whether too many bytes waited for all clients together, and most of them for this one."""
+        """Whether `give_up` was called: all backlogs together were too large, and this one was the
+        largest."""
 
     @property
     def origin(self) -> str:
@@ -146,7 +149,10 @@ class Socket:
         return self._tls is not None
 
     def secure(self, session: Session, data: bytes = b"") -> None:
-        """Go on with TLS after a handshake. `data` arrived after it and is decrypted for the next read."""
+        """Use TLS from now on, with a `session` whose handshake is done.
+
+        `data` is what arrived after the handshake. The next read returns it decrypted.
+        """
         self._tls = session
         self._pushed = self._decrypted(data)
 
@@ -154,7 +160,7 @@ class Socket:
 
     @property
     def is_reachable(self) -> bool:
-        """Whether the peer answers: each probe was answered, and no data was sent again more than once."""
+        """Whether the peer seems reachable: no probe is unanswered, and no data was resent more than once."""
         if not _HAS_TCP_INFO or self._socket.family not in _WITH_ADDRESS:
             return True
         try:
@@ -178,7 +184,7 @@ class Socket:
         """Set the seconds of silence after which the kernel probes the peer (TCP keep-alive)."""
         if _HAS_TCP_INFO and self._socket.family in _WITH_ADDRESS:
             with suppress(OSError):  # it is closed
-                # One packet may be lost, so several probes precede a verdict.
+                # A packet may be lost, so the kernel sends several probes before it gives up.
                 self._socket.setsockopt(
                     socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, min(seconds, KEEPALIVE_INTERVAL)
                 )
@@ -199,7 +205,7 @@ class Socket:
 
     @property
     def is_read(self) -> bool:
-        """Whether bytes are read as soon as they arrive, because a task listens."""
+        """Whether a task listens, so that arriving bytes are read at once."""
         return self._poller.listens(self._socket)
 
     @property
@@ -208,9 +214,9 @@ class Socket:
         return self.is_read and not self.is_readable
 
     async def listen(self, ready: Ready) -> None:
-        """Call `ready`, which reads, each time there is something to read, until it returns False.
+        """Call `ready` each time there is something to read, until it returns False.
 
-        Raises what `ready` raises, which includes what `read` raises.
+        `ready` has to call `read`. Raises the exceptions of both.
         """
         if (self._pushed or self.ended) and not ready():
             return
@@ -230,7 +236,7 @@ class Socket:
         return self._received()
 
     async def receive_some(self) -> bytes:
-        """Return the bytes that arrive next; no bytes at the end of the stream."""
+        """Wait for bytes and return them; no bytes at the end of the stream."""
         data = b""
 
         def ready() -> bool:
@@ -257,15 +263,18 @@ class Socket:
         return data if self._tls is None else self._decrypted(data)
 
     def _decrypted(self, data: bytes) -> bytes:
-        """Return all that can be decrypted now: the rest would wait until the client sends more."""
+        """Decrypt `data`, and return everything that can be decrypted now.
+
+        Decrypted bytes that stayed in the session would be read only after the client sends more.
+        """
         assert self._tls is not None
         try:
             decrypted = self._tls.decrypt(data)
         except ssl.SSLError as error:
             raise trio.BrokenResourceError from error
         self.ended = self.ended or self._tls.has_ended
-        if answer := self._tls.outgoing():  # TLS's own answer; what cannot leave waits for `drain`
-            with suppress(*BROKEN):  # the decrypted bytes count; the next write raises
+        if answer := self._tls.outgoing():  # TLS's own answer; bytes that are not sent wait for `drain`
+            with suppress(*BROKEN):  # still return the decrypted bytes; the next write raises
                 self._send(answer)
             if len(self._backlog) > ANSWERS_LIMIT:
                 raise trio.BrokenResourceError
@@ -275,7 +284,7 @@ class Socket:
 
     @property
     def waiting(self) -> int:
-        """Bytes that were written and have not left."""
+        """The number of bytes that were written and are not sent yet."""
         return len(self._backlog)
 
     def write(self, data: bytes) -> bool:
@@ -305,7 +314,7 @@ class Socket:
         return False
 
     async def drain(self) -> None:
-        """Return when all written bytes have left."""
+        """Wait until all written bytes are sent."""
         while self._backlog:
             if self._draining:
                 await self._drained.park()
@@ -322,12 +331,12 @@ class Socket:
             raise trio.BrokenResourceError
 
     async def _send_some(self) -> None:
-        """Send some of the bytes that wait, as soon as the system takes any."""
+        """Wait until the system accepts bytes, then send some of the backlog."""
         await self._poller.wait_writable(self._open_socket())
         self._send_first(len(self._backlog))
 
     def _send_first(self, size: int) -> int:
-        """Send as many of the first `size` waiting bytes as leave at once; return how many did."""
+        """Send bytes of the backlog without waiting, at most `size`; return how many were sent."""
         try:
             sent = self._socket.send(self._backlog[:size])
         except BlockingIOError:
@@ -338,7 +347,7 @@ class Socket:
         return sent
 
     async def send_all(self, data: bytes) -> None:
-        """Send all of `data`; return when it has left."""
+        """Send `data`, and wait until all of it is sent."""
         if not self.write(data):
             await self.drain()
 
@@ -351,7 +360,7 @@ class Socket:
     # Ending.
 
     def fileno(self) -> int:
-        """Return the file descriptor, for another process. The connection MUST be without TLS."""
+        """Return the file descriptor, for another process. The connection MUST NOT use TLS."""
         assert self._tls is None
         return self._open_socket().fileno()
 
@@ -364,7 +373,11 @@ class Socket:
             self._socket.close()
 
     async def linger(self) -> None:
-        """Close the connection so that the written bytes still arrive. A reset would discard them."""
+        """Send the backlog and the end of the stream, then close the connection.
+
+        Before closing, wait for the end of the peer's stream: closing earlier could reset the connection, and
+        bytes on their way would be lost. All this takes at most `GOODBYE_LIMIT` seconds. Raises nothing.
+        """
         self._lingers = True
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
@@ -397,12 +410,15 @@ class Socket:
         return self._socket
 
     def _error(self) -> Exception:
-        """Return the exception for an OSError: closed here, or broken by the peer."""
+        """Return the exception to raise for an OSError, which depends on whether this end is closed."""
         return trio.ClosedResourceError() if self._socket.fileno() < 0 else trio.BrokenResourceError()
 
 
 def taken(stream: trio.SocketStream) -> socket.socket:
-    """Return the socket of a stream, which is then closed. trio has set TCP_NODELAY."""
+    """Take the socket out of a stream, and return it as a non-blocking socket.
+
+    The stream is closed. trio has set TCP_NODELAY on the socket.
+    """
     sock = stream.socket
     plain = socket.socket(sock.family, sock.type, sock.proto, sock.detach())
     plain.setblocking(False)
@@ -420,5 +436,5 @@ def address_of(sock: socket.socket | trio.socket.SocketType) -> str:
 
 
 def is_answered(info: bytes) -> bool:
-    """Whether a peer answers, by the first bytes of Linux's struct tcp_info."""
+    """Return whether a peer seems reachable. `info` is the first bytes of its struct tcp_info."""
     return info[_PROBES] == 0 and info[_RETRANSMITS] <= 1

@@ -10,20 +10,23 @@ TLS = b"\x16"
 """The first byte of every handshake (RFC 8446, 5.1)."""
 
 _RECORD = 16_384
-"""Bytes that are encrypted at once: the most that a TLS record can have (RFC 8446, 5.1)."""
+"""The most bytes encrypted at once, which is the most that a TLS record can carry (RFC 8446, 5.1)."""
 _HEADER = 5
-"""Bytes of a record's header. The last two have the length of the rest."""
+"""The size of a record's header, in bytes. The last two bytes are the length of what follows."""
 _LONGEST_RECORD = _RECORD + 2048
 """The largest length of an encrypted record (RFC 5246, 6.2.3)."""
 
 
 class Session:
-    """One connection's end of TLS. All methods raise ssl.SSLError if the other end breaks the protocol."""
+    """This end of one TLS connection. All methods raise ssl.SSLError if the other end breaks the protocol."""
 
     __slots__ = ("_incoming", "_outgoing", "_tls", "has_ended")
 
     def __init__(self, context: ssl.SSLContext, server: str | None = None) -> None:
-        """`server` is the name that the client requires of the other end; None at the server's end."""
+        """Begin a session; `server` is None at the server's end.
+
+        At the client's end, `server` is the name that the other end's certificate must have.
+        """
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server is None, server)
         self.has_ended = False
@@ -32,7 +35,7 @@ class Session:
     def shake_hands(self, data: bytes) -> bool:
         """Continue the handshake with the bytes that have arrived; return whether it is done.
 
-        Takes milliseconds. Then send what is `outgoing`, also after an error.
+        This takes milliseconds. Afterwards send the bytes that `outgoing` returns, also after an error.
         """
         self._incoming.write(data)
         try:
@@ -46,14 +49,17 @@ class Session:
         return self._outgoing.read()
 
     def decrypt(self, data: bytes) -> bytes:
-        """Return all that can be decrypted now, with `data`. Afterwards there may be something `outgoing`."""
+        """Add `data`, and return everything that can be decrypted now.
+
+        Afterwards `outgoing` may return an answer to send.
+        """
         self._incoming.write(data)
         pieces: list[bytes] = []
         try:
             while piece := self._tls.read(_RECORD):
                 pieces.append(piece)
             self.has_ended = True
-        except ssl.SSLZeroReturnError:  # the same, after this end has announced its own end
+        except ssl.SSLZeroReturnError:  # raised instead if this end has announced its own end
             self.has_ended = True
         except ssl.SSLWantReadError:
             pass
@@ -67,8 +73,8 @@ class Session:
         return self._outgoing.read()
 
     def end(self) -> bytes:
-        """Return the bytes that announce that no more comes."""
-        with suppress(ssl.SSLError):  # it wants to read the other end's announcement
+        """Return the bytes that announce that this end sends no more."""
+        with suppress(ssl.SSLError):  # the other end has not announced its end yet
             self._tls.unwrap()
         return self._outgoing.read()
 
@@ -76,7 +82,7 @@ class Session:
 def whole_records(data: bytes) -> int:
     """Return the length of the whole TLS records at the beginning of `data`.
 
-    An invalid record counts as whole, so that the library reports what is wrong with it.
+    If a record is invalid, all of `data` counts as whole, so that the library reports the error.
     """
     end = 0
     while (start := end + _HEADER) <= len(data):

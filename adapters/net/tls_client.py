@@ -1,7 +1,7 @@
 """The client's end of a TLS handshake, and which authorities a client trusts.
 
-Knows Python's `ssl` and sockets. A server is trusted only if a trusted authority certifies the name by which
-it was dialed.
+Knows Python's `ssl` and sockets. A server is accepted only if a trusted authority certifies the name that was
+dialed.
 """
 
 import errno
@@ -26,19 +26,20 @@ class Untrusted(OSError):
     def __init__(self, error: ssl.SSLCertVerificationError) -> None:
         super().__init__(errno.EACCES, error.verify_message.rstrip("."))
         self.lacks_authority = error.verify_code in _NO_AUTHORITY
-        """Whether the only fault is that no trusted issuer signed it."""
+        """Whether the only fault is that no trusted issuer signed the certificate."""
 
 
 def trusting(file: str | None, option: str = "") -> ssl.SSLContext:
-    """Return a context that trusts the authorities in `file`, else those that the system trusts.
+    """Return a TLS context that trusts the authorities in `file`; without a file, those of the system.
 
-    `option` is the option that named the file. Raises OSError with one line that says what is wrong with it.
+    `option` is the name of the command-line option, for error texts. Raises OSError with one line that says
+    what is wrong with the file.
     """
     if file is None:
         return ssl.create_default_context()
     text = read_file(file, option, LONGEST_FILE).decode("ascii", "replace")
     try:
-        return ssl.create_default_context(cadata=text or "none")  # without a text it trusts the system's
+        return ssl.create_default_context(cadata=text or "none")  # an empty text would mean the system's
     except (ssl.SSLError, ValueError) as error:
         raise OSError(f"{option}: {file} has no certificate in PEM") from error
 
@@ -46,7 +47,8 @@ def trusting(file: str | None, option: str = "") -> ssl.SSLContext:
 async def secure(sock: Socket, server: str, trusted: ssl.SSLContext, patience: float) -> None:
     """Begin TLS with the host `server`, within `patience` seconds.
 
-    Raises Untrusted, OSError if the host does not speak TLS, UnicodeError if it cannot be a host's name.
+    Raises Untrusted; OSError if the host does not speak TLS; UnicodeError if `server` cannot be a host's
+    name.
     """
     session, data = Session(trusted, server), b""
     try:

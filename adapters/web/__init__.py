@@ -1,6 +1,6 @@
 """The web: a page for people and an API for programs, in a process of its own.
 
-An adapter like the dialects, but no games are played through it. `serving` is the program of the process,
-`process` the server's end of it, and `link` the messages between the two. `application` puts together the API
-(`api`) and the views (`page`); `server` serves a connection. `openapi.json` describes the API.
+No games are played through this adapter. `serving` is the program of the process. `process` runs in the
+server, and starts that program. `link` defines the messages between the two. `application` combines the API
+(`api`) and the views (`page`). `server` serves HTTP connections. `openapi.json` describes the API.
 """

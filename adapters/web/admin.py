@@ -1,7 +1,7 @@
-"""What only the operator may do by the API, and who counts as the operator.
+"""Checks the admin token of API requests, and carries out the operator's requests.
 
-Knows the admin token, and how long a wrong one waits for its answer. An address that guesses tokens delays no
-other address. Every change is in the audit log before it is made.
+The answer to a wrong token is delayed. The delay depends on the client's address, so a client that guesses
+tokens does not delay clients at other addresses. Every change is written to the audit log before it is made.
 """
 
 import hmac
@@ -24,8 +24,8 @@ from gateway.server.acts import WHO, Parameters
 from gateway.store.records import Cleared
 
 WAITING = 8
-"""Wrong tokens of one address that wait for their answers at once. While so many wait, further ones are
-refused."""
+"""The most requests with a wrong token from one address that wait for their answers. While so many wait, all
+further requests from that address are refused at once."""
 
 T = TypeVar("T")
 
@@ -39,21 +39,25 @@ class Admin:
     token: str
     """A client that sends it is the operator. Never empty."""
     clear_all: Callable[[trio.Event], Awaitable[Cleared]]
-    """Removes all results, unless the event comes first. Raises StoreError if it removed nothing."""
+    """Removes all results, unless the event is set first. Raises StoreError if it removed nothing."""
     act: Callable[[str, Parameters], Awaitable[Mapping[str, str]]]
     """Carries out an act; returns the outcome on each node, as JSON. Raises NotDoneError."""
     audit: str
     """The file in which changes are logged."""
     trusted: Sequence[Network] = ()
-    """Proxies that are trusted to say where a client is."""
+    """The networks of proxies whose header ``X-Forwarded-For`` is trusted."""
     refused: Callable[[], None] = lambda: None
-    """Callback at each request without the right token."""
+    """Called at each request without the right token."""
     _pauses: Pauses = field(default_factory=Pauses)
     _waiting: Counter[str] = field(default_factory=Counter)
     """How many wrong tokens of each address wait for their answers."""
 
     async def admit(self, request: Request) -> str:
-        """Return the address of a client with the token. Raises HTTPException for others, after a pause."""
+        """Return the client's address if the request has the right token.
+
+        Otherwise raises HTTPException: with status 403 after a pause, or with 429 at once if `WAITING`
+        requests with wrong tokens from the address wait.
+        """
         origin = self._origin_of(request)
         if self._waiting[origin] >= WAITING:  # otherwise thousands of requests at once would avoid the pause
             self.refused()
@@ -80,7 +84,7 @@ class Admin:
         raise HTTPException(403, "this needs the admin token")
 
     async def clear(self, given_up: trio.Event, origin: str) -> Cleared:
-        """Remove all results for a client at `origin`, unless `given_up` comes first.
+        """Remove all results for a client at `origin`, unless `given_up` is set first.
 
         Raises StoreError, or OSError if the audit log cannot be written; then nothing was removed.
         """
@@ -109,7 +113,10 @@ class Admin:
         return found
 
     async def _recorded(self, words: Sequence[str], do: Callable[[], Awaitable[T]]) -> T:
-        """Write a line to the audit log, then return the result of `do`. Raises OSError without the line."""
+        """Write a line to the audit log, then run `do` and return its result.
+
+        Raises OSError if the line cannot be written.
+        """
 
         def recorded() -> T:
             with audited(self.audit, *words, user="admin"):

@@ -1,7 +1,7 @@
-"""The JSON of each path: from parameters and the database to plain values.
+"""Makes the plain values that each path returns as JSON, from its parameters and the database.
 
-Knows the store; does not know HTTP, threads, or how JSON is written. None stands for something that does not
-exist. Every function blocks while the database works.
+Knows the store; does not know HTTP, threads, or how JSON is written. A function returns None for something
+that does not exist. Functions that read the database block.
 """
 
 import json
@@ -57,7 +57,7 @@ def games(reading: Reading, given: Given) -> Json:
 
 
 def game(reading: Reading, name: str) -> Json | None:
-    """Return one game, with the stored evidence of either side; None if there is none."""
+    """Return one game, with the stored evidence of both sides; None if there is no such game."""
     try:
         with reading() as connection:
             found, both = stored.one(connection, name), stored.evidence_of(connection, name)
@@ -78,14 +78,14 @@ def players(reading: Reading, given: Given) -> Json:
 
 
 def player(reading: Reading, name: str) -> Json | None:
-    """Return a player's profile; None if there is none."""
+    """Return a player's profile; None if there is no such player."""
     with reading() as connection:
         profile = statistics.profile(connection, name)
     return None if profile is None else presentation.of_profile(profile)
 
 
 def standings(reading: Reading, given: Given) -> Json:
-    """Return the standings of all games or of some."""
+    """Return the standings of the games that the parameters select, by default of all games."""
     choice, most = Choice(moment(given, "since"), given.get("table")), limit(given, USUAL)
     least, order = whole(given, "least", 1, LEAST), one_of(given, "sort", ORDERS, "rating")
     with reading() as connection:
@@ -101,9 +101,9 @@ def export(found: Iterable[GameRecord]) -> Iterator[str]:
 
 
 def of_nodes(found: Mapping[str, str]) -> Json:
-    """Return the outcome of an act on all nodes: lists and counts are added up.
+    """Combine the outcomes of an act on all nodes: join the lists and add up the counts.
 
-    ``not_done`` has the nodes that have not carried it out, each with its reason.
+    ``not_done`` maps each node that did not carry out the act to the reason.
     """
     answer: dict[str, Any] = {"not_done": {}}
     for node, text in found.items():

@@ -1,7 +1,7 @@
 """The API: paths under ``/api/``, their methods and parameters, and ``/healthz``.
 
-Knows starlette, and the threads that read the database. Does not know the content of an answer. The event
-loop never waits for the database, and never encodes what was read there.
+Knows starlette. Does not know the content of an answer. Threads read the database and encode what they read,
+so the event loop does neither.
 """
 
 import json
@@ -156,11 +156,14 @@ class _Api:
         return as_json(condition, 200 if condition["ok"] else 503)
 
     async def _pieces(self, media_type: str, pieces: Iterator[str]) -> Response:
-        first = await self._site.do(partial(next, pieces, ""))  # so that errors precede the answer
+        first = await self._site.do(partial(next, pieces, ""))  # an error must come before the answer begins
         return Pieces(media_type, first, pieces, self._site)
 
     async def _answer(self, work: Callable[[], Json | None], missing: str = "") -> Response:
-        """Return what `work` makes in a thread. If it makes None, answer 404 with `missing`."""
+        """Run `work` in a thread, and return its result as JSON.
+
+        Raises HTTPException, with status 404 and the text `missing`, if the result is None.
+        """
 
         def encoded() -> bytes | None:
             made = work()
@@ -173,7 +176,10 @@ class _Api:
 
 
 class Pieces(Response):
-    """An answer whose pieces a thread makes, each after the previous one was sent. An empty piece ends it."""
+    """An answer in pieces. A thread makes each piece after the previous one was sent.
+
+    An empty piece ends the answer.
+    """
 
     def __init__(self, media_type: str, first: str, rest: Iterator[str], site: Site) -> None:
         super().__init__(media_type=media_type, headers=HEADERS)
@@ -183,7 +189,7 @@ class Pieces(Response):
         self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send all pieces. After an error of the database, leave the answer visibly unfinished."""
+        """Send all pieces. If the database fails, leave the answer incomplete, so that the client notices."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         piece = "" if scope["method"] == "HEAD" else self._first
         try:
@@ -243,7 +249,7 @@ async def _act(admin: Admin, what: str, request: Request, given: Given) -> Respo
 
 
 def _game(request: Request) -> GameId:
-    """Return the game's id in a path. Raises HTTPException if it is not an id."""
+    """Return the id of the game in the request's path. Raises HTTPException if it is not an id."""
     try:
         return game_named(request.path_params["game"])
     except BadRequestError as error:

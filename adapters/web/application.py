@@ -1,8 +1,8 @@
 """The application that the web server runs: the API, the page, and the answers to errors.
 
-Knows starlette, and how an error is answered. Does not know sockets, or the content of an answer. The answer
-to an error has the form that the client reads, a page or ``{"error": "..."}``, and reveals nothing of the
-code.
+Knows starlette, and how to answer errors. Does not know sockets, or the content of other answers. The answer
+to an error is a page for a browser, and ``{"error": "..."}`` for a program and in the API. It reveals nothing
+about the code.
 """
 
 import logging
@@ -31,7 +31,7 @@ from gateway.server.metrics.requests import Requests, kind_of
 from gateway.store import NotKeptError, StoreError
 
 BODY_LIMIT = 1_024
-"""The most bytes of a request's body. No path needs one."""
+"""The most bytes in the body of a request. No path needs a body."""
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Application:
         await self._starlette(scope, receive, send)
 
     def _counting(self, path: str, send: Send) -> Send:
-        """Return a `send` that counts the request when its answer begins, as streams have no end."""
+        """Return a `send` that counts the request when its answer begins, because streams may never end."""
         begun = trio.current_time()
 
         async def send_counted(message: Message) -> None:
@@ -77,7 +77,7 @@ class Application:
         return send_counted
 
     def _at_once(self, request: Request) -> Response | None:
-        """Return the answer to a request whose head decides it; None for all others."""
+        """Return the answer if the head of the request alone determines it; otherwise None."""
         if not self._origins.knows(request):
             return self._error(request, 421, NOT_KNOWN)
         headers = dict(request.scope["headers"])

@@ -1,7 +1,8 @@
-"""Whether the server admits players and can store results, for programs that supervise it.
+"""Reports whether the server admits players and can store results, for programs that supervise it.
 
-Knows how to ask the server what waits, and how to try the database. However many clients ask, the server is
-asked once in `FRESH` seconds, and the database is tried once in `LASTING` seconds.
+Asks the server for its condition, and tries whether the database can be written to. The results are reused:
+the server is asked at most once in `FRESH` seconds, and the database is tried at most once in `LASTING`
+seconds.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,15 +16,15 @@ from gateway.store import StoreError
 FRESH = 0.1
 """Seconds for which an answer of the server is reused."""
 LASTING = 1.0
-"""Seconds for which the outcome of an attempt is reused."""
+"""Seconds for which the result of trying the database is reused."""
 PATIENCE = 2.0
-"""Seconds after which an attempt has failed, or the server counts as not answering."""
+"""Seconds that the database or the server has to answer."""
 
 T = TypeVar("T")
 
 
 class Health:
-    """The condition of the server and its store, for the event loop's thread."""
+    """Finds the condition of the server and its store. Only for the thread of the event loop."""
 
     def __init__(
         self, server: Callable[[], Awaitable[Condition]], probe: Callable[[], Awaitable[None]]

@@ -1,8 +1,8 @@
-"""The messages between the server and the web's process, over the link between them.
+"""The messages between the server and the web process, over the link between them.
 
-A message is a JSON object. Facts are lines after the letter `f`, which only the server sends. Either end may
-send at any time; a question has a number, and its answer repeats the number. To add a kind of message, add
-its class to `Message` and a branch where it is received.
+Each message is a JSON object, except `Facts`: the letter `f`, then lines. Only the server sends `Facts`.
+Either end may send at any time. A question has a number, and its answer repeats the number. To add a kind of
+message, add its class to `Message`, and a branch where the other end receives it.
 """
 
 import json
@@ -17,12 +17,12 @@ from gateway.server.metrics.requests import Row
 LONGEST = 1 << 20
 """The most bytes in a message."""
 WRONG_TOKEN = "admin_token_wrong"
-"""The name under which requests for the operator without the right token are counted."""
+"""The name of the count of requests that need the admin token, but do not have the right one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The first message to the web's process."""
+    """The first message to the web process."""
 
     where: str | None
     file: tuple[int, int] | None
@@ -38,26 +38,29 @@ class Orders:
     house: Sequence[str] = ()
     """The house players that people can choose."""
     limits: Sequence[int | None] = (None, None)
-    """The most connections from one address, and how many it may open in a second: options of the server."""
+    """The most connections from one address, and the most that it may open in a second.
+
+    0 means no limit, and None means the default.
+    """
     request: float | None = None
     """As `seconds` in `adapters.web.server.Web`."""
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
     trusted: Sequence[str] = ()
-    """Networks of proxies, which have no limits by address, and say where their clients are."""
+    """Networks of trusted proxies. They report their clients' addresses, and have no limits by address."""
     audit: str = ""
     """The file in which the operator's acts are logged."""
     hsts: bool = False
     """As in `adapters.web.server.Web`."""
     hosts: Sequence[str] = ()
-    """The addresses at which the server accepts clients of the page and passes them on."""
+    """The addresses at which the server itself accepts clients of the page, to pass them to the process."""
     counting: bool = False
     """Whether to send the server counts of answered requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The web's process has `limit` seconds to finish its answers, and then ends."""
+    """Tells the web process to finish its answers within `limit` seconds, and to end."""
 
     limit: float
 
@@ -81,7 +84,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Withdraws the question with that number. The question's answer says whether it was carried out."""
+    """Withdraws the question with this number. The question still gets an answer, which tells the outcome."""
 
     number: int
 
@@ -94,11 +97,11 @@ class Condition:
     waiting: int
     """Games that wait to be stored."""
     is_behind: bool
-    """Whether a game has waited so long that its players have the result before it is stored."""
+    """Whether a game has waited to be stored for longer than its players wait for the result."""
     cluster: Mapping[str, Any] | None = None
-    """How the server is connected with the other nodes of its cluster; None without a cluster."""
+    """The state of the connections to the other nodes of the cluster; None without a cluster."""
     is_draining: bool = False
-    """Whether the server only finishes the games that are on."""
+    """Whether the server admits no players, and only finishes its live games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,7 @@ class Removed:
 class Done:
     """The answer to `Act`: the outcome on each node, as JSON.
 
-    One message for each node, because each may be long, and a last one without a text.
+    There is one message for each node, because an outcome may be long. A last message has no text.
     """
 
     number: int
@@ -133,9 +136,9 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Asks the server to send the state of all games, and then facts; with the number 0, to stop.
+    """Asks the server to send the state of all games, and then facts. The number 0 asks it to stop.
 
-    The state begins with the number of its request.
+    The server repeats the number in `Begun`.
     """
 
     number: int
@@ -143,19 +146,19 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The state for a request begins. It replaces what was sent before; facts may come between its parts."""
+    """The start of the state for a request. It replaces the old state. Facts may come between its parts."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """The state ends."""
+    """The end of the state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts, or games of the state, each as `gateway.game.fact_encoding` writes it."""
+    """Facts, or parts of the state, each encoded by `gateway.game.fact_encoding`."""
 
     encoded: Sequence[bytes]
 
@@ -184,7 +187,7 @@ KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for k
 
 
 class Messages:
-    """Sends and reads messages over a `Link`. Any task may send; one receives."""
+    """Sends and receives messages over a `Link`. Several tasks may send; only one may receive."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -208,8 +211,8 @@ def encode(message: Message | Facts) -> bytes:
 
 
 def decode(data: bytes) -> Message | Facts:
-    """Return the message in `data`. Raises LinkError, after which a new process is needed."""
-    if data.startswith(b"f"):  # no JSON object begins so
+    """Return the message in `data`. Raises LinkError if it is invalid; the link is then unusable."""
+    if data.startswith(b"f"):  # no JSON object begins with this letter
         return Facts(data[1:].split(b"\n"))
     try:
         fields = json.loads(data)

@@ -1,6 +1,6 @@
 """The three JSON documents of the nac4 server, with its keys (adapters/nac4/PROTOCOL.md 8).
 
-Makes plain values of stored games and totals. Times are in seconds.
+Makes plain values from stored games and totals. Times are in seconds.
 """
 
 import json
@@ -20,7 +20,7 @@ from gateway.store.statistics import Meeting, Standing, standings
 Rows: TypeAlias = list[dict[str, str | float]]
 
 _PIECE = 500
-"""Pairs in one piece of a document: 40 KB."""
+"""Entries in one piece of ``/api/games-vg``: 40 KB."""
 _STATUS = ("Tie", "WinR", "WinY")
 _CELLS = BoardMarks(b".RY")
 
@@ -60,7 +60,7 @@ def users(found: Iterable[Standing]) -> Rows:
 
 
 def pairs(meetings: Iterable[Meeting]) -> Iterator[str]:
-    """Yield ``/api/games-vg`` in pieces: both orders of all pairs that met, in the order of `meetings`."""
+    """Yield ``/api/games-vg`` in pieces. It has one entry for each of `meetings`, in the same order."""
     rows = (
         json.dumps({"gNbGames": each.games, "gUserR": each.first, "gUserY": each.second}) for each in meetings
     )
@@ -72,7 +72,7 @@ def pairs(meetings: Iterable[Meeting]) -> Iterator[str]:
 
 
 def _rows(board: Board) -> str:
-    """Return the cells by row, the lowest first (PROTOCOL.md 2.1); `BoardMarks` returns them by column."""
+    """Return the cells row by row, the lowest row first (PROTOCOL.md 2.1)."""
     cells = _CELLS.of(board).decode()
     return "".join(cells[row::ROWS] for row in range(ROWS))
 
@@ -93,4 +93,4 @@ DOCUMENTS: Mapping[str, tuple[Answer, tuple[str, ...]]] = {
     "/api/results": (_results, ("limit",)),
     "/api/users-vg": (_users, ()),
 }
-"""The answer at each path that is made in one piece, and the parameters that it takes."""
+"""For each path: the function that makes its document in one piece, and the names of its parameters."""

@@ -1,7 +1,7 @@
-"""Which websites may read the server's answers, by the headers ``Origin`` and ``Host``.
+"""Decides which websites may read the server's answers, from the headers ``Origin`` and ``Host``.
 
-Knows headers; does not know the answers. Only the API's readable paths and ``/healthz`` are shared, and only
-with the origins that the operator allows. A request that changes something is never shared.
+Knows headers; does not know the answers. A website may read answers only if the operator allows its origin.
+It may read ``/healthz`` and the API, except the operator's paths, and only by the methods GET and HEAD.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from gateway.options.names import ALL_ORIGINS
 
 _READS = ("GET", "HEAD")
 _OPERATOR = ("/api/clear", "/api/admin/")
-"""Paths that are never shared."""
+"""Paths that no website may read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Origins:
     """Whether the server listens only on its own machine."""
 
     def knows(self, request: Request) -> bool:
-        """Return whether the header ``Host`` names this server."""
+        """Return whether the header ``Host`` names this server; always True unless `is_local`."""
         return not self.is_local or is_known(request.headers.get("host", ""), self.allowed)
 
     def permission(self, request: Request) -> Response | None:
@@ -43,7 +43,7 @@ class Origins:
         return Response(status_code=204, headers=self._headers(request) | about)
 
     def sharing(self, request: Request, send: Send) -> Send:
-        """Return a `send` that adds the headers for websites that may read the answer."""
+        """Return a `send` that adds CORS headers, which let the allowed websites read the answer."""
         if request.method not in _READS or not self._shares(request):
             return send
         headers = [(name.lower().encode(), value.encode()) for name, value in self._headers(request).items()]

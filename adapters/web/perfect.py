@@ -1,8 +1,8 @@
 """Perfect play: the result of each column, in every position of a stored game.
 
-Knows the solver, which has a process of its own, and how long it may take. Does not know HTTP. No event loop
-solves anything. One game is solved at a time, and few requests wait. A position that is not solved in time is
-tried again with the next request.
+Knows the solver and its time limit. Does not know HTTP. The solver has a process of its own, so it never
+blocks the event loop. One game is solved at a time, and at most `WAITING` requests wait. A position that was
+not solved in time is tried again at the next request for the game.
 """
 
 import logging
@@ -22,21 +22,21 @@ from gateway.game.ids import GameId
 from gateway.store.records import GameRecord
 
 GAME_LIMIT = 25.0
-"""Seconds for one game. On an idle processor a game takes about three."""
+"""The most seconds for one game. On an idle processor a game takes about three seconds."""
 WAITING = 3
-"""Requests that may wait while a game is solved."""
+"""The most requests that wait while a game is solved."""
 KEPT = 200
-"""Games whose results are remembered."""
+"""The most games whose results are remembered."""
 IDLE = 60.0
-"""Seconds after which an idle worker ends. With the solver's book it takes 200 MB."""
+"""Seconds after which an idle worker ends. A worker with the solver's book takes 200 MB."""
 GRACE = 0.1
-"""Seconds that a worker has to end when the web does."""
+"""Seconds that a worker has to end when the web process ends."""
 
 Scores: TypeAlias = Mapping[int, int]
 """The value of each column to the side to move; see `gateway.engines.perfect.score_columns`."""
 
 _LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
-"""Raised if a worker has died or cannot be started."""
+"""The exceptions of a worker that has died or cannot be started."""
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class NotInstalledError(Exception):
 
 
 class Solver:
-    """A worker process that scores positions. It gives way to games and to house players."""
+    """A worker process that scores positions. Games and house players have priority over it."""
 
     def __init__(self) -> None:
         self._is_running = trio.Event()
@@ -86,7 +86,7 @@ class Perfect:
         self._known: OrderedDict[GameId, dict[int, Scores]] = OrderedDict()
 
     async def scores(self, record: GameRecord) -> list[Scores | None]:
-        """Return the scores of each position before the end; None for one that was not solved in time.
+        """Return the scores of each position in which a move was due; None for a position not solved in time.
 
         Raises BusyError, and what `work` raises.
         """
@@ -94,7 +94,7 @@ class Perfect:
         known = self._known.get(record.game, {})
         lacks = any(number not in known for number in wanted)
         if lacks and self._turn.statistics().tasks_waiting >= WAITING:
-            raise BusyError  # keep what was found for others
+            raise BusyError  # before `_keep`, which might drop the results of another game
         self._keep(record.game, known)
         if lacks:
             async with self._turn:
@@ -103,7 +103,10 @@ class Perfect:
         return [known.get(number) for number in wanted]
 
     async def _find(self, moves: str, wanted: range, known: dict[int, Scores]) -> None:
-        """Solve unknown positions, the latest first: they are solved fastest, and help with the others."""
+        """Solve the positions that are not known yet, the latest first.
+
+        Late positions are solved fastest, and their results help to solve the earlier ones.
+        """
         for number in reversed(wanted):
             if number in known:
                 continue
@@ -144,7 +147,7 @@ def _result(score: int) -> str:
 
 
 def _turns(moves: str, found: Sequence[Scores | None]) -> Iterator[dict[str, Any]]:
-    """Yield the moves that turned a win into less, or a draw into a loss."""
+    """Yield the moves that turned a win into a draw or a loss, or a draw into a loss."""
     for number, (column, scores) in enumerate(zip(moves, found, strict=False), 1):
         if scores is None:
             continue

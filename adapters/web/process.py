@@ -1,8 +1,9 @@
-"""The web's process, as the server sees it. It is a separate process, so that viewers cost players little.
+"""Runs the web process from the server. It is a separate process, so that viewers hardly slow down players.
 
-The server starts it, passes it the listening sockets, answers its few questions, and sends it live games.
-Knows no HTTP, and imports nothing that does. If it dies, it is started again, and its clients wait: the
-sockets stay open here. Games go on whatever the process sends, and whatever happens to it.
+The server starts the process, passes it the listening sockets, answers its questions, and sends it live
+games. This module does not know HTTP, and imports no HTTP library. If the process dies, it is started again.
+Its clients wait meanwhile, because the server keeps the sockets open. Errors of the process never affect
+games.
 """
 
 import logging
@@ -40,12 +41,12 @@ from gateway.store.clearing import Request
 from gateway.store.open_games import OpenGames
 
 FINISHING = 2.5
-"""Seconds for finishing answers when the server stops."""
+"""Seconds that the process has to finish its answers when the server stops."""
 PARTING = 0.25
 """Seconds that the process has to end after its link has closed."""
 
 MOST = 1 << 32
-"""A limit for what the process may count between two messages."""
+"""A count in one message of the process must be less than this."""
 _COUNTED = frozenset((WRONG_TOKEN, *(f"limit_{limit}" for limit in LIMITS)))
 """The names that the process may count."""
 
@@ -63,11 +64,11 @@ class WebProcess:
         clear: Callable[[], Request] | None,
         hub: Hub,
     ) -> None:
-        """`orders` and `sockets` are for the process: listening sockets, and one that passes clients on.
+        """`orders` is the first message to the process. `sockets` are the sockets that it takes clients from.
 
-        The sockets are closed at the end. `open_games` are the games that wait to be stored, and `clear`
-        removes all results; both are None if results are not kept. `clear` and its request raise StoreError.
-        Live games come from `hub`.
+        These are listening sockets, and one over which the server passes clients on. All are closed at the
+        end. `open_games` are the games that wait to be stored, and `clear` removes all results; both are None
+        if results are not kept. `clear` and its request raise StoreError. Live games come from `hub`.
         """
         self._orders = orders
         self._sockets = sockets
@@ -93,7 +94,7 @@ class WebProcess:
                 began = trio.current_time()
                 try:
                     await self._keep_one()
-                except* Exception:  # an error of this program, or a system at its limits; games go on
+                except* Exception:  # a bug, or a lack of system resources; games go on
                     logger.exception(
                         "the process that serves the web cannot be served", extra={"event": "web_failed"}
                     )
@@ -165,9 +166,9 @@ class WebProcess:
                             self.requests.join(rows)
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
-                nursery.cancel_scope.cancel()  # which withdraws open questions
+                nursery.cancel_scope.cancel()  # withdraws requests that are not carried out yet
         except* LinkError:
-            pass  # a new process follows
+            pass  # `run` starts a new process
 
     def _condition(self, number: int) -> Condition:
         games = self._open_games
@@ -203,12 +204,12 @@ async def _carry_out(messages: Messages, asked: Act, operator: Operator) -> None
     for node, text in found.items():
         await messages.send(Done(asked.number, node, text))
     await messages.send(Done(asked.number))
-    if asked.what == "drain":  # after its answer has left
+    if asked.what == "drain":  # only once its answer has been sent
         operator.stop()
 
 
 async def _answer_when_cleared(messages: Messages, number: int, clears: dict[int, Request]) -> None:
-    """Answer whether the results were cleared."""
+    """Wait until a request to clear all results is done, and send its outcome."""
     answer: Removed | Failed
     try:
         removed = await clears[number].result()

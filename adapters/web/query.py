@@ -15,11 +15,11 @@ from gateway.store.records import REASONS, from_moment, typed_id
 MOST = 1_000
 """The most entries of a list in one answer."""
 USUAL = 100
-"""Entries without the parameter ``limit``."""
+"""The default value of the parameter ``limit``."""
 LEAST = 99_999_999
 """The largest value of ``least``."""
 FROM_THE_FIRST = "0"
-"""The value of ``after`` for games from the first on. No game has this id."""
+"""The value of ``after`` for a page that starts with the first game. No game has this id."""
 FILTERS = ("player", "opponent", "since", "until", "reason")
 PAGING = ("before", "after", "limit")
 
@@ -69,9 +69,10 @@ def wanted(given: Given) -> Filter:
 
 
 def part(given: Given) -> Page:
-    """Return the page of the games. Raises BadRequestError.
+    """Return which page of the games is requested. Raises BadRequestError.
 
-    The newest games come first. With ``after`` alone the oldest come first, from that game on.
+    The newest games come first. With ``after`` and without ``before``, the oldest games after that one come
+    first.
     """
     from_the_first = given.get("after") == FROM_THE_FIRST
     after, before = None if from_the_first else _game(given, "after"), _game(given, "before")
@@ -80,12 +81,15 @@ def part(given: Given) -> Page:
 
 
 def limit(given: Given, usual: int) -> int:
-    """Return the number of entries, 1 to `MOST`. Raises BadRequestError."""
+    """Return the parameter ``limit``, from 1 to `MOST`; `usual` if it is absent. Raises BadRequestError."""
     return whole(given, "limit", usual, MOST)
 
 
 def whole(given: Given, name: str, usual: int, most: int) -> int:
-    """Return a number from 1 to `most`, `usual` without the parameter. Raises BadRequestError."""
+    """Return the parameter `name`, a whole number from 1 to `most`; `usual` if it is absent.
+
+    Raises BadRequestError.
+    """
     text = given.get(name, str(usual))
     number = int(text) if _DIGITS.fullmatch(text) else 0
     if not 1 <= number <= most:
@@ -94,7 +98,10 @@ def whole(given: Given, name: str, usual: int, most: int) -> int:
 
 
 def one_of(given: Given, name: str, possible: Collection[str], usual: str = "") -> str:
-    """Return one of the `possible` words, `usual` without the parameter. Raises BadRequestError."""
+    """Return the parameter `name`, one of the `possible` words; `usual` if it is absent.
+
+    Raises BadRequestError.
+    """
     word = given.get(name, usual)
     if word not in possible:
         raise BadRequestError(f"{name} is not one of {', '.join(possible)}")
@@ -102,7 +109,10 @@ def one_of(given: Given, name: str, possible: Collection[str], usual: str = "") 
 
 
 def moment(given: Given, name: str) -> int | None:
-    """Return a time in milliseconds of Unix time, None without the parameter. Raises BadRequestError."""
+    """Return the parameter `name`, a time, in milliseconds of Unix time; None if it is absent.
+
+    Raises BadRequestError.
+    """
     text = given.get(name)
     try:
         return None if text is None else from_moment(text)
@@ -120,7 +130,7 @@ def game_named(text: str) -> str:
 
 
 def name_of(text: str) -> str:
-    """Return the name in a path. Raises BadRequestError if it is not UTF-8."""
+    """Return the decoded name from a path. Raises BadRequestError if it is not UTF-8."""
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError as error:

@@ -1,7 +1,7 @@
-"""The server, as the web's process sees it: questions over the link.
+"""Sends questions from the web process to the server, and passes the answers to the tasks that asked.
 
-Knows trio and the link. Each question gets one answer, even if the task that asked is gone. A withdrawn
-question gets one too, because only the server knows whether the withdrawal came in time.
+Knows trio and the link. The server answers every question, even if the task that asked was cancelled. It also
+answers a withdrawn question, because only the server knows whether the withdrawal came in time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ class Remote:
         """The tasks that wait for answers, by the number of the question."""
 
     async def send(self, message: Message) -> None:
-        """Send the server a message. If the server is gone, waits for ever: this process ends then, too."""
+        """Send the server a message. If the server is gone, wait until this process ends, too."""
         try:
             await self._messages.send(message)
         except LinkError:
@@ -50,7 +50,7 @@ class Remote:
     async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Carry out an act of the operator on the server; return the outcome on each node, as JSON.
 
-        The node of this server is the empty text. Raises NotDoneError.
+        The key of this server is the empty string. Raises NotDoneError.
         """
         found = {}
         with self._question() as (number, answers):
@@ -62,7 +62,7 @@ class Remote:
         return found
 
     async def clear(self, given_up: trio.Event) -> Cleared:
-        """Remove all results, unless `given_up` comes in time. Return what was removed.
+        """Remove all results, unless `given_up` is set in time. Return how much was removed.
 
         Raises StoreError if nothing was removed.
         """
@@ -84,7 +84,7 @@ class Remote:
 
     @contextmanager
     def _question(self) -> Iterator[tuple[int, trio.MemoryReceiveChannel[Answer]]]:
-        """Provide the number of a new question, and its answers."""
+        """Provide the number of a new question, and the channel of its answers."""
         number = next(self._numbers)
         self._questions[number], answers = trio.open_memory_channel[Answer](inf)
         try:

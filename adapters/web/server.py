@@ -1,8 +1,8 @@
-"""HTTP/1.1 for the page and the API: connections, and the requests on them, one after another.
+"""Serves HTTP/1.1 connections to the page and the API. Each connection has one request at a time.
 
-Knows h11 and ASGI. Does not know the content of answers. It ignores an offer of HTTP/2, and refuses a client
-that begins with HTTP/2 or asks for a websocket. Sending and receiving have deadlines, so a connection ends
-whatever its client does. Nothing that a client sends puts a traceback into the log.
+Knows h11 and ASGI. Does not know the content of answers. Ignores an offer of HTTP/2, and refuses a client
+that begins with HTTP/2 or asks for a websocket. Each send and the receipt of each request have a deadline, so
+a client that stalls is disconnected. Nothing that a client sends puts a traceback into the log.
 """
 
 import logging
@@ -28,25 +28,25 @@ SEND_LIMIT = 30.0
 IDLE_LIMIT = 15.0
 """Seconds that a client has to send the head of a request, and then its body."""
 ALL_WAITING = 256 << 20
-"""The most bytes of answers that may wait for all clients together. Beyond that, the client with the most is
-hung up on. With the longest names the largest answer has half of that."""
+"""The most bytes of answers that may wait for all clients together. Beyond that, the client with the most
+waiting bytes is disconnected. The largest possible answer has half this size."""
 STUCK = 3.0
-"""Seconds after which a client that reads nothing of its answer may be replaced by another."""
+"""Seconds after which a client that does not read its answer may be disconnected to make room for another."""
 PARTING = 1.0
 """Seconds that a client has to read the last answer and hang up."""
 PIECE = 1 << 14
-"""Bytes read at once."""
+"""The most bytes that are read at once."""
 MOST_REQUESTS = 1000
 """The most requests on one connection."""
 
 _VERSIONS = (b"1.0", b"1.1")
 _RESET = struct.pack("ii", 1, 0)
 _NO_RESET = struct.pack("ii", 0, 0)
-"""Values of `SO_LINGER`: whether closing the connection discards unsent bytes and resets it."""
+"""Values of `SO_LINGER`. With `_RESET`, closing the connection discards unsent bytes and resets it."""
 _BOTH_DONE = {h11.CLIENT: h11.DONE, h11.SERVER: h11.DONE}
 
 Stream: TypeAlias = trio.SocketStream | PassedStream
-"""A client's stream: of a connection that this process accepted, or that the server passed on."""
+"""A client's stream. Either this process accepted the connection, or the server passed it on."""
 
 logger = logging.getLogger(__name__)
 
@@ -59,9 +59,9 @@ class Web:
     """Serves connections."""
 
     def __init__(self, application: ASGIApp, seconds: float | None = None, *, hsts: bool = False) -> None:
-        """`seconds` is the time for the head of a request, and for its body; by default `IDLE_LIMIT`.
+        """`seconds` limits the time for the head of a request, and for its body; by default `IDLE_LIMIT`.
 
-        With `hsts`, for servers that require TLS, answers have the header Strict-Transport-Security.
+        With `hsts`, answers have the header Strict-Transport-Security, for servers that require TLS.
         """
         self.application = application
         self.limit = seconds or IDLE_LIMIT
@@ -79,9 +79,10 @@ class Web:
             del self._connections[connection]
 
     def make_room(self) -> None:
-        """Hang up on the client that has been idle for longest, or else on the one that reads slowest.
+        """Hang up on the client that has been idle longest.
 
-        There may be neither.
+        If no client is idle, hang up on the one that has read nothing for longest, if that is at least
+        `STUCK` seconds. Otherwise do nothing.
         """
         idlest = min(self._connections, key=lambda each: each.idle_until, default=None)
         if idlest is not None and math.isinf(idlest.idle_until):
@@ -92,18 +93,18 @@ class Web:
             idlest.drop()
 
     def bound(self) -> None:
-        """Hang up on the client with the most waiting bytes, if all clients together have too many."""
+        """Hang up on the client with the most waiting bytes, if all clients together exceed `ALL_WAITING`."""
         if sum(each.waiting for each in self._connections) > ALL_WAITING:
             max(self._connections, key=lambda each: each.waiting).drop()
 
     async def refuse(self, stream: Stream, text: str) -> None:
-        """Send a client a sentence that says why it is not served."""
+        """Send a client `text`, the reason why it is not served, and end the connection."""
         with trio.move_on_after(PARTING), suppress(trio.BrokenResourceError):
             await stream.send_all(try_later(503, text, hsts=self.has_hsts))
             await _part(stream)
 
     def stop(self) -> None:
-        """End every connection after its present answer."""
+        """End every connection after its current answer."""
         self.is_stopping = True
         for each in self._connections:
             each.stop_waiting()
@@ -116,7 +117,7 @@ class Connection:
         self.waiting = 0
         """Bytes that wait for the client to read them."""
         self.sending_since = math.inf
-        """Since when bytes wait; infinite if none do."""
+        """The time since which bytes wait; infinite if no bytes wait."""
         self._stream = stream
         self._web = web
         self._http = h11.Connection(h11.SERVER, LONGEST_HEAD)
@@ -129,14 +130,14 @@ class Connection:
 
     @property
     def idle_until(self) -> float:
-        """The deadline for the client's next request; infinite while only an answer is due."""
+        """The deadline for receiving the client's request; infinite once the request is complete."""
         return self._reading.deadline
 
     @property
     def _must_reset(self) -> bool:
-        """Whether the client would take the end of the connection for the end of an unfinished answer.
+        """Whether the client would take a normal close for the end of an answer that is not finished.
 
-        A reset shows a client of HTTP/1.0 that the answer is incomplete. Over TLS it gets no such sign.
+        This is so with HTTP/1.0. A reset shows such a client that the answer is incomplete, but not over TLS.
         """
         return self._http.our_state is h11.SEND_BODY and self._http.their_http_version == b"1.0"
 
@@ -167,7 +168,7 @@ class Connection:
         self._life.cancel()
 
     async def _next_request(self) -> h11.Request | None:
-        """Return the next request; None if none came, or it was refused."""
+        """Return the next request; None if no request came, or it was refused."""
         self._reading = trio.CancelScope(deadline=trio.current_time() + self._web.limit)
         try:
             with self._reading:
@@ -176,7 +177,7 @@ class Connection:
                     raise h11.RemoteProtocolError("this is not HTTP/1.1", error_status_hint=505)
                 if request is not None and "websocket" in value_of(request, b"upgrade").lower():
                     raise h11.RemoteProtocolError("there is no websocket here", error_status_hint=400)
-                return request  # a mere offer of another protocol is ignored
+                return request  # an offer of another protocol is ignored
         except h11.RemoteProtocolError as error:
             await self._refuse(error.error_status_hint)
             return None
@@ -199,10 +200,10 @@ class Connection:
             ended.set()
 
     async def _read_on(self) -> None:
-        """Drop the request's body, which no path needs, and wait until the client or the answer ends.
+        """Discard the request's body, then wait until the client disconnects or the answer ends.
 
-        Bytes after the body stay unread until the next turn: they may be no request, and an error in them
-        must not spoil the answer to this one.
+        No path needs a body. Bytes after the body are not parsed until the answer is sent, because an error
+        in them must not affect this answer.
         """
         try:
             with self._reading:
@@ -219,10 +220,10 @@ class Connection:
             await self._refuse(error.error_status_hint)
 
     async def _call(self, request: h11.Request, ended: trio.Event) -> None:
-        """Call the application for one request. An error there ends only this connection.
+        """Call the application for one request. An error in the application ends only this connection.
 
-        `ended` is set when the client sends no more, or when the answer is whole. If nothing can be sent to
-        the client, sending raises ClientGoneError.
+        `ended` is set when the client has disconnected, or when the answer is complete. If nothing can be
+        sent to the client, the application's call of `send` raises ClientGoneError.
         """
         is_new = True
 
@@ -239,7 +240,7 @@ class Connection:
                 headers = [*message["headers"], *self._headers()]
                 if not self._requests_left:
                     headers.append((b"connection", b"close"))
-                # Until the answer is whole, even if this process is killed
+                # Until the answer is complete, closing resets the connection, even if this process is killed
                 if request.http_version == b"1.0":
                     self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
                 await self._send_events(h11.Response(status_code=message["status"], headers=headers))
@@ -282,11 +283,11 @@ class Connection:
         }
 
     def _headers(self) -> list[tuple[bytes, bytes]]:
-        """Return the headers of every answer, also to errors."""
+        """Return the headers that all answers have, including errors."""
         return [(b"date", formatdate(usegmt=True).encode()), *([HSTS] if self._web.has_hsts else [])]
 
     async def _refuse(self, status: int) -> None:
-        """Answer with a status alone, unless an answer has begun. The connection then ends."""
+        """Send an answer without a body, unless an answer has begun. The connection ends afterwards."""
         if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             headers = [(b"content-length", b"0"), (b"connection", b"close"), *self._headers()]
             await self._send_events(h11.Response(status_code=status, headers=headers), h11.EndOfMessage())
@@ -299,7 +300,7 @@ class Connection:
         except h11.LocalProtocolError:
             if self._http.their_state is not h11.ERROR:
                 raise
-            await trio.lowlevel.checkpoint()  # the broken request has been refused instead
+            await trio.lowlevel.checkpoint()  # the request was invalid, and has been refused
         else:
             await self._send(data)
 
@@ -308,7 +309,7 @@ class Connection:
             await trio.lowlevel.checkpoint()
             return
         self.waiting, self.sending_since = len(data), trio.current_time()
-        if len(data) > PIECE:  # there are never too many smaller ones
+        if len(data) > PIECE:  # smaller ones stay below the limit together
             self._web.bound()
         try:
             with trio.fail_after(SEND_LIMIT):
@@ -320,7 +321,7 @@ class Connection:
             self.waiting, self.sending_since = 0, math.inf
 
     async def _receive(self) -> bytes:
-        """Return the bytes that the client sends; no bytes if it sends no more."""
+        """Return the next bytes from the client; empty if the connection has ended."""
         try:
             return await self._stream.receive_some(PIECE)
         except trio.BrokenResourceError:
@@ -334,7 +335,10 @@ def host_of(stream: Stream) -> str:
 
 
 async def _part(stream: Stream) -> None:
-    """Close this half, then read on: closing with unread bytes would destroy the answer."""
+    """Close the sending half, and wait up to `PARTING` seconds until the client closes the other half.
+
+    Closing a socket with unread bytes would discard the answer, so all bytes of the client are read.
+    """
     with trio.move_on_after(PARTING):
         try:
             await stream.send_eof()

@@ -1,7 +1,7 @@
-"""The program of the web's process: accepts clients and answers them until the server stops.
+"""The program of the web process: accepts clients and answers them until the server stops.
 
-Puts the parts of the web together. Knows the link, the listening sockets, and the priority and the log of
-this process. The server's end is in `process`.
+Combines the parts of the web. Knows the link to the server, the listening sockets, and the priority and the
+log of this process. The module `process` is the counterpart in the server.
 """
 
 import gc
@@ -56,9 +56,9 @@ from gateway.store.database import Database, Place, open_again
 NICENESS = 15
 """The niceness of this process, so that games and storing come first on a shared processor."""
 PERIOD = 1.0
-"""The least seconds between two messages to the server with counts."""
+"""Seconds between two messages with counts to the server."""
 MOST = 1024
-"""The most connections at once. A further client waits for one to end, or replaces an idle one."""
+"""The most connections at once. A further client waits until one ends, or until an idle one is closed."""
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def main() -> int:
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(link))
     try:
         trio.run(_serve, Messages(Link(stream, LONGEST)), listeners)
-    except Exception:  # an error of this program, which the interpreter would not log
+    except Exception:  # a bug; the interpreter would not write it to the log
         logger.exception("the web ends after an internal error", extra={"event": "web_failed"})
         return 1
     return 0
@@ -129,7 +129,7 @@ class Serving:
         self._accepting = trio.CancelScope()
 
     async def run(self, listeners: Sequence[socket.socket]) -> None:
-        """Serve until the server stops or is gone. Raises LinkError, wrapped."""
+        """Serve until the server stops or is gone. If the link fails, raises a group with LinkError."""
         paused = partial(self._admission.count, "limit_system", "page")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._heed, nursery)
@@ -175,7 +175,7 @@ class Serving:
         nursery.cancel_scope.cancel()
 
     async def _send_counts(self) -> None:
-        """Send the server counts of reached limits, wrong tokens and answered requests from time to time."""
+        """Send the server counts of reached limits, wrong tokens and requests, every `PERIOD` seconds."""
         counts = self._admission.counts
         while True:
             await trio.sleep(PERIOD)
@@ -204,11 +204,12 @@ async def accept(
     make_room: Callable[[], None],
     paused: Callable[[], None],
 ) -> None:
-    """Serve each client in a task of `nursery`, until cancelled. The task releases its room.
+    """Accept clients until cancelled, and serve each in a task of `nursery`.
 
-    A client is accepted only if there is room; if there is none, `make_room` hangs up on another one.
-    Otherwise many silent clients could keep all others out. `paused` is called at each pause. As in
-    `gateway.runtime.accepting`, no error of accept() ends it, and a client that vanishes is detected.
+    `room` limits the connections: each client takes one unit, which `serve` must release. If a client arrives
+    while there is no room, `make_room` is called to hang up on another client. Otherwise many silent
+    clients could keep all others out. An error of accept() is logged, `paused` is called, and accepting goes
+    on after a pause. As in `gateway.runtime.accepting`, a client that vanishes is detected.
     """
     troubles = Troubles()
     async with listener:
@@ -233,7 +234,7 @@ async def accept(
 
 
 def places() -> int:
-    """Return how many connections there may be at once. Answering them needs files, too."""
+    """Return the most connections at once: `MOST`, or fewer if this process may open only few files."""
     return min(MOST, room_for_connections().value)
 
 
@@ -244,7 +245,7 @@ def _opened(sock: socket.socket) -> trio.SocketListener | PassedListener:
 
 
 def _passes_on(sock: socket.socket) -> bool:
-    """Whether the server passes connections on by this socket."""
+    """Whether the server passes connections on over this socket."""
     return sock.family == socket.AF_UNIX
 
 

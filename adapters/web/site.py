@@ -1,4 +1,4 @@
-"""What the API and the page are made of: stored games, live games, and the addresses for players."""
+"""The data that the API and the page show: stored games, live games, and the addresses for players."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,15 +16,15 @@ from gateway.store.games import one
 from gateway.store.records import GameRecord
 
 THREADS = 3
-"""Threads for work that waits for the database."""
+"""The most threads that wait for the database at once."""
 
 T = TypeVar("T")
 
 
 async def in_thread(work: Callable[[], T], threads: trio.CapacityLimiter) -> T:
-    """Return the result of `work`, run in one of `threads` once one is free.
+    """Run `work` in a thread as soon as `threads` permits, and return its result.
 
-    If the caller is cancelled, the work goes on, and its thread stays busy.
+    If the caller is cancelled, the thread still finishes the work, and stays busy until then.
     """
     return await trio.to_thread.run_sync(work, limiter=threads, abandon_on_cancel=True)
 
@@ -41,14 +41,14 @@ class Front:
     scheme: str
     """The scheme of its URLs, such as ``ws``; empty if an address is only host and port."""
     port: int | None
-    """The port on which the server listens for it; None if it does not."""
+    """The port on which the server listens for the dialect; None if it does not listen for it."""
     is_shared: bool = False
-    """Whether the page has the same port: then URLs have a path, which is `name`."""
+    """Whether the dialect shares the page's port. Its URLs then have the path ``/`` and `name`."""
 
 
 @dataclass(slots=True, eq=False)
 class Site:
-    """One server's site."""
+    """The data and settings that the API and the page of one server use."""
 
     database: Database | None
     """The database of results; None if they are not kept."""
@@ -61,15 +61,18 @@ class Site:
     """Seconds that a player has for a move in games without a clock."""
     perfect: Perfect = field(kw_only=True)
     notice: Notice = field(default=Notice(), kw_only=True)
-    """The operator's notice, on every view. Only this field changes while the site is served."""
+    """The operator's notice, shown on every view. No other field changes while the server runs."""
     threads: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(THREADS), kw_only=True)
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Return the result of `work`, which may wait for the database, from a thread."""
+        """Run `work`, which may wait for the database, in a thread; return its result."""
         return await in_thread(work, self.threads)
 
     def reading(self) -> Transaction:
-        """Provide a connection, as `Database.reading` does. Raises NotKeptError if results are not kept."""
+        """Return a context manager for a connection, as `Database.reading` does.
+
+        Raises NotKeptError if results are not kept.
+        """
         if self.database is None:
             raise NotKeptError
         return self.database.reading()

@@ -1,6 +1,6 @@
 """The work of a solver process: solve a position, at the lowest priority.
 
-A new process imports this module and all that it needs, so it imports only the engine.
+This module imports only the engine, because every new solver process loads all of its imports.
 """
 
 import os

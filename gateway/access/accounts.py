@@ -1,8 +1,8 @@
 """Protected names, and the tokens with which players may use them.
 
-Knows the file of names, how tokens are made and compared, and how long the answer to a wrong one is delayed.
-Does not know where a message has its token, nor how a dialect words a refusal. A check takes microseconds,
-since it runs in the event loop while games are on.
+Knows the file of names, how tokens are made and compared, and how long the answer to a wrong token is
+delayed. Does not know where a message has its token, or how a dialect words a refusal. A check runs in the
+event loop during games, so it must not take longer than microseconds.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LONGEST_TOKEN = 256
-"""Characters of a client's token. A longer token counts as wrong."""
+"""The longest token of a client, in characters. A longer token counts as wrong."""
 TOKEN_BYTES = 16
 
 _HEADER = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
@@ -94,7 +94,7 @@ class Denial:
     pause: float
     """Seconds before the client gets the answer."""
     like: str | None = None
-    """The protected name that this name looks like, if that is the reason. The objection is `TOKEN_WRONG`."""
+    """Set if the name looks like this protected name. The objection is then `TOKEN_WRONG`."""
 
 
 class Accounts:
@@ -110,15 +110,16 @@ class Accounts:
     ) -> None:
         """Read `file`. Raises OSError or ValueError with one line that says what is wrong with it.
 
-        An `optional` file need not exist: without it no name is protected.
+        An `optional` file may be missing; then no name is protected.
 
-        `counts` counts the denials, by (reason, such as ``token_wrong``; kind of player).
+        `counts` counts the denials. Its keys are pairs of a reason, such as ``token_wrong``, and a kind of
+        player.
         """
         self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
         self._file = names_file(file, is_optional=optional)
         self.bans_file = bans_file(file)
         self._reloading = threading.Lock()
-        """Held by the thread that reads the files: SIGHUP and the operator's commands may ask at once."""
+        """Held while a thread reads the files. SIGHUP and a command may start two threads at once."""
         self._registered_only = registered_only
         self._pauses = Pauses()
         self._in_url = Throttle()
@@ -139,11 +140,11 @@ class Accounts:
         return names
 
     def reload(self, in_loop: "InLoop") -> None:
-        """Read both files again, names and bans, for all players who enter from now on. Runs in a thread.
+        """Read the files of names and bans again. They apply to players who enter later. Runs in a thread.
 
-        Raises OSError or ValueError with one line that says what is wrong with a file. The names and bans in
-        force then stay, with one exception: if the file of names has become empty, which is mostly a mistake,
-        the names stay but the new bans apply.
+        Raises OSError or ValueError with one line that says what is wrong with a file. The old names and bans
+        then stay in force, with one exception: if the file of names has become empty, which is usually a
+        mistake, the old names stay but the new bans apply.
         """
         with self._reloading:
             old, old_bans = self._names, self.bans

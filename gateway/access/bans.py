@@ -1,7 +1,7 @@
-"""Banned names, addresses and networks, in a file beside that of the protected names.
+"""Banned names, addresses and networks, in a file beside the file of protected names.
 
-Knows the file, and how a name or an address is found in it. Does not know which players are connected
-(`gateway.server.operating` disconnects them), nor how a dialect words a refusal.
+Knows the file, and how to look up a name or an address. Does not know which players are connected
+(`gateway.server.operating` disconnects them), or how a dialect words a refusal.
 """
 
 import os
@@ -16,7 +16,7 @@ from gateway.runtime.addresses import PREFIX, Network
 
 LONGEST_NOTES = 1000
 _MAPPED = 96
-"""Bits of an IPv6 address before the IPv4 address that it stands for."""
+"""The number of bits before the IPv4 address in an IPv4-mapped IPv6 address."""
 _HEADER = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
 _NAME, _ADDRESS = "name", "address"
 """The two kinds of lines in the file."""
@@ -50,7 +50,7 @@ class Bans:
                 entries.pop()
 
     def hold(self, name: str, origin: str) -> bool:
-        """Whether a client is banned by its folded name, empty if it has none, or by its address."""
+        """Whether the folded name `name` or the address `origin` is banned. Both may be empty."""
         return name in self.names or (bool(self.networks and origin) and self._has(ip_network(origin)))
 
     def _has(self, origin: Network) -> bool:
@@ -81,14 +81,14 @@ def words(who: Target) -> tuple[str, str]:
 
 
 def bans_of(text: str) -> Bans:
-    """Return the single ban of what `text` names. Raises ValueError as `target` does."""
+    """Return a ban of the name, address or network in `text`. Raises ValueError as `target` does."""
     bans = Bans()
     bans.add(target(text))
     return bans
 
 
 def network_in(text: str) -> Network | None:
-    """Return the network that `text` is, such as 192.0.2.0/24 or an address; None if it is not one.
+    """Parse a network, such as 192.0.2.0/24, or an address. Returns None if `text` is neither.
 
     An IPv4-mapped IPv6 address counts as the IPv4 address, as it does for the addresses of clients.
     """
@@ -118,9 +118,9 @@ def _parse(line: str) -> Target:
 
 
 def read_bans(table: TableFile[Target], old: Bans | None = None) -> Bans:
-    """Read the bans of a file; `old` are those read from it before.
+    """Return the bans in a file. `old` are the bans that were read from the file before.
 
-    Raises OSError, ValueError; the latter also if the file is gone although `old` has bans.
+    Raises OSError or ValueError. If the file is gone and `old` has bans, raises ValueError.
     """
     if old not in (None, Bans()) and not os.path.exists(table.path):
         raise ValueError(f"{table.path} is gone, with all bans; if that is meant, make an empty file")

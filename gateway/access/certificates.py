@@ -1,7 +1,7 @@
 """The server's certificate for TLS.
 
 Knows the two files that hold it. Does not know connections. A certificate that cannot be used never replaces
-one that can, and a connection keeps the certificate with which it began.
+a usable one. A connection keeps the certificate with which it began.
 """
 
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ def _context(certificate: str, key: str | None) -> "ssl.SSLContext":
     import ssl  # noqa: PLC0415  slow, and commands that only read the options do not need it
 
     for option, file in (("--tls-cert", certificate), ("--tls-key", key)):
-        if file is not None:  # the errors of `ssl` do not name the file, and it blocks on a pipe
+        if file is not None:  # the errors of `ssl` do not name the file, and `ssl` blocks on a pipe
             read_file(file, option, LONGEST_FILE)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -22,14 +22,14 @@ NOT_KNOWN = "the server does not know this name; use localhost, or start it with
 TOO_LONG = "the head of the request is too long"
 """The answer, with status 431, to a request with a head of more than `LONGEST_HEAD` bytes."""
 TWO_LENGTHS = "a request has Content-Length or Transfer-Encoding, not both"
-"""The answer, with status 400, to a request with both."""
+"""The answer, with status 400, to a request with both headers."""
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5})?")
 _REQUESTS = (
     b"GET ",
     b"HEAD ",
     b"POST ",
-    b"PUT /",  # lines may begin with PUT and a blank, too
+    b"PUT /",  # with the slash, since a line of another protocol may begin with PUT and a blank
     b"DELETE ",
     b"OPTIONS ",
     b"PATCH ",
@@ -75,7 +75,7 @@ async def read_request(http: h11.Connection, receive: Callable[[], Awaitable[byt
 
 
 def value_of(request: h11.Request, header: bytes) -> str:
-    """Return the value of a list header, its lines joined by commas (RFC 9110, 5.3). Name in lower case."""
+    """Return the value of a header, its lines joined by commas (RFC 9110, 5.3). `header` is in lower case."""
     return b",".join(value for name, value in request.headers if name == header).decode("latin-1")
 
 
@@ -90,7 +90,7 @@ def answer(
 ) -> bytes:
     """Return an answer, by default plain text and the last one on its connection.
 
-    With `is_bare`, for the method HEAD, it has the length of the body, but no body.
+    With `is_bare`, for the method HEAD, the answer has the length of the body, but no body.
     """
     own = dict(headers or {})
     usual = {
@@ -114,10 +114,10 @@ def with_hsts(text: bytes) -> bytes:
 
 
 def is_known(header: str, allowed: Collection[str]) -> bool:
-    """Whether `header`, of ``Host``, may name a server that listens on loopback addresses only.
+    """Whether a Host header is acceptable to a server that listens on loopback addresses only.
 
-    A domain name may not, unless an origin in `allowed` has it: any website could point its name at this
-    machine, and its pages could then read the answers (DNS rebinding).
+    A domain name is acceptable only if an origin in `allowed` has it. Otherwise a website could point its
+    name at this machine, and pages of the website could read the answers (DNS rebinding).
     """
     if not header:  # a browser always sends one
         return True

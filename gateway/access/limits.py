@@ -1,6 +1,6 @@
-"""Limits on connections: by address, for all addresses together, and on how fast an address connects.
+"""Limits on open connections, for each address and in total, and on how often an address connects.
 
-Pure: the time comes in as an argument, and an address is a string that stands for all clients that count
+Pure: the time comes in as an argument. An address is a string, the same for all clients that are counted
 together (`addresses.origin_at`). Does not know sockets or dialects.
 """
 
@@ -11,11 +11,11 @@ from math import inf
 from gateway.options.names import CONNECTS, PER_ADDRESS
 
 BURST = 2.0
-"""Seconds. As many connections as the rate allows in this time may come at once."""
+"""Seconds. An address may open as many connections at once as its rate allows in this time."""
 PATIENCE = 5.0
-"""The longest delay, in seconds, of a connection whose address connects too fast. Longer: it is refused."""
+"""Seconds. A connection of an address that connects too fast waits. It is refused if it would wait longer."""
 REMEMBERED = 65_536
-"""Addresses whose rate is remembered. If many more connect, some escape the limit."""
+"""The number of addresses whose rate is remembered. If many more connect, some escape the limit."""
 
 
 class Refusal(Enum):
@@ -47,9 +47,9 @@ class AddressLimits:
     """The limits of one address."""
 
     connections: float = inf
-    """How many may be open at once."""
+    """The most connections that may be open at once."""
     connects: float = inf
-    """How many may be opened per second."""
+    """The most connections that may be opened per second."""
 
 
 class ConnectionCounts:
@@ -60,7 +60,8 @@ class ConnectionCounts:
     ):
         """Limit all addresses together to `most` connections.
 
-        `local` are the limits of each of this machine's own addresses, `others` those of any other.
+        `local` are the limits of each of this machine's own addresses. `others` are the limits of each other
+        address.
         """
         self._most = most
         self._others = others or AddressLimits()
@@ -121,9 +122,10 @@ class ConnectionCounts:
 class _Connects:
     """Limits how fast addresses connect, by the generic cell rate algorithm.
 
-    For each address a time is stored. A connect moves it to 1 / `rate` seconds after the later of itself and
-    now. How far it is in the future decides whether the next connect has to wait. A time in the past can be
-    dropped, so there are two generations of addresses, and the older one is dropped now and then.
+    For each address a time is stored. A connection sets the time to the later of now and the stored time,
+    plus 1 / `rate` seconds. The further the time is in the future, the longer the next connection waits. A
+    time in the past has no effect. The addresses are therefore kept in two dictionaries, of which the older
+    one is dropped from time to time.
     """
 
     def __init__(self) -> None:
@@ -132,7 +134,7 @@ class _Connects:
         self._since = -inf
 
     def wait(self, origin: str, rate: float, now: float) -> float:
-        """Return the seconds that a connect has to wait; count it if these are at most `PATIENCE`."""
+        """Return how many seconds a connection has to wait; count it if that is at most `PATIENCE`."""
         if rate == inf:
             return 0.0
         if now > self._since + BURST + PATIENCE or len(self._ahead) >= REMEMBERED:
@@ -150,11 +152,11 @@ def is_local(origin: str) -> bool:
 
 
 def limited_connections(most: int, per_address: int | None, connects: int | None) -> ConnectionCounts:
-    """Return the counts with the limits of the options: 0 is no limit, None the default.
+    """Return counts with the limits of the options. 0 means no limit, None means the default.
 
-    A limit by address that the operator sets applies to this machine's own addresses, too. A default does
-    not: they are used by tests, measurements and a reverse proxy that is not trusted, whose clients all have
-    its address.
+    A limit by address that the operator sets applies to this machine's own addresses, too. The default limits
+    do not apply to them, because tests, measurements and a reverse proxy that is not trusted use these
+    addresses. All clients of such a proxy have the proxy's address.
     """
     others = AddressLimits(
         _limit(PER_ADDRESS if per_address is None else per_address),

@@ -1,7 +1,7 @@
-"""Names that look alike, such as with ``m`` and ``rn``, by Unicode Technical Standard 39.
+"""Finding names that look alike, such as ``com`` and ``corn``, by Unicode Technical Standard 39.
 
 Knows the standard's table of confusable characters, from the package `confusable_homoglyphs`. A comparison
-takes microseconds, since it runs in the event loop while games are on.
+runs in the event loop during games, so it must not take longer than microseconds.
 """
 
 import json
@@ -16,12 +16,12 @@ _MARK = "\u200e"
 
 
 class Lookalikes:
-    """Finds the added name that a name looks like."""
+    """A collection of names, and a search for the one that a given name looks like."""
 
     def __init__(self) -> None:
         self._looks: dict[str, str] = {}
         """The added names, by each of their skeletons."""
-        load()  # here, since names may be added while games are on
+        load()  # now, so that it does not delay games when a name is added
 
     def add(self, name: str) -> None:
         """Add a name. Its upper case is added, too, since names are compared without regard to case."""
@@ -48,7 +48,7 @@ class Lookalikes:
 
 @lru_cache(1000)  # players come back for each game
 def looks_of(name: str) -> frozenset[str]:
-    """Return the skeletons of `name`, with its case and without; none if it is too long when normalized."""
+    """Return the skeletons of `name`, as spelled and without case; none if its NFKC form is too long."""
     if len(unicodedata.normalize("NFKC", name)) > LONGEST_NAME:
         return frozenset()
     spelled = plain(name)
@@ -69,7 +69,8 @@ def _skeleton(text: str) -> str:
 def _in_any_case(text: str) -> str:
     """Return the skeleton of a text without regard to case, in all scripts.
 
-    ASCII letters are folded without the table, because a small and a capital one look like different others.
+    ASCII letters are folded without the table. In the table, a small letter and its capital letter have
+    different look-alikes.
     """
     latin = "".join(each if each.isascii() and each.isalpha() else _skeleton(each) for each in text)
     return _skeleton(latin.casefold())
@@ -79,8 +80,8 @@ def _in_any_case(text: str) -> str:
 def _prototypes() -> Mapping[int, str]:
     """Return the prototype, one or more characters, of each confusable character.
 
-    The file has each pair of the table both ways. A prototype has many others; of two characters that have
-    only each other, the one with the lower code is taken.
+    The file has each pair of characters in both directions. A character with several look-alikes is their
+    prototype. If two characters look like each other only, the one with the lower code is the prototype.
     """
     from importlib.resources import files  # noqa: PLC0415  takes time, and not every command compares names
 

@@ -1,8 +1,8 @@
 """The addresses of clients that connect through a proxy.
 
 Pure. Knows the PROXY header, versions 1 and 2, which a proxy sends before a client's first byte, and the
-header X-Forwarded-For of HTTP. What a client can write itself never counts: the PROXY header is either
-mandatory or not read, and of X-Forwarded-For only what trusted proxies added is used.
+header X-Forwarded-For of HTTP. Nothing that a client can write itself is used: the PROXY header is either
+required or not read, and in X-Forwarded-For only the entries that trusted proxies added are used.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from gateway.runtime.addresses import Network, ip_address_in, plain
 LONGEST = 4096
 """The largest PROXY header, in bytes."""
 MOST_HOPS = 32
-"""Entries of X-Forwarded-For that are read, from the right."""
+"""The most entries of X-Forwarded-For that are read, from the right."""
 
 _VERSION_1 = b"PROXY "
 _LONGEST_LINE = 107
@@ -53,9 +53,10 @@ def begins_with_header(data: bytes) -> bool:
 
 
 def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
-    """Return a client's address: `peer`, or if that is a trusted proxy, the last hop that is not one.
+    """Return a client's address: `peer`, unless `peer` is a trusted proxy.
 
-    `forwarded` is the value of X-Forwarded-For. Hops to the left of one that is no address are not used.
+    For a trusted proxy, it is the last hop that is not a trusted proxy. `forwarded` is the value of
+    X-Forwarded-For, a list of hops. A hop that is not an address is ignored, with all hops to its left.
     """
     client, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
     while is_trusted(client, trusted) and hops:

@@ -1,7 +1,7 @@
 """Table files with a row in each line, which commands change while a server reads them; and the audit log.
 
-Knows files and locks; a function given by the caller parses a line. A reader sees either the old file or the
-new one, whole; of two commands that change a file at the same time, one waits for the other.
+Knows files and locks; a function given by the caller parses a line. A reader sees either the complete old
+file or the complete new one. If two commands change a file at the same time, one waits for the other.
 """
 
 import errno
@@ -33,7 +33,7 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class TableFile(Generic[Row]):
-    """A file with a row in each line. Blank lines, and comments, which begin with ``#``, are no rows."""
+    """A file with a row in each line. Blank lines, and comments that begin with ``#``, are not rows."""
 
     path: str
     header: str
@@ -41,7 +41,7 @@ class TableFile(Generic[Row]):
     parse: Callable[[str], Row]
     """Returns the row in a line. Raises ValueError, which says what is wrong with the line."""
     is_optional: bool = False
-    """Whether a missing file counts as one without rows, and is no error."""
+    """Whether a missing file counts as a file without rows. Otherwise it is an error."""
 
     def read(self, take: Callable[[Row], object]) -> None:
         """Call `take` with each row, one after the other, so that other threads can run between two of them.
@@ -72,7 +72,7 @@ class TableFile(Generic[Row]):
 
     @contextmanager
     def locked(self) -> Iterator["TableFile[Row]"]:
-        """Lock the file, symbolic links resolved, against other commands; yield it."""
+        """Lock the file against other commands during the block. Yields it with symbolic links resolved."""
         path = os.path.realpath(self.path)
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:
@@ -86,14 +86,14 @@ class TableFile(Generic[Row]):
         self.rewrite(lambda lines: [*lines, f"{line}\n"])
 
     def remove(self, row: Row) -> None:
-        """Remove a row from a locked file, all of whose lines have to be valid."""
+        """Remove a row from a locked file. All lines of the file have to be valid."""
         self.rewrite(lambda lines: [line for line in lines if self._row(line) != row])
 
     def rewrite(self, change: Callable[[list[str]], list[str]]) -> None:
-        """Replace the lines of a locked file by `change(lines)`, by way of a temporary file and a rename.
+        """Replace the lines of a locked file by `change(lines)`, with a temporary file and a rename.
 
-        The file keeps its owner and mode. A new file has mode 0600; in a folder with the set-group-ID bit
-        0640, so that the group may read it.
+        The file keeps its owner and mode. A new file has mode 0600. In a folder with the set-group-ID bit it
+        has mode 0640, so that the group may read it.
         """
         folder, name = os.path.split(self.path)
         lines, known = [self.header], None
@@ -129,13 +129,13 @@ class TableFile(Generic[Row]):
 def audited(file: str, *words: str, user: str | None = None) -> Iterator[None]:
     """Append a line with the time, the user and `words` to the audit log; remove it if the block raises.
 
-    `user` is by default the one who runs this process. The line is written before the block runs, so nothing
-    happens without its line. Raises OSError if the log cannot be written.
+    `user` is by default the user who runs this process. The line is written before the block runs, so that
+    nothing is done without a line in the log. Raises OSError if the log cannot be written.
     """
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     line = ("\t".join((now, user or _user(), *map(printable, words))) + "\n").encode()
     with open(file, "ab", buffering=0) as log:
-        fcntl.flock(log, fcntl.LOCK_EX)  # or `truncate` could remove a line of another command
+        fcntl.flock(log, fcntl.LOCK_EX)  # otherwise `truncate` could remove another command's line
         end = os.fstat(log.fileno()).st_size
         try:
             if log.write(line) < len(line):

@@ -23,9 +23,9 @@ logger = logging.getLogger(__name__)
 
 
 def admin_token(options: ServerOptions) -> str | None:
-    """Return the admin token: that of the options, or one in a file that the first start creates.
+    """Return the admin token of the options, or else the token in a file that the first start creates.
 
-    None if the file cannot be used; the log says why. Runs in a thread.
+    Returns None if the file cannot be used; the log says why. Runs in a thread.
     """
     if options.admin_token is not None:
         return str(options.admin_token)
@@ -83,7 +83,7 @@ def _make(file: str) -> None:
 
 
 FIRST_PAUSE = 0.25
-"""The delay, in seconds, of the answer to a first wrong token. It doubles with each further one."""
+"""The delay, in seconds, of the answer to a first wrong token. Each further wrong token doubles it."""
 LONGEST_PAUSE = 8.0
 """The longest delay, in seconds."""
 FORGOTTEN = 600.0
@@ -97,7 +97,7 @@ class Pauses:
 
     def __init__(self) -> None:
         self._wrong: dict[tuple[str, str], tuple[int, float]] = {}
-        """How many wrong tokens came, and when the last one did; the latest pair at the end."""
+        """The number of wrong tokens and the time of the last one. The latest entry is at the end."""
 
     def __len__(self) -> int:
         """Return the number of pairs of an address and a name that are remembered."""

@@ -1,8 +1,8 @@
 """The connection between two nodes: hellos, then frames in numbered batches that are acknowledged.
 
-Pure. Knows bytes; does not know what a frame means, nor sockets. A channel outlives its connection: batches
-that were not acknowledged are sent again on the next one, and duplicates are dropped. So each frame arrives
-once and in order.
+Pure. Knows bytes; does not know sockets, nor the meaning of frames. A channel outlives its connection:
+batches that were not acknowledged are sent again on the next one, and duplicates are dropped. So each frame
+arrives once and in order.
 """
 
 import hmac
@@ -18,7 +18,7 @@ from typing import Any
 # Hellos.
 #
 # Each node sends its identity and a nonce, then proves that it knows the cluster's secret by signing both
-# hellos. It accepts nothing else before that. Nodes with different versions or rules refuse each other.
+# hellos. Before that it accepts no other message. Nodes with different versions or rules refuse each other.
 
 VERSION = 5
 """The version of all messages between nodes."""
@@ -35,7 +35,7 @@ class Identity:
     """The identity of a node during one run."""
 
     node: str
-    """Its name: 1 to 32 letters, digits, dots, dashes or underscores."""
+    """The node's name: 1 to 32 letters, digits, dots, dashes or underscores."""
     run: int
     """The number of this run, unique in the cluster."""
     rules: Mapping[str, float]
@@ -146,7 +146,7 @@ class Channel:
         return len(self._frames) == 1
 
     def batch(self) -> bytes:
-        """Return the bytes of the next batch; without frames, of an acknowledgement."""
+        """Return the bytes of the next batch. Without frames it is only an acknowledgement."""
         if not self._frames:
             return self._packed(0, b"")
         frames, self._frames = self._frames, []

@@ -1,12 +1,12 @@
-"""Series between players of two nodes: the frames that the nodes exchange while these are played.
+"""Series between players of two nodes, and the frames that the nodes exchange during these series.
 
 Knows the hub and encodings; does not know how frames are sent. A frame from another node is checked as
 strictly as a client's text: an invalid one raises `EncodingError`.
 """
 
 # A frame is a letter, the turn of the seat on the player's node, and a payload. The player's node is the one
-# that does not hold the game. Most frames are moves and requests to move; to keep these short, that node has
-# a board, and gets columns.
+# that does not hold the game. Most frames are moves and requests to move. To keep them short, the player's
+# node has a board of its own, and gets only columns.
 #
 # from the node that holds the game | payload
 # --------------------------------- | ---------------------------------------------------------------------
@@ -14,7 +14,7 @@ strictly as a client's text: an invalid one raises `EncodingError`.
 # `t` request to move               | its number, seconds left on the clock or `-`
 # `e` any other event               | in the form of `gateway.game.encoding`
 #
-# to it                             | payload; *used* are the seconds since the request; 0 is no request
+# to that node                      | payload; *used* are the seconds since the request; 0 is no request
 # --------------------------------- | ---------------------------------------------------------------------
 # `p` move                          | column, `to`, number of the request, used
 # `c` any other command             | number of the request, used, the form of `gateway.game.encoding`
@@ -36,7 +36,7 @@ from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting, Seat
 
 ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LEFT})
-"""Reasons for which the player is disconnected. For any other it stays connected to its own node."""
+"""Reasons for which the player is disconnected. For any other reason it stays connected to its own node."""
 
 AT_ONCE = 8
 """The most series with lost nodes that one call ends, in about 2 ms."""
@@ -131,7 +131,7 @@ class _RemoteGame:
         self.forget()
 
     def end_series(self) -> None:
-        """Ask the other node for no further game."""
+        """Ask the other node to begin no further game."""
         self.send(b"d %s " % self.name)
 
     def event(self, kind: bytes, payload: bytes) -> Event:
@@ -163,9 +163,9 @@ class Games:
         self._hub = hub
         self._send = send
         self._players: dict[_Key, _RemotePlayer] = {}
-        """Players of other nodes in series on this one, by their turns on their own nodes."""
+        """Players of other nodes in series on this node, by their turns on their own nodes."""
         self._games: dict[_Key, _RemoteGame] = {}
-        """Games on other nodes of players of this one, by the turns of their seats."""
+        """Games of this node's players on other nodes, by the turns of the players' seats."""
         self._lost: dict[_RemotePlayer | _RemoteGame, None] = {}
         """Series with lost nodes that are still to be ended, a few at a time since there may be thousands."""
         self._is_draining = False
@@ -177,7 +177,7 @@ class Games:
 
     @property
     def is_hosting(self) -> bool:
-        """Whether this node has series with players of other nodes; these players may wait for results."""
+        """Whether any series on this node has a player of another node. Such players may wait for results."""
         return bool(self._players)
 
     def open_seat(self, match: Hosting, now: float) -> Seat:
@@ -189,7 +189,7 @@ class Games:
         return player.seat
 
     def play_elsewhere(self, seat: Seat, match: Hosted) -> _RemoteGame:
-        """Return the game of the player of `seat`, whose series is on another node from now on."""
+        """Return the game on another node that the player of `seat` plays from now on."""
         node, name = key = match.node, b"%d.%d" % match.turn
         send, forget = partial(self._send, node), partial(self._games.pop, key, None)
         game = self._games[key] = _RemoteGame(name, send, forget, seat)
@@ -204,7 +204,7 @@ class Games:
             game.end_series()
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
-        """Carry out a frame of another node. One of a series that is over is ignored. Raises EncodingError.
+        """Carry out a frame of another node; ignore it if its series is over. Raises EncodingError.
 
         Events for players are sent when the hub settles.
         """
@@ -247,7 +247,7 @@ class Games:
             self._hub.flag(player.seat, now)
 
     def lose(self, node: str) -> None:
-        """Exchange nothing more with a lost node; `end_lost` ends the series with it."""
+        """Stop all exchange with a lost node. `end_lost` later ends the series with it."""
         games: dict[_Key, _RemotePlayer] | dict[_Key, _RemoteGame]
         for games in (self._players, self._games):
             for key in [key for key in games if key[0] == node]:

@@ -1,14 +1,16 @@
 """The matchmaker that the hub of a cluster's node uses.
 
-It reports the node's players to the node that pairs, and carries out its orders. The caller sends the
-messages given to `post`, and calls `receive` with those of other nodes, then lets the hub `settle`.
+It reports the node's players to the node that pairs, and carries out the orders of that node. The caller
+sends the messages that `post` gets. It calls `receive` with the messages of other nodes, then the hub's
+`settle`.
 """
 
-# A seat's own node decides. A match takes the turn of a seat only if the seat still waits in that turn, and a
-# turn that was taken is never used again. For a pair of two nodes, the node that will not hold the series
-# reserves its seat first, for `HOLD` seconds at most, and sends `Hosting`. The other node begins the series
-# and answers `Hosted`, or `Unmatched`. If the reservation has run out by then, it gets `Unmatched` back.
-# When a match fails, each seat waits in a new turn, and reports that to the node that pairs.
+# The node of a seat decides about the seat. A match takes the turn of a seat only if the seat still waits in
+# that turn. A turn that was taken is never used again. For a pair of two nodes, the node that will not hold
+# the series reserves its seat first, for `HOLD` seconds at most, and sends `Hosting`. The other node begins
+# the series and answers `Hosted`, or `Unmatched`. If the reservation has run out by then, that node gets
+# `Unmatched` back. When a match fails, each seat waits in a new turn, which is reported to the node that
+# pairs.
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
@@ -60,15 +62,15 @@ class _Reservation:
     turn: Turn
     node: str
     pairs: Pairs
-    """The node that proposed it, with its epoch."""
+    """The node that proposed the series, with its epoch."""
     until: float
 
 
 class ClusterMatchmaker(Matchmaker):
-    """A node's end of the pairing in a cluster."""
+    """The matchmaker of one node in a cluster."""
 
     def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
-        """`run` is the unique number of this run; `matchmaker` makes the one to use if this node pairs."""
+        """`run` is the unique number of this run. `matchmaker` is called if this node has to pair."""
         self._hub: Hub
         self._node = node
         self._own = Reporter(node, run, matchmaker)
@@ -79,7 +81,7 @@ class ClusterMatchmaker(Matchmaker):
         self._hosted: dict[int, Hosted] = {}
         """The series on other nodes, by the seat of this node's player."""
         self._hosting: dict[tuple[str, Turn], Hosting] = {}
-        """The series on this node with players of other nodes, by their nodes and turns."""
+        """The series on this node with players of other nodes, by the nodes and turns of these players."""
         self._begun: Held | Hosted | None = None
         """The match whose series began last."""
 
@@ -90,10 +92,11 @@ class ClusterMatchmaker(Matchmaker):
         self._hub, self._own.post = hub, post
 
     def attach(self, node: str | None, epoch: int, now: float, others: Collection[str] = ()) -> None:
-        """Use `node` as the one that pairs, in an epoch; with None this node pairs its own players only.
+        """Use `node` as the node that pairs in `epoch`. With None this node pairs only its own players.
 
-        Call it first on the node that pairs, since earlier reports to it are lost. That node waits for the
-        announcements of `others`. A node must not pair in the same epoch again after another has.
+        Call this first on the node that pairs, since earlier reports to that node are lost. That node waits
+        for the announcements of `others`. After another node has paired, a node must not pair in an old epoch
+        again.
         """
         pairs = (self._node, 0) if node is None else (node, epoch)
         self._own.now = now
@@ -108,7 +111,7 @@ class ClusterMatchmaker(Matchmaker):
         self._own.drain()
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether another node may have begun a series with this seat, without an answer so far."""
+        """Whether another node may have begun a series with this seat and has not answered yet."""
         return seat in self._reserved
 
     def lost(self, node: str, now: float) -> None:
@@ -122,7 +125,7 @@ class ClusterMatchmaker(Matchmaker):
         self._own.lost(node)
 
     def receive(self, node: str, message: Message, now: float) -> None:
-        """Queue or carry out a message of another node. One that does not fit the state is ignored."""
+        """Queue or carry out a message of another node. A message that does not fit the state is ignored."""
         self._own.now = now
         if not isinstance(message, Report):
             self._inbox.append((node, message))
@@ -137,7 +140,7 @@ class ClusterMatchmaker(Matchmaker):
         self._own.engage(house)
 
     def enter(self, entry: Entry) -> None:
-        """Ask the node that pairs. If the player has left when it is let in, the hub must call `leave`."""
+        """Ask the node that pairs. If the player has left before the decision, the hub must call `leave`."""
         if Objection.TOO_LONG in entry.against:  # too long for a message to another node
             self._refused.append(Decision(entry.seat, entry.against))
             return
@@ -167,7 +170,7 @@ class ClusterMatchmaker(Matchmaker):
         self._own.report(Waits(*turn, is_new))
 
     def leave(self, seat: int) -> None:
-        """Report that a seat has lost its place. If it has also asked to enter again, that stays open."""
+        """Report that a seat has lost its place. If the seat has asked to enter again, that stays open."""
         player = self._own.players.get(seat)
         if player is None:
             return
@@ -186,7 +189,7 @@ class ClusterMatchmaker(Matchmaker):
             self._own.report(Alive(seat))
 
     def began(self, match: Held | Hosted, game: int) -> None:
-        """Report a game whose series is on this node, also to the node of the other player."""
+        """Report that a game began on this node, also to the node of a remote opponent."""
         if game == 1:
             self._begun = match
         if isinstance(match, Hosted):
@@ -215,7 +218,7 @@ class ClusterMatchmaker(Matchmaker):
     def answers(self, now: float) -> Iterator[Answer]:
         """Yield the orders of the node that pairs, except those that are out of date.
 
-        Messages of other nodes are carried out in between, so that all are in order.
+        Messages of other nodes are carried out in between, so that orders and messages keep their order.
         """
         self._own.now = now
         self._own.announce()
@@ -309,7 +312,7 @@ class ClusterMatchmaker(Matchmaker):
         yield decision
 
     def _match(self, match: Match) -> Iterator[Answer]:
-        """Begin a series of two seats of this node, or of one with a house player, if all still wait."""
+        """Begin a series of two local seats, or of one with a house player, if the seats still wait."""
         taken = [turn for turn in match.turns if self._takes(turn)]
         if len(taken) == len(match.turns):
             yield match

@@ -1,8 +1,8 @@
-"""The messages with which nodes pair players of any two of them, and their form as bytes.
+"""The messages with which nodes pair players across nodes, and their form as bytes.
 
-A *report* goes from a node to the one that pairs, an *order* back. Both have the epoch in which that node
-pairs, so that messages of an earlier one are ignored. A seat has the number that its own hub gave it, a wait
-the number of its turn there, which is never used again. Times are given as seconds ago.
+A *report* goes from a node to the node that pairs, an *order* back. Both contain the epoch in which that node
+pairs, and messages of an earlier epoch are ignored. A seat has the number that its own hub gave it. A wait
+has the number of its turn in that hub, which is never used again. Times are given as seconds ago.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from gateway.matchmaking.tables import Position
 class Unmatched:
     """The match with this turn of a seat of `node` has failed.
 
-    A node sends it to the node that pairs, which passes it on, and to the other node of the pair.
+    A node sends this to the other node of the pair and to the node that pairs, which passes it on.
     """
 
     node: str
@@ -31,7 +31,7 @@ class Unmatched:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The node begins to report. What it reported before in this epoch is void."""
+    """The node begins to report. Its earlier reports in this epoch are void."""
 
     run: int
     """The unique number of the node's run."""
@@ -55,13 +55,13 @@ class Present:
 
     entry: Entry
     turn: int | None
-    """The turn in which it waits; None if it does not wait."""
+    """The turn in which the player waits; None if it does not wait."""
     waited: float | None
-    """Seconds since its latest wait began; None if a series has begun since."""
+    """Seconds since the player's latest wait began; None if a series has begun since."""
     position: Position
-    """Its position at its table."""
+    """The player's position at its table."""
     games: int
-    """The number of games that were begun at its table."""
+    """The number of games begun at the player's table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Playing:
     round: int
     """The number of the latest game."""
     fresh: bool
-    """Whether that game has just begun. If not, this is an announcement."""
+    """Whether that game has just begun. If not, the report is an announcement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,11 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """The number of games in this run of the node with these two as first and second mover."""
+    """The number of games of two names in this run of the node, with `first` as first mover."""
 
     first: str
     second: str
-    """Both names as returned by `lobby.key`."""
+    """Both names are keys from `lobby.key`."""
     times: int
 
 
@@ -144,12 +144,12 @@ class Report:
     fact: Fact
 
 
-# Orders: the answers of a matchmaker, with the seat numbers of the node that gets them, and three more.
+# Orders: the answers of a matchmaker and three others. They use the seat numbers of the node that gets them.
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A seat shall play a series on another node. The order goes to the seat's own node."""
+    """A seat has to play a series on another node. The order goes to the seat's own node."""
 
     turn: Turn
     node: str
@@ -158,7 +158,7 @@ class Proposed:
     """The turn of the other seat on that node. That seat has the first move."""
     rounds: int | None
     table: str | None
-    """Both as in `Pair`."""
+    """`rounds` and `table` are as in `Pair`."""
 
 
 @dataclass(frozen=True, slots=True)

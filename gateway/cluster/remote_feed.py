@@ -1,17 +1,17 @@
 """The facts of other nodes, for any number of subscribers on this one.
 
 `FeedPublisher` sends the facts of its node, `RemoteFeed` receives them. Each subscription has a stream from
-each node, and sends nothing without subscribers. Does not know how frames are sent. Frames of other nodes are
-checked as strictly as texts of clients; an invalid one ends the stream from that node.
+each node. Without subscribers no frames are sent. Does not know how frames are sent. Frames of other nodes
+are checked as strictly as texts of clients; an invalid one ends the stream from that node.
 """
 
 # A frame is the number of a stream, a letter and a payload. To the publisher: `w` asks for the state and then
-# facts, `t` acknowledges a batch, `u` ends the stream. From it: facts, in the form of
+# facts, `t` acknowledges a batch, `u` ends the stream. From the publisher: facts, in the form of
 # `gateway.game.fact_encoding`; `s` after the state; `e` after a batch; `x` if facts were missed, which ends
 # the stream.
 #
 # The next batch is sent when the last one is acknowledged. So facts for a slow subscriber wait in the feed of
-# the other node; when that drops them, the subscriber takes `Missed` and has to subscribe again.
+# the other node. When that feed drops them, the subscriber takes `Missed` and has to subscribe again.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -118,7 +118,7 @@ class FeedPublisher:
             stream.facts.close()
 
     def _collect(self, stream: _Stream, now: float) -> None:
-        """Compose the next batch: the facts so far, then a part of the state, if that is not sent yet."""
+        """Compose the next batch: the facts so far, then the next part of the state, if any is left."""
         stream.batch += stream.facts.take()
         if stream.seats is not None:
             part = tuple(islice(stream.seats, self._part))
@@ -147,8 +147,8 @@ class RemoteFeed:
     ) -> None:
         """`nodes` returns the reachable nodes; `refused(node, why)` is called for an invalid frame.
 
-        `most` and `most_bytes` limit the frames of a batch, and their bytes with names of the greatest
-        length.
+        `most` is the most frames of a batch. `most_bytes` is their largest size, which allows for names of
+        the greatest length.
         """
         self.send = send
         self.refused = refused
@@ -190,13 +190,14 @@ class _Source:
     """The stream from one node to one subscriber."""
 
     first: int
-    """The number added to those of the node's seats, so that no two players of all nodes have the same."""
+    """The number that is added to the node's seat numbers, so that players of all nodes have different
+    ones."""
     frames: deque[bytes] = field(default_factory=deque)
     """Frames that were not taken yet."""
     size: int = 0
-    """The bytes of these frames."""
+    """The total size of these frames, in bytes."""
     is_whole: bool = False
-    """Whether all of the node's state has been taken."""
+    """Whether the node's whole state has been taken."""
 
 
 class NodesSubscription:
@@ -212,7 +213,7 @@ class NodesSubscription:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the state of all nodes has been taken."""
+        """Whether the whole state of all nodes has been taken."""
         return all(source.is_whole for source in self._sources.values())
 
     def take(self, most: int) -> Sequence[RemoteFact]:

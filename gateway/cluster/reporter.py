@@ -1,8 +1,8 @@
 """A node's own players and series, and the reports about them to the node that pairs.
 
-Reports go to one `PairingServer`: in this process if this node pairs, otherwise by messages. When that
-changes, everything is announced again, in pieces; something that changes before it was announced is announced
-first. While no node pairs, reports are dropped.
+Reports go to one `PairingServer`: in this process if this node pairs, otherwise by messages. When another
+node begins to pair, everything is announced again, in pieces. A player or series that changes before its
+announcement is announced at once. While no node pairs, reports are dropped.
 """
 
 from collections.abc import Callable, Collection
@@ -36,7 +36,7 @@ PIECE = 40
 Held: TypeAlias = Match | Hosting
 """A match whose series is played on this node."""
 Part: TypeAlias = int | Held | tuple[Key, Key]
-"""One announcement: of a player, a series, or the number of games of two names in this order."""
+"""The subject of an announcement: a player (its seat), a series, or two names whose games are counted."""
 Pairs: TypeAlias = tuple[str, int] | None
 """The node that pairs, and its epoch; epoch 0 is a node that pairs only its own players."""
 
@@ -47,17 +47,17 @@ class LocalPlayer:
 
     entry: Entry
     is_in: bool = False
-    """Whether it has entered, by `entry`."""
+    """Whether the player has entered, by `entry`."""
     asks: Entry | None = None
-    """The entry by which it asks to enter, while that is not decided."""
+    """The player's request to enter, while that is not decided."""
     turn: int | None = None
-    """The turn in which it waits; None if it does not, or is matched."""
+    """The turn in which the player waits; None if it does not wait, or is matched."""
     since: float | None = None
-    """When its latest wait began; None if a series has begun since."""
+    """When the player's latest wait began; None if a series has begun since."""
     position: Position = 0
-    """Its position at its table."""
+    """The player's position at its table."""
     games: int = 0
-    """The number of games that were begun at its table."""
+    """The number of games begun at the player's table."""
 
     def player(self) -> Player:
         """Return the data of the player for its opponent's node."""
@@ -93,13 +93,13 @@ class Reporter:
     # The node that pairs.
 
     def attach(self, pairs: Pairs, others: Collection[str]) -> None:
-        """Report to another node from now on. If that is this one, it waits for announcements of `others`."""
+        """Report to the node of `pairs` from now on. If it is this one, await announcements of `others`."""
         if self.server is None:
             self._sign_off()
         self.pairs, self.server = pairs, None
         if self._is_draining:
             if pairs is not None and pairs[0] != self.node:
-                self._sign_off()  # or it would wait for this node's announcements
+                self._sign_off()  # otherwise that node would wait for announcements
             self.pairs = None
             return
         if pairs is not None and pairs[0] == self.node:
@@ -121,7 +121,7 @@ class Reporter:
         self._is_draining = True
 
     def engage(self, house: HousePlayers | None) -> None:
-        """Pass house players to the pairing server, now or when it is in this process."""
+        """Pass house players to the pairing server, now or as soon as it is in this process."""
         self.house = house
         if self.server is not None and house is not None:
             self.server.engage(house)
@@ -181,7 +181,7 @@ class Reporter:
     # Announcements.
 
     def announce_first(self, part: Part) -> None:
-        """Announce something that is about to change, unless it was announced before."""
+        """Announce a player, series or count that is about to change, unless it was announced before."""
         if part not in self._unannounced:
             return
         del self._unannounced[part]
@@ -198,7 +198,7 @@ class Reporter:
             self.report(self._series[part])
 
     def announce(self) -> None:
-        """Announce the next `PIECE` things that were not announced before."""
+        """Announce the next `PIECE` players, series and counts that were not announced before."""
         for _ in range(min(PIECE, len(self._unannounced))):
             self.announce_first(next(iter(self._unannounced)))
         if self._is_announcing and not self._unannounced:

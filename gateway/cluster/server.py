@@ -51,13 +51,13 @@ PATIENCE = 1.0
 PIECE = 40
 """The number of seats and series of a lost node that one call forgets."""
 AT_ONCE = 4
-"""The number of players that are passed to the matchmaker at once, which compares them with each other."""
+"""The most players that are passed to the matchmaker at once. It compares all of them with each other."""
 ROUNDS = 3
 """The most rounds of pairing in one call."""
 SILENT = 1.9
-"""Seconds. A proposal that is refused later than this shows that its two nodes cannot reach each other."""
+"""If a proposal is refused after more than this many seconds, its two nodes cannot reach each other."""
 APART = 5.0
-"""Seconds for which the lobby does not pair players of two such nodes."""
+"""Seconds for which the lobby does not pair players of two nodes that cannot reach each other."""
 
 _At: TypeAlias = tuple[str, Turn]
 """A node, and a turn of one of its seats, with the node's own numbers."""
@@ -69,17 +69,18 @@ class _Seat:
 
     node: str
     local: int
-    """Its number on that node."""
+    """The seat's number on its own node."""
     number: int
-    """Its number for the matchmaker."""
+    """The seat's number for the matchmaker."""
     is_undecided: bool = False
-    """Whether it has asked to enter, and the matchmaker has not decided yet."""
+    """Whether the player has asked to enter, and the matchmaker has not decided yet."""
     is_in: bool = False
-    """Whether it has entered."""
+    """Whether the player has entered."""
     since: float | None = None
-    """When its latest wait began."""
+    """When the player's latest wait began."""
     sits: tuple[Position, int] | None = None
-    """Its position at its table, and the number of games there, as last sent to its node."""
+    """The player's position at its table, and the number of games there, as last sent to the player's
+    node."""
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Proposal:
-    """A match whose series has not begun yet, that no node has refused, and none of whose nodes is lost."""
+    """An open match: its series has not begun, no node has refused it, and none of its nodes is lost."""
 
     match: Match
     turns: tuple[_At, ...]
@@ -103,9 +104,9 @@ class PairingServer:
     """Pairs the players of all nodes that report to it."""
 
     def __init__(self, matchmaker: Matchmaker, awaited: Iterable[str], now: float) -> None:
-        """Pair no one before the nodes `awaited` have announced their players, or `PATIENCE` is over.
+        """Wait with pairing until the nodes `awaited` have announced their players, or `PATIENCE` is over.
 
-        So the first pairs already take into account what the previous server knew.
+        So the first pairs take into account the players and series that the previous server knew.
         """
         self._matchmaker = matchmaker
         self._awaited = set(awaited)
@@ -119,14 +120,14 @@ class PairingServer:
         self._waiting: dict[_Seat, Turn] = {}
         """Turns that are not passed to the matchmaker yet."""
         self._proposals: dict[_At, _Proposal] = {}
-        """The open proposals, by each of their turns. A turn is in one at most."""
+        """The open proposals, by each of their turns. A turn is in at most one proposal."""
         self._counted: OrderedDict[tuple[int, str, str], int] = OrderedDict()
         """The number of games reported by a node's run, by (run, first mover, second mover)."""
         self._apart: set[tuple[str, str]] = set()
-        """Pairs of nodes that may not reach each other, the names in alphabetical order."""
+        """Pairs of nodes that may be unable to reach each other, the names in alphabetical order."""
         self._orders: deque[tuple[str, Instruction]] = deque()
         self._clearing: Iterator[object] = iter(())
-        """Iterating over it forgets the rest of lost nodes."""
+        """An iterator: each step forgets one seat or series of a lost node."""
         self._is_clearing = False
         self._numbers = count(1)
         self._unknown = count(-1, -1)
@@ -139,7 +140,7 @@ class PairingServer:
     # Reports.
 
     def receive(self, node: str, fact: Fact, now: float) -> None:
-        """Process a report of a node. One that does not fit the state is ignored."""
+        """Process a report of a node. A report that does not fit the state is ignored."""
         self._now = now
         if isinstance(fact, Joined):
             self._forget(node)
@@ -224,7 +225,7 @@ class PairingServer:
                 self._count((node.run, key(first), key(second)), 1)
 
     def _say_who_sits(self, number: int) -> None:
-        """Send the positions of the players at a seat's table to their nodes, if these have changed."""
+        """Send the positions of the players at a seat's table to their nodes, if a position has changed."""
         for each, position, games in self._matchmaker.seated(number):
             seat = self._seats[each]
             if seat.sits != (position, games):
@@ -246,7 +247,7 @@ class PairingServer:
     # Proposals.
 
     def _propose(self, match: Match) -> bool:
-        """Open a proposal. If the match is out of date, return False; seats that still wait get new turns."""
+        """Open a proposal. If the match is out of date, return False; its waiting seats get new turns."""
         here = [self._at(turn) for turn in match.turns if turn.seat in self._seats]
         free = [at for at in here if at not in self._proposals]
         if len(free) < len(match.turns):
@@ -340,7 +341,7 @@ class PairingServer:
         return None if seat is None else (seat.node, seat.local)
 
     def next_due(self) -> float | None:
-        """Return the time of the next answers if nothing is reported before; None if there will be none."""
+        """Return the time of the next answers, unless a report comes before; None if there will be none."""
         if self._orders or self._is_clearing:
             return self._now
         if not self._is_open(self._now):
@@ -366,7 +367,7 @@ class PairingServer:
                 self._matchmaker.wait(turn, seat.since)
 
     def _order(self, answer: Answer) -> None:
-        """Turn an answer of the matchmaker into orders. Answers about seats that have left are dropped."""
+        """Turn an answer of the matchmaker into orders. Drop it if it is about a seat that has left."""
         match answer:
             case Decision(number, against):
                 seat = self._seats.get(number)
@@ -403,9 +404,10 @@ class PairingServer:
 
 
 class _Everywhere:
-    """House players for the matchmaker of all nodes: it may pair every house player.
+    """House players for the matchmaker of all nodes, to which every house player is available.
 
-    The house player plays on the player's own node, which checks before the entry whether it has that one.
+    A house player plays on the node of its opponent. Before the opponent enters, that node checks whether the
+    house player is available.
     """
 
     def __init__(self, house: HousePlayers) -> None:

@@ -46,10 +46,13 @@ class Server:
     url: str
     token: str = field(repr=False)
     source: str
-    """The origin of the token, for error texts."""
+    """Where the token comes from, for error texts."""
 
     def ask(self, path: str, parameters: Mapping[str, str], method: str = "POST") -> Outcome:
-        """Request an act; return the answer. Raises OSError, with one line, if it is not carried out."""
+        """Ask the server to carry out a command; return the answer.
+
+        Raises OSError, with one line, if the command is not carried out.
+        """
         query = urlencode({name: value for name, value in parameters.items() if value})
         status, outcome = self.answer(method, f"{path}?{query}")
         if status == http.HTTPStatus.OK and outcome is not None and {*outcome} & {"not_done", "removed"}:
@@ -156,12 +159,12 @@ def _url_of(options: ServerOptions) -> str:
 
 
 def main(arguments: Sequence[str], dialects: Dialects) -> int:
-    """Run one of the commands; return its exit status, 1 if something was not carried out."""
+    """Run one of the commands; return its exit status, 1 if the server or a node did not carry it out."""
     return exit_status(lambda: finish(run(Parser("c4gateway"), COMMANDS, arguments, dialects)))
 
 
 def finish(outcome: Outcome) -> int:
-    """Print errors for the nodes that have not carried it out; return the exit status."""
+    """Print errors for the nodes that have not carried out a command; return the exit status."""
     for node, why in outcome.get("not_done", {}).items():
         print(f"c4gateway: error: not done on node {printable(node)}: {printable(why)}", file=sys.stderr)
     if fault := outcome.get("fault"):

@@ -29,7 +29,8 @@ _EPILOG = (
 def main(arguments: Sequence[str]) -> int:
     """Print the values of the columns of a position; return the exit status.
 
-    It is 0, 1 after an OSError, or 130 after Ctrl-C. Exits with status 2 for invalid options or positions.
+    The status is 0, 1 after an OSError, or 130 after Ctrl-C. Exits with status 2 for invalid options or
+    positions.
     """
     options = read(Parser("c4gateway analyse", _DESCRIPTION, _EPILOG), _Options, arguments)
     return exit_status(lambda: write_out(_one_by_one(analysis(options.position, options.seconds))))
@@ -88,7 +89,7 @@ def analysis(board: Board, seconds: float) -> Iterator[str]:
 
 
 def _table(head: list[str], cells: Mapping[int, list[str]], full: list[str]) -> str:
-    """Return a table with a line for each column, without the last line break; `full` is for full columns."""
+    """Return a table with a line for each column, without the last line break; full columns get `full`."""
     rows = [[str(column + 1), *cells.get(column, full)] for column in range(COLUMNS)]
     return aligned([head, *rows], left=(len(head) - 1,)).removesuffix("\n")
 

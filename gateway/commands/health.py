@@ -1,7 +1,8 @@
 """The command ``c4gateway health``: whether a running server serves its clients.
 
-Finds out from the server's options where it listens, and asks for ``/healthz``; of a server without the page
-any answer is good. It is cheap, because containers run it every half minute: it loads no part of the server.
+Finds out from the server's options where the server listens, and asks for ``/healthz``. If the server has no
+page, any answer counts as healthy. Containers run the command every half minute, so it loads no part of the
+server.
 """
 
 import os
@@ -30,7 +31,7 @@ _EPILOG = "Give the options of that server, too, or have them in the environment
 
 
 def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
-    """Ask a running server; return 0 if it is healthy, 1 after a line on stderr if it is not.
+    """Ask a running server; return 0 if the server is healthy, otherwise 1 after a line on stderr.
 
     Exits with status 2 for invalid options.
     """
@@ -65,8 +66,8 @@ def _options_of(pid: int) -> list[str]:
 def _asked(options: ServerOptions) -> str:
     """Return the first line of a good answer. Raises OSError if there is none.
 
-    An answer with Retry-After, which ``/healthz`` never has, is a refusal of this client by a limit; the
-    server is healthy then.
+    ``/healthz`` never answers with Retry-After. An answer with it means that a limit refused this client;
+    then the server is healthy.
     """
     host, (port, has_page) = options.host[0], _port(options)
     try:
@@ -108,7 +109,7 @@ def _secured(sock: socket.socket) -> socket.socket:
 
 
 def _head(sock: socket.socket) -> str:
-    """Read the head of an HTTP answer; of any other answer the first line."""
+    """Read the head of an HTTP answer, or the first line of any other answer."""
     data = b""
     while b"\r\n\r\n" not in data and len(data) < _LONGEST and (more := sock.recv(_LONGEST)):
         data += more

@@ -31,13 +31,13 @@ _NOTES = Kind(str, "TEXT")
 
 @dataclass(frozen=True, kw_only=True)
 class _OnFile:
-    """The option for the file of protected names. The file of bans is beside it."""
+    """The option for the file of protected names. The file of bans is in the same folder."""
 
     players: str | None = option(_FILE_HELP, FILE)
 
     @property
     def file(self) -> str:
-        """The file of the option, else of the server's option in the environment, else the default."""
+        """The path of the file: from the option, else from the environment, else the default."""
         usual = beside(os.environ.get(variable("db"), DATABASE), PLAYERS_FILE)
         return os.environ.get(variable("players"), usual) if self.players is None else self.players
 
@@ -63,7 +63,7 @@ class _Add(_Change):
         account = Account(name, digest_of(token), self.notes)
         lookalikes = Lookalikes()
         names = names_file(file, is_optional=True)
-        with audited(self.audit, "player add", name), names.locked() as table:  # the same order everywhere
+        with audited(self.audit, "player add", name), names.locked() as table:  # always in this order
             known = read_accounts(table)
             for each in known.values():
                 lookalikes.add(each.name)
@@ -108,13 +108,13 @@ class _Remove(_Change):
 
 @dataclass(frozen=True, kw_only=True)
 class _OnBans(OnServer, _Change):
-    """A command that asks a running server. Without one, or with ``--players``, it changes the file."""
+    """A command that asks a running server. Without a server, or with ``--players``, it changes the file."""
 
     who: str = argument("case makes no difference", Kind(str, "NAME|ADDRESS|CIDR"))
     players: str | None = option(f"{_FILE_HELP}; with this option a running server is not asked", FILE)
 
     def ask(self, act: str, notes: str, dialects: Dialects) -> Outcome | None:
-        """Ask the running server; return its answer, None if no server runs here or a file is named.
+        """Ask the running server; return its answer, or None if no server runs here or a file is given.
 
         Raises OSError, and ValueError if nothing was changed.
         """

@@ -1,7 +1,7 @@
 """The commands on a database, such as ``c4gateway standings``, ``export`` and ``void``.
 
-Knows their options and standard output. Does not know what the database has, nor how texts look. A server may
-write to the database meanwhile; only ``import``, ``recount`` and ``void`` make it wait.
+Knows their options and standard output. Does not know the contents of the database, nor the layout of texts.
+A server may write to the database meanwhile; only ``import``, ``recount`` and ``void`` make the server wait.
 """
 
 import sys

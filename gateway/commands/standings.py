@@ -48,7 +48,7 @@ class Wanted:
 
 
 def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Iterator[str]:
-    """Yield the standings; with `cross` also the score of each player against each other, except as CSV.
+    """Yield the standings; with `cross`, except in CSV, also each player's score against each other.
 
     Raises StoreError if no game was played at the chosen table.
     """
@@ -117,7 +117,7 @@ def _order(wanted: Wanted) -> str:
 def _cross_table(found: Sequence[Ranked], scores: Mapping[tuple[str, str], Score]) -> list[list[str]]:
     names = [row.standing.name for row in found]
     table = [["", "player", *(str(number) for number in range(1, len(names) + 1))]]
-    for number, name in enumerate(names, 1):  # not by rank, since two players may share one
+    for number, name in enumerate(names, 1):  # not by rank: two players may share a rank
         own = (scores.get((name, other)) for other in names)
         cells = ("-" if score is None else f"{score.points:g}/{score.games}" for score in own)
         table.append([str(number), printable(name), *cells])

@@ -1,4 +1,4 @@
-"""The output of the commands on stored games: iterators of texts, to be written as they come.
+"""The output of the commands on stored games: iterators of texts, each to be written at once.
 
 Does not know options, or where the text is written. Control characters in names and messages of clients are
 escaped.
@@ -53,7 +53,7 @@ def show(database: Database, game: GameId) -> Iterator[str]:
 
 
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
-    """Yield the games in one of `FORMATS`, the oldest first, with one page of them in memory.
+    """Yield the games in one of `FORMATS`, the oldest first. Only one page of games is in memory at a time.
 
     Raises StoreError for a player that no stored game has.
     """
@@ -69,7 +69,7 @@ def backup(where: str, target: str) -> Iterator[str]:
 
 
 def recount(database: Database) -> Iterator[str]:
-    """Compute all totals, tallies and ratings again from the games, and correct and report what differs.
+    """Compute all totals, tallies and ratings again from the games; correct and report differences.
 
     Other writers wait meanwhile, 30 s for a million games, so use it while no server runs.
     """

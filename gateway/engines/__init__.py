@@ -2,7 +2,7 @@
 
 An engine knows the rules and its budget, but no clock, opponent or network, and keeps no state of a game, so
 it can play any number of games in turn. It returns a playable column within a few milliseconds of its budget;
-only `perfect` may take longer. The user's own engines promise neither, so their callers check the column.
+only `perfect` may take longer. The user's own engines guarantee neither, so their callers check the column.
 """
 
 import sys
@@ -14,12 +14,12 @@ from gateway.game.board import Board
 Engine: TypeAlias = Callable[[Board, float], int]
 """Takes a board that is not over and a budget in seconds, more than 0; returns a column.
 
-The built-in engines read only the discs of the board, not its moves, so a board made from a picture will do.
+The built-in engines read only the discs of the board, not its moves, so the moves may be missing.
 """
 
 
 class UnknownEngine(ValueError):
-    """There is no engine of this name. The message is one line, with the names of those there are."""
+    """There is no engine of this name. The message is one line, with the names of the known engines."""
 
 
 class EngineUnavailable(RuntimeError):

@@ -32,7 +32,7 @@ def landing(mask: int) -> int:
 
 
 def completing(discs: int, mask: int) -> int:
-    """Return the empty cells that would complete four in a row of `discs`, also those not reachable yet."""
+    """Return the empty cells that would complete four in a row of `discs`, also if not reachable yet."""
     cells = (discs << 1) & (discs << 2) & (discs << 3)
     for one, two, three in _STEPS:
         above = discs << one

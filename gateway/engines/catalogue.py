@@ -25,7 +25,7 @@ CATALOGUE = (
 SECONDS = {"aima": 0.5, "aimafast": 0.01, "aima10": 10.0}
 """The longest time for a move, in seconds, of each engine of alpha-beta search."""
 THINK = 1.0
-"""The default of seconds for a move of an engine that uses all of its time."""
+"""The default time for a move, in seconds, of an engine that uses all of its time."""
 
 _SIMPLE: dict[str, Engine] = {
     **{name: partial(alpha_beta, limit=limit) for name, limit in SECONDS.items()},

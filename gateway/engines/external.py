@@ -1,8 +1,8 @@
-"""Engines that are external programs, with lines on their standard input and an answer on their output.
+"""Engines that are external programs, which read lines on standard input and print an answer.
 
 Knows processes, pipes, time, and the formats of the lines (`Speech`). A process is started when it is needed,
-and killed, with all its children, if it is late or its answer is invalid. Its standard error is this
-process's. The command must come from the user's command line, never from the network.
+and killed, with all its children, if it is late or its answer is invalid. Programs share the standard error
+of this process. The command must come from the user's command line, never from the network.
 """
 
 import atexit
@@ -25,11 +25,12 @@ from gateway.game.board import COLUMNS, ROWS, Board, position_string
 
 # The formats of lines.
 #
-# `Platform` is that of the four-in-a-row platforms theaigames.com and later riddles.io: lines with settings
-# when the game begins, then for each move the field and a request, which is answered by ``place_disc 3``. The
-# two differ in the field, the numbers of the players, the names and order of the settings, and the meaning of
-# a round, as recordings in the repositories of bots show. Their columns are counted from 0, and times are in
-# milliseconds. With `Plain` the question is a position string, and the answer a column, counted from 1.
+# `Platform` is the format of the four-in-a-row platforms theaigames.com and later riddles.io. Lines with
+# settings come when the game begins, then for each move the field and a request. The answer is ``place_disc
+# 3``. The two differ in the field, the numbers of the players, the names and order of the settings, and the
+# meaning of a round, as recordings in the repositories of bots show. Their columns are counted from 0, and
+# times are in milliseconds. With `Plain` the question is a position string, and the answer a column, counted
+# from 1.
 
 
 class Speech(Protocol):
@@ -60,9 +61,9 @@ class Platform:
     marks: str
     """The characters for an empty cell, a disc of the first mover, and one of the second."""
     between_rows: str
-    """The separator of the rows of the field, of which the top row is first."""
+    """The separator between the rows of the field. The top row comes first."""
     settings: tuple[str, ...]
-    """The names of the settings, in the order in which they are sent: some bots depend on it."""
+    """The names of the settings, in the order in which they are sent. Some bots depend on this order."""
     moves_a_round: int
     one_game_each: ClassVar[bool] = True
     expected: ClassVar[str] = "place_disc and a column from 0 to 6 (field=position is for a column alone)"
@@ -138,7 +139,8 @@ USUAL = "flat"
 
 
 LATE = 1.0
-"""Seconds beyond its time after which a program is killed. It includes the time to start."""
+"""A program is killed this many seconds after its time for a move is over. The time to start the program
+counts, too."""
 LONGEST = 1e6
 """The longest time for a move, in seconds."""
 _FAREWELL = 0.3
@@ -149,7 +151,7 @@ _SHOWN = 60
 
 
 def program(text: str) -> "Program":
-    """Return the engine for the text after ``exec:``: a command line, optionally with ``field=`` before it.
+    """Return the engine for the text after ``exec:``: an optional ``field=`` and a command line.
 
     Raises UnknownEngine if it cannot be run.
     """
@@ -174,7 +176,7 @@ class Program:
         atexit.register(self.close)
 
     def __call__(self, board: Board, budget: float) -> int:
-        """Ask the program for a column. One that ends meanwhile is started and asked again, once.
+        """Ask the program for a column. If it ends meanwhile, start it again and ask once more.
 
         Raises EngineError.
         """
@@ -232,7 +234,7 @@ class Program:
             if child is not None and child.knows(board, self._speech):
                 child.is_free = False
                 return child
-            self._child = None  # first, so that a thread that waits for its answer sees that it was replaced
+            self._child = None  # first, so that a thread waiting for the old process sees this
             if child is not None:
                 child.leave()
             try:
@@ -256,7 +258,7 @@ class _Child:
     """A running process of a program."""
 
     def __init__(self, words: list[str]) -> None:
-        """Start it. Raises OSError."""
+        """Start the process. Raises OSError."""
         self._process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
         )
@@ -264,18 +266,18 @@ class _Child:
         self._has_answered = False
         self._is_killed = False
         self.left: Board | None = None
-        """The board after its latest move."""
+        """The board after the latest move of the process."""
         self.is_free = False
-        """Whether it is idle: it has answered the latest question."""
+        """Whether the process is idle: it has answered the latest question."""
 
     def knows(self, board: Board, speech: Speech) -> bool:
-        """Whether it is idle, and this position may follow its previous question."""
+        """Whether the process is idle, and this position may follow its previous question."""
         if not self.is_free or self._process.poll() is not None:
             return False
         return not speech.one_game_each or (self.left is not None and follows(self.left, board))
 
     def tell(self, lines: Iterable[str]) -> None:
-        """Write lines to it, if it has not ended."""
+        """Write lines to the process, if it has not ended."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
@@ -301,14 +303,14 @@ class _Child:
                 return text
 
     def leave(self) -> None:
-        """End it. A thread that waits for its answer gets _EndedError, and closes it."""
+        """End the process. A thread that waits for its answer gets _EndedError, and calls `close`."""
         if self.is_free:
             self.close()
         else:
             self._kill()
 
     def close(self) -> None:
-        """Close the pipes and end it, after a moment to end by itself if it is idle."""
+        """Close the pipes and end the process. An idle process first gets a moment to end by itself."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
@@ -319,7 +321,7 @@ class _Child:
         self._process.stdout.close()
 
     def _kill(self) -> None:
-        """Kill it and its children; only once, since the id of the group may be reused."""
+        """Kill the process and its children, only once, since the id of the process group may be reused."""
         if not self._is_killed:
             self._is_killed = True
             with suppress(ProcessLookupError, PermissionError):
@@ -327,7 +329,7 @@ class _Child:
         self._process.wait()
 
     def _read(self, seconds: float) -> bytes:
-        """Return some of its output, waiting up to `seconds`. Raises _EndedError, TimeoutError."""
+        """Return some of the output, waiting up to `seconds`. Raises _EndedError, TimeoutError."""
         assert self._process.stdout is not None
         waits = select.poll()
         waits.register(self._process.stdout, select.POLLIN)
@@ -338,7 +340,7 @@ class _Child:
         raise _EndedError(self._end())
 
     def _end(self) -> str:
-        """Return in words how it ended, after its output was closed."""
+        """Return in words how the process ended, after its output was closed."""
         try:
             status = self._process.wait(_FAREWELL)
         except subprocess.TimeoutExpired:

@@ -1,8 +1,9 @@
-"""Agents of Kaggle's ConnectX, without the package kaggle-environments: the last callable of a Python file.
+"""Agents for Kaggle's ConnectX. The package kaggle-environments is not needed.
 
-Knows the arguments that this package passes to an agent, and its time limits. As there, the file is executed
-once for each game. An agent cannot be stopped, so a late one fails when it answers. The name of the file must
-come from the user's command line, never from the network.
+An agent is the last callable of a Python file. Knows the arguments that the package passes to an agent, and
+its time limits. As in that package, the file is executed once for each game. An agent cannot be stopped, so a
+late one fails when it answers. The name of the file must come from the user's command line, never from the
+network.
 """
 
 import os
@@ -19,9 +20,9 @@ from gateway.engines.external import follows
 from gateway.game.board import COLUMNS, ROWS, Board
 
 MOVE = 2.0
-"""Seconds for a move, or the engine's budget, if that is less."""
+"""Seconds for a move; if the engine's budget is less, that counts."""
 OVERAGE = 60.0
-"""Seconds beyond that for all moves of a game together."""
+"""Seconds that an agent may use in addition to `MOVE`, in all moves of a game together."""
 
 
 class Struct(dict[str, Any]):
@@ -61,17 +62,17 @@ class Agent:
     """An engine that calls the agent of a file, which is executed again for each game."""
 
     def __init__(self, file: str, code: CodeType) -> None:
-        """Execute the file. Raises what it raises, and LookupError if it has no callable."""
+        """Execute the file. Raises any exception of the file, and LookupError if it has no callable."""
         self._file = file
         self._code = code
         self._agent: Callable[..., Any] = _last_callable(file, code)
         self._is_new = True
         self._left: Board | None = None
-        """The board after its latest move, if it could be played."""
+        """The board after the agent's latest move, if that was a legal one."""
         self._overage = OVERAGE
 
     def __call__(self, board: Board, budget: float) -> Any:
-        """Return the agent's answer. Raises EngineLate if it took too long, and what it raises."""
+        """Return the agent's answer. Raises EngineLate if it is late, and any exception of the agent."""
         if not self._is_new and (self._left is None or not follows(self._left, board)):
             self._agent, self._overage = _last_callable(self._file, self._code), OVERAGE
         limit = min(MOVE, budget)

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TypeAlias
 
 import numpy as np
-from numpy import bitwise_count  # by name: before numpy 2.0 there is none, and no import of this module
+from numpy import bitwise_count  # by name: this module needs numpy 2.0, and otherwise fails here
 from numpy.typing import NDArray
 
 from gateway.engines.bits import BOTTOM, CELLS_OF, STRIDE, column_of, completing, landing, sides, urgent
@@ -31,7 +31,7 @@ _CHANCES = 12
 _BOTTOM = np.uint64(BOTTOM)
 _TOPS = np.uint64(BOTTOM << (ROWS - 1))
 _GATHER = np.uint64(sum(1 << (STRIDE - 1) * column for column in range(COLUMNS)))
-"""A factor that moves the top cells of all columns to adjacent bits: the set of full columns."""
+"""A factor that moves the top cells, one in each column, to adjacent bits: the set of full columns."""
 _TO_CHANCES = np.uint64(COLUMNS * STRIDE - COLUMNS - 1 - _CHANCES)
 _OF_FULL = np.uint64((1 << COLUMNS) - 1 << _CHANCES)
 _SHORTEN = np.uint16(16 - _CHANCES)
@@ -86,7 +86,7 @@ class Playouts:
         return results
 
     def _discs(self, mask: Positions) -> Positions:
-        """Return a random move in each position, and none in one that is full."""
+        """Return the cell of a random move in each position; 0 if the position is full."""
         choice = mask & _TOPS
         choice *= _GATHER
         choice >>= _TO_CHANCES
@@ -114,13 +114,13 @@ _CURIOSITY = 1.0
 _ROOM = 200_000
 """The most positions in a tree, which keeps it under 100 MB."""
 _FIRST, _MOST = 512, 8192
-"""Games of `flat` in the first batch without a set number of games, and in any batch at most."""
+"""The games in the first batch of `flat` if their number is not set, and the most games in any batch."""
 _LEAVES = 64
 """The most positions in a batch of `uct`."""
 _TIMES = 16
 """The most games from one position in a batch of `uct`."""
 _FEW = 1000
-"""One game from each position in a batch for this many games of the whole search."""
+"""In a batch, the number of games from one position is the number of games of the search divided by this."""
 
 
 def flat(board: Board, budget: float, *, games: int | None = None) -> int:
@@ -144,7 +144,7 @@ def flat(board: Board, budget: float, *, games: int | None = None) -> int:
 
 
 def _rounds(deadline: float, games: int | None, positions: int) -> Iterator[int]:
-    """Yield how often to play each of the positions in each batch, until `deadline`; at least once.
+    """Yield, for each batch until `deadline`, how often to play each position. At least one batch is played.
 
     With `games`, the sum over all batches is that number divided by the number of positions, rounded down.
     """
@@ -226,7 +226,8 @@ class _Tree:
 
     def __init__(self, mine: int, theirs: int) -> None:
         self.decided: int | None = None
-        """The cell to move to, if that is known to win or all moves are known to lose; otherwise None."""
+        """The cell of the final choice, if its move is known to win or all moves are known to lose; otherwise
+        None."""
         self._root = _Node(mine, theirs)
         self._size = 1
         self._playouts = Playouts()
@@ -239,7 +240,7 @@ class _Tree:
         return max(self._root.children, key=lambda node: node.games).cell
 
     def play(self, leaves: int, times: int) -> None:
-        """Play a batch of games, `times` from each of `leaves` positions, unless the move gets decided."""
+        """Play a batch of games, `times` from each of `leaves` positions. Stop if the choice gets decided."""
         paths = []
         for _ in range(leaves):
             path = self._path()
@@ -259,7 +260,10 @@ class _Tree:
                 result = -result
 
     def _path(self) -> list[_Node]:
-        """Return the nodes from the root to the position where games start, added unless the tree is full."""
+        """Return the nodes from the root to the position where games start.
+
+        The last node is new, unless the tree is full or no move is untried.
+        """
         path = [self._root]
         while self.decided is None:
             if path[-1].untried:
@@ -278,7 +282,7 @@ class _Tree:
         return path
 
     def _refute(self, path: list[_Node]) -> None:
-        """Remove the last move, after which the opponent wins, and earlier moves that this decides."""
+        """Remove the last move of `path`, which loses, and earlier moves that are thereby decided."""
         while len(path) > 1:
             refuted = path.pop()
             before = path.pop()

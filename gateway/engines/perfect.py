@@ -1,8 +1,8 @@
 """The perfect player: it wins as fast as possible and loses as late as possible.
 
-Uses the solver bitbully, of the extra ``perfect``, whose licence is the AGPL; it is imported only when it is
-needed. It ignores its budget: with the book of the first twelve discs, which takes 180 MB, a move takes about
-a second at most.
+Uses the solver bitbully, of the extra ``perfect``. The solver's licence is the AGPL, and it is imported only
+when it is needed. The perfect player ignores its budget: with the book of the first twelve discs, which takes
+180 MB, a move takes about a second at most.
 """
 
 from functools import cache
@@ -40,8 +40,8 @@ def has_book() -> bool:
 def score_columns(board: Board) -> dict[int, int]:
     """Return the score of each playable column for the side to move.
 
-    Above 0 is a win, below 0 a loss, 0 a draw. The further from 0, the sooner it comes (see `last_move`).
-    Raises EngineUnavailable.
+    Above 0 is a win, below 0 a loss, 0 a draw. The further from 0, the sooner the game ends (see
+    `last_move`). Raises EngineUnavailable.
     """
     scores = _solver().score_all_moves(_position(board))
     return {int(column): int(score) for column, score in scores.items()}

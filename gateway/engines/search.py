@@ -35,7 +35,8 @@ _BETWEEN_LOOKS = 255
 _ODD = BOTTOM * 0b010101
 _EVEN = BOTTOM * 0b101010
 _ROOFS = BOTTOM << ROWS
-"""The bit above each column. `_ROOFS - cells` has all cells from the lowest of `cells` up, in each column."""
+"""The bit above each column. In each column, `_ROOFS - cells` has all cells from the lowest of `cells`
+upwards."""
 
 _Entry: TypeAlias = tuple[int, int, int, int]
 """The depth of the search, the lower and upper bound of the value, the best column."""
@@ -46,7 +47,7 @@ class _OutOfTime(Exception):
 
 
 def alpha_beta(board: Board, budget: float, *, limit: float) -> int:
-    """Return a column for the side to move, after `budget` or `limit` seconds at most."""
+    """Return a column for the side to move, after at most the lesser of `budget` and `limit` seconds."""
     deadline = monotonic() + min(budget, limit)
     mine, theirs = sides(board)
     column = urgent(mine, theirs)
@@ -103,11 +104,13 @@ class Search:
     def _value(self, mine: int, mask: int, depth: int, window: tuple[int, int], ours: int) -> int:
         """Return the value of a position for the side to move, which has the discs `mine`.
 
-        A value up to the first of `window` is an upper bound, one from the second on a lower bound. `ours`
-        are the cells that complete four in a row of that side; some of them may be taken.
+        A value not above the first number in `window` is only an upper bound. A value not below the second is
+        only a lower bound. `ours` are the cells that complete four in a row of that side; some of them may be
+        taken.
 
-        If the opponent threatens to win at once, the only reply is played, which costs no depth; a cell right
-        below one of its threats is never played. So the search sees two moves further than its depth.
+        If the opponent threatens to win at once, the only reply is played without using up depth. A cell
+        right below a threat of the opponent is never played. So the search sees two moves further than its
+        depth.
         """
         self._nodes += 1
         if not self._nodes & _BETWEEN_LOOKS and monotonic() > self._deadline:
@@ -165,7 +168,8 @@ _BY_CENTRE = tuple(CELLS_OF[column] for column in CENTRE_FIRST)
 _ORDERS = {0: _BY_CENTRE} | {
     first: (first, *(column for column in _BY_CENTRE if column != first)) for first in _BY_CENTRE
 }
-"""The cells of the columns in the order to try them, by the column to try first; 0 is none."""
+"""For each column to try first, all columns in the order to try them, as sets of cells. Key 0 is the default
+order."""
 
 
 _LINES = (
@@ -205,8 +209,8 @@ def _guess(ours: int, threats: int, mask: int) -> int:
     """Return an evaluation for the side to move, from the cells that would complete four in a row.
 
     When the columns fill up, the first mover gets the cells in odd rows, counted from 1, and the second mover
-    those in even rows. A threat above such a threat of the opponent has no value. If the first mover has no
-    odd threat, the second mover has the advantage.
+    those in even rows. A threat above an opponent's threat of this kind has no value. If the first mover has
+    no odd threat, the second mover has the advantage.
     """
     first, second = (threats, ours) if mask.bit_count() & 1 else (ours, threats)
     odd, even = first & _ODD, second & _EVEN

@@ -26,7 +26,7 @@ _MASKS = tuple(((1 << ROWS) - 1) << (column * _STRIDE) for column in range(COLUM
 
 
 def other(side: Side) -> Side:
-    """Return the opponent's side, or the number of its seat."""
+    """Return the other side. For the number of a seat, return the number of the other seat."""
     return SECOND if side == FIRST else FIRST
 
 
@@ -61,7 +61,8 @@ class Board:
         Raises ValueError if the column is not 0 to 6, is full, or the game is over.
         """
         first, second = self.discs
-        # The lowest free cell. In a full column the carry leaves the mask, and nothing remains.
+        # The addition yields the lowest free cell. In a full column the carry leaves the mask, so the result
+        # is 0.
         disc = ((first | second) + _BOTTOMS[column]) & _MASKS[column] if 0 <= column < COLUMNS else 0
         if not disc or self.winner is not None:
             raise ValueError(f"column {column} cannot be played")
@@ -83,7 +84,7 @@ class Board:
 
 
 def _has_four(discs: int) -> bool:
-    """Whether one side has four in a row. Written out, because a loop is slower."""
+    """Whether the discs of one side have four in a row. Written without a loop, which would be slower."""
     pairs = discs & discs >> 7
     if pairs & pairs >> 14:
         return True
@@ -109,7 +110,7 @@ def position_string(columns: Iterable[int]) -> str:
 
 
 def board_at(position: str) -> Board:
-    """Return the board of a position string. Raises ValueError, which names the move."""
+    """Return the board of a position string. Raises ValueError, which names the invalid move."""
     board = Board()
     for number, digit in enumerate(position, 1):
         if digit not in "1234567":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateway.game.board import Side
 
 GRACE = 0.1
-"""The least time, in seconds, left to a player after a move that was carried out before its flag fell."""
+"""The least time, in seconds, that a player has left after a move that counts as in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Terms:
     clock: float = 42.0
     """A side's time for a whole game, in games on a clock."""
     penalty: float = 1.0
-    """The cost of an illegal move for players whose manners have a penalty."""
+    """The seconds deducted for an illegal move of a player with `Illegal.PENALTY`."""
     idle: float = 300.0
     """A side's time for one move, in games without a clock."""
     rejoin: float = 10.0
     """How long a seat is kept for a player that has to ask for the next game."""
 
     def control(self, *, clocked: bool) -> TimeControl:
-        """Return the time control of a game on a clock, or of one without."""
+        """Return the time control of a game, which depends on whether the game is on a clock."""
         return TimeControl(self.clock) if clocked else TimeControl(self.idle, renewed=True)
 
 
@@ -59,7 +59,7 @@ class Clock:
         return None if self.running is None else self._since + self._rest[self.running]
 
     def rest(self, side: Side) -> float:
-        """Seconds left to `side`, without those since its clock was started."""
+        """Seconds left to `side` at the latest start or stop of its clock."""
         return self._rest[side]
 
     def spent(self, side: Side) -> float:
@@ -80,9 +80,10 @@ class Clock:
         return 0.0 if self.running is None else max(0.0, now - self._since)
 
     def stop(self, now: float) -> float:
-        """Stop the running clock; return for how many seconds it ran.
+        """Stop the running clock; return how many seconds it ran.
 
-        If more than the remaining time has passed, the move still counts as in time, and `GRACE` remains.
+        The move counts as in time, even if it took more than the remaining time. Then at most `GRACE` seconds
+        remain.
         """
         side = self.running
         if side is None:

@@ -1,7 +1,7 @@
 """The commands of players, names, and places.
 
-Commands are plain values. `to` is the number of the client's message, 0 without one. A refusal has the same
-number, so that the connection knows which message was refused.
+Commands are plain values. `to` is the number of the client's message; 0 if the message has no number. A
+refusal has the same number, so that the connection knows which message was refused.
 """
 
 import unicodedata
@@ -24,11 +24,11 @@ class Wish:
 
     name: str
     any_case: bool = False
-    """Whether upper and lower case are the same in `name`."""
+    """Whether the case of `name` is ignored."""
 
     @property
     def is_for_house(self) -> bool:
-        """Whether the wish is for a house player; case makes no difference there."""
+        """Whether the wish is for a house player. Case is ignored."""
         return self.name.casefold() in HOUSE_PLAYERS
 
     def grants(self, name: str) -> bool:
@@ -64,15 +64,15 @@ LOBBY = InLobby()
 def plain(name: str) -> str:
     """Return `name` in normal width (NFKC), without invisible characters and superfluous blanks.
 
-    Check first that it is not too long.
+    The caller must have checked that `name` is not too long.
     """
     return _seen(unicodedata.normalize("NFKC", name))
 
 
 def folded(name: str) -> str:
-    """Return `name` as `plain` does, and casefolded: the same for all its spellings.
+    """Return the casefolded result of `plain`, which is the same for all spellings of a name.
 
-    Check first that it is not too long.
+    The caller must have checked that `name` is not too long.
     """
     return _seen(unicodedata.normalize("NFKC", name).casefold())
 
@@ -82,7 +82,10 @@ def _seen(text: str) -> str:
 
 
 def is_house_name(name: str) -> bool:
-    """Whether `name` is a spelling of one of `HOUSE_PLAYERS`. Check first that it is not too long."""
+    """Whether `name` is a spelling of one of `HOUSE_PLAYERS`.
+
+    The caller must have checked that `name` is not too long.
+    """
     return folded(name) in HOUSE_PLAYERS
 
 
@@ -132,7 +135,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """A message of the dialect that asks for something that does not exist."""
+    """A valid message of the dialect that asks for something that does not exist."""
 
     to: int = 0
 
@@ -146,11 +149,11 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Ask for a name that the player may not have. It is refused after a pause."""
+    """Ask for a name that the player may not have. The hub refuses it after a pause."""
 
     objections: Objection
     pause: float = 0.0
-    """Seconds until the answer."""
+    """Seconds until the refusal."""
     to: int = 0
 
 
@@ -165,8 +168,8 @@ Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Denie
 def place_for(table: str | None, wish: Wish | None) -> Place:
     """Return the place for a player that named a table, an opponent, both or neither.
 
-    A table outranks a wish. Blanks around its name do not count, and a blank name is none. The table called
-    ``lobby``, in any case, is the lobby.
+    A table outranks a wish. Blanks around the name of a table are ignored. A blank name counts as none. The
+    table called ``lobby``, in any case, is the lobby.
     """
     name = "" if table is None else table.strip()
     if not name:

@@ -54,7 +54,7 @@ class Deadlines(Generic[K]):
             yield key
 
     def _sweep(self) -> None:
-        """Drop the entries of alarms that were cancelled, which would keep their keys alive."""
+        """Drop the queue entries of cancelled alarms, which would keep their keys in memory."""
         self._queue.clear()
         self._queued.clear()
         for key, when in self._when.items():

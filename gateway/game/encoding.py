@@ -23,7 +23,8 @@ from gateway.game.ids import parse
 VERSION = 1
 _PLAIN = frozenset({str, int, float, bool, NoneType})
 LONGEST = 16_384
-"""The longest value, in bytes. Two names of the greatest length, all escapes, take 3,072."""
+"""The longest value, in bytes. Two names of the greatest length, with each character as an escape, take
+3,072."""
 
 Kinds: TypeAlias = Mapping[str, type]
 E = TypeVar("E", bound=Enum)
@@ -40,7 +41,7 @@ def kinds_of(union: Any) -> Kinds:
 
 
 def encode(value: Event | Command) -> bytes:
-    """Encode an event or a command. Raises EncodingError, also if it could not be decoded again."""
+    """Encode an event or a command. Raises EncodingError, also if decoding would return another value."""
     data = encode_unchecked(value)
     if decode(data, {type(value).__name__: type(value)}) != value:
         raise EncodingError("it would be read back as something else")
@@ -71,7 +72,7 @@ def decode_command(data: bytes) -> Command:
 def _written(value: Any) -> Any:
     kind: type = type(value)
     match value:
-        case _ if kind in _PLAIN:  # most are, and class patterns are slower
+        case _ if kind in _PLAIN:  # most types are plain; class patterns are slower
             return value
         case Board():
             return "".join(map(str, value.moves))
@@ -163,7 +164,7 @@ def _of_union(options: Sequence[Any], found: Any) -> Any:
 
 
 def _checked(wanted: type[T], found: Any) -> T:
-    """Return a JSON value if it has exactly this type: True is no integer."""
+    """Return a JSON value if it has exactly the type `wanted`; True is not an integer."""
     if type(found) is not wanted:
         raise ValueError(f"not of type {wanted.__name__}")
     return found
@@ -209,7 +210,7 @@ _READERS: Mapping[Any, Callable[[Any], Any]] = {
     Objection: _objections,
 }
 _RANGES: Mapping[str, Callable[[Any], object]] = {
-    "game": parse,  # which raises ValueError itself
+    "game": parse,  # raises ValueError itself
     "number": lambda number: number > 0,
     "rounds": lambda number: number > 0,
     "to": lambda number: number >= 0,

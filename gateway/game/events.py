@@ -1,8 +1,8 @@
 """The events that a player gets, and the reasons in them.
 
-An event is a plain value for one player, which names its game, so that it can be sent to another machine
+An event is a plain value for one player. It names its game, so it can be sent to another machine
 (`encoding.py`). Times in events are durations in seconds, never readings of a clock. A dialect decides
-whether and how its client is told.
+whether and how to tell its client.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Objection(Flag):
     NOT_ENTERED = auto()
     """The player has not asked for an opponent."""
     WAITING = auto()
-    """The player waits, for an opponent or for the next round."""
+    """The player is waiting for an opponent or for the next round."""
     PLAYING = auto()
     """The player is in a game."""
     NOT_YOUR_TURN = auto()
@@ -107,11 +107,11 @@ class Started:
 
 @value
 class ToMove:
-    """A request to move. The player's clock runs from when it was sent to the client."""
+    """A request to move. The player's clock runs from when the request was sent to the client."""
 
     game: GameId
     number: int
-    """1 for the first request of a game, one more for each further one to either player."""
+    """The number of the request in its game, from 1 on. Requests to both players are counted together."""
     board: Board
     rest: float | None
     """The player's remaining seconds in this game; None without a clock."""
@@ -143,12 +143,12 @@ class Refused:
     to: int = 0
     """The number of the client's message, as in the command."""
     game: GameId | None = None
-    """The player's game, if that refused the command."""
+    """The player's game, if the game refused the command; otherwise None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overlooked:
-    """A move was dropped because its game is over. The player is not told."""
+    """A move was dropped because its game is over. The client gets no message about it."""
 
     game: GameId
     """The game that is over."""
@@ -157,7 +157,7 @@ class Overlooked:
 Way: TypeAlias = Literal["in", "out", "note"]
 """The direction of a text, seen from the server. A note is a remark of the server without a text."""
 Remark: TypeAlias = Objection | float | str | None
-"""The server's remark on a text: why it was refused, the seconds left on a clock, words, or None."""
+"""The server's remark on a text: why the text was refused, the seconds left on a clock, words, or None."""
 Spoken: TypeAlias = tuple[float, Way, str, Remark]
 """One text on a player's connection: seconds since the connection got the event `Started`, direction, text,
 remark. A plain tuple, since there are many."""
@@ -172,13 +172,13 @@ class Ended:
     winner: Side | None
     reason: Reason
     column: int | None = None
-    """The last move, if that ended the game; there is no `Moved` for it."""
+    """The column of the move that ended the game, if a move did. There is no `Moved` for it."""
     leaver: Side | None = None
     """The side that left, if that ended the game."""
 
     @property
     def has_result(self) -> bool:
-        """Whether it was won or drawn. If not, dialects that can express it report no result."""
+        """Whether the game was won or drawn. If not, a dialect reports no result, if it can express that."""
         return self.winner is not None or self.reason is Reason.FULL
 
 

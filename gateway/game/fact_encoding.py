@@ -1,8 +1,8 @@
-"""Facts, and the games of a state, as bytes for other processes.
+"""Facts, and games with their current state, as bytes for other processes.
 
-Most facts are moves, which have a short form after the letter `m`; any other fact is a value of
-`gateway.game.encoding` after the letter `v`. There is no line feed in either. Facts of other nodes are
-checked as strictly as texts of clients.
+A move, the most frequent fact, is the letter `m` and a short form. Any other fact is the letter `v` and a
+value of `gateway.game.encoding`. Neither form contains a line feed. Facts of other nodes are checked as
+strictly as texts of clients.
 """
 
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ MOST = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Stands:
-    """A game of a state: a `Standing` with the columns as digits."""
+    """A game with its current state: a `Standing` with the columns as digits."""
 
     started: GameStarted
     moves: str
@@ -48,7 +48,7 @@ _COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
 
 
 def encode_fact(fact: Shown) -> bytes:
-    """Encode a fact, or a game of a state. Raises EncodingError."""
+    """Encode a fact, or a game with its current state. Raises EncodingError."""
     match fact:
         case MoveMade(game, side, column, used, left):
             rest = b"-" if left is None else b"%r" % left

@@ -1,7 +1,7 @@
 """The facts that the hub's feed publishes for the log, the page and other nodes.
 
-Facts are plain values. They identify a player by its seat's number, since two players may have the same name.
-A player waits from `Waits` to `GameStarted` or `Left`; a game lasts from `GameStarted` to `Finished`.
+Facts are plain values. They identify a player by the number of its seat, since two players may have the same
+name. A player waits from `Waits` to `GameStarted` or `Left`; a game lasts from `GameStarted` to `Finished`.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Came:
     player: int
     name: str
     kind: str
-    """The kind of its manners."""
+    """The kind of the player's manners (`Manners.kind`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +32,18 @@ class Waits:
     table: str | None
     """None for the lobby."""
     waited: float = field(default=0.0, compare=False)
-    """Seconds that it has waited already."""
+    """Seconds that the player has waited already."""
 
 
 class Cause(Enum):
     """Why none of the connected players can be paired with one that waits."""
 
     ABSENT = "absent"
-    """It wishes for a player that is not connected."""
+    """The waiting player wishes for a player that is not connected."""
     NAMESAKE = "namesake"
-    """The other player has the same name."""
+    """The only possible opponents have the waiting player's own name."""
     ALONE = "alone"
-    """It is the only player at its table."""
+    """The waiting player is the only one at its table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +52,26 @@ class Obstacle:
 
     cause: Cause
     name: str
-    """The wished name, the player's own name, or that of its table, according to the cause."""
+    """A name: for `ABSENT` the wished one, for `NAMESAKE` the player's own, for `ALONE` that of the table."""
     alike: str | None = None
     """The name of a connected player that looks like the wished one; None if there is none."""
 
     @property
     def characters(self) -> int:
-        """The number of characters of the names in it."""
+        """The number of characters in both names."""
         return len(self.name) + len(self.alike or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Hindered:
-    """An obstacle to the pairing of a waiting player was found, or exists no longer."""
+    """The obstacle that keeps a waiting player from being paired has changed."""
 
     player: int
     name: str
     obstacle: Obstacle | None
     """None if there is no obstacle any more."""
     is_first: bool
-    """Whether it is the first obstacle in this wait."""
+    """Whether this is the first obstacle in this wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """A game began. Pairs have the first mover's value first."""
+    """A game began. In each pair the first mover's value comes first."""
 
     game: GameId
     players: tuple[int, int]
@@ -117,7 +117,7 @@ class Missed:
     """Facts were dropped, because the subscriber did not take them in time."""
 
     facts: int
-    """How many."""
+    """The number of dropped facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,25 +131,25 @@ class Vanished:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The state of a game. Pairs have the first mover's value first."""
+    """The state of a game. In each pair the first mover's value comes first."""
 
     moves: tuple[int, ...]
     """The columns played so far, oldest first."""
     thought: tuple[float, float]
-    """Seconds that each side has thought, without those since the latest request to move."""
+    """Seconds that each side has thought, up to the latest request to move."""
     left: tuple[float, float] | None
-    """Seconds that remain to each side, also without those; None without a clock."""
+    """Seconds that remained to each side at the latest request to move; None without a clock."""
     thinking: float
     """Seconds since the latest request to move was sent."""
 
 
 Shown: TypeAlias = Fact | Vanished | tuple[GameStarted, Standing]
-"""A fact, or a game of a state."""
+"""A fact, or a game with its current state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of all players, or of some and their games. Games that are over are not in it.
+    """The state of all players, or of some of them and their games. Games that are over are not in it.
 
     A subscriber that takes a snapshot in the same step as its facts misses nothing.
     """
@@ -158,4 +158,4 @@ class Snapshot:
     waiting: tuple[Waits, ...]
     games: tuple[tuple[GameStarted, Standing], ...]
     hindered: tuple[Hindered, ...] = ()
-    """The known obstacles of those in `waiting`."""
+    """The known obstacles of the players in `waiting`."""

@@ -15,7 +15,7 @@ RUNS = 32**5
 GAMES = 32**6
 """The number of game numbers in a run, which begin at 0."""
 GAMES_A_SECOND = 4096
-"""Far more games than a server can begin in a second."""
+"""The growth of `first_game` in a second. A server can begin far fewer games in a second."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RUN, _NUMBER = 5, 6
@@ -35,9 +35,9 @@ def game_ids(run: int, first: int = 0) -> Iterator[GameId]:
 def first_game(at: float) -> int:
     """Return the number of the first game of a run that begins at `at`, in Unix time.
 
-    It grows faster than games begin. So if a database that was restored from a backup draws the number of a
-    run again, the ids still differ, unless the clock was set back. It wraps to 0 every 36 hours; at least
-    half a billion numbers follow it.
+    The number grows with time, faster than games can begin. A database that was restored from a backup may
+    give the number of an earlier run to a new run. The ids of both runs still differ, unless the clock was
+    set back. The number wraps to 0 every 36 hours; at least half a billion numbers follow it.
     """
     return int(at * GAMES_A_SECOND) % (GAMES // 2)
 
@@ -64,5 +64,8 @@ def parse(text: str) -> GameId:
 
 
 def typed(text: str) -> GameId:
-    """Return the normal form of an id that a person typed, in capitals, or with a letter for 0 or 1."""
+    """Return the normal form of an id that a person typed.
+
+    The id may have capitals, and the letters O, I and L for 0 and 1.
+    """
     return text.strip().lower().translate(_LOOK_ALIKES)

@@ -1,7 +1,7 @@
 """Manners: the rules of a dialect, as data.
 
-Each player has the manners of its dialect, against every opponent. The hub decides by them, and does not know
-dialects.
+Each player has the manners of its dialect, whatever the opponent's dialect is. The hub knows these manners,
+but no dialects.
 """
 
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class Afterwards(Enum):
     """What a player does after a game."""
 
     STAND_BY = auto()
-    """It is ready for the next round and the next opponent without asking."""
+    """The player is ready for the next round and the next opponent without asking."""
     STEP_OUT = auto()
-    """It has to ask again for each game, also within a series."""
+    """The player has to ask again for each game, also within a series."""
     HANG_UP = auto()
-    """It is ready for the next round without asking, and is disconnected after its series."""
+    """The player is ready for the next round without asking, and is disconnected after its series."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Manners:
     illegal: Illegal
     afterwards: Afterwards
     rounds: int = 1
-    """The number of games in a series, 1 or more; of two players the higher number counts."""
+    """The number of games in a series, 1 or more. The higher number of the two players counts."""
     clocked: bool = False
     """Whether the player's games are on a clock, for both sides."""
     hears_itself: bool = True
-    """Whether the player gets events for its own moves. Without them a move takes less time."""
+    """Whether the player gets events for its own moves. If not, a move takes less time."""
     unique_name: bool = False
     """Whether the player's name must differ from those of other players with this manner."""
     strict_entry: bool = False

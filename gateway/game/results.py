@@ -37,7 +37,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A game that is over. Pairs have the first mover's value first."""
+    """A game that is over. In each pair the first mover's value comes first."""
 
     game: GameId
     players: tuple[Player, Player]
@@ -53,9 +53,9 @@ class Finished:
     table: str | None = None
     """The name of the table; None for the lobby."""
     began: float = 0.0
-    """When it began, in seconds of the hub's clock."""
+    """When the game began, in seconds of the hub's clock."""
     ended: float = 0.0
-    """When the command or deadline that ended it arrived, by the same clock."""
+    """When the command or deadline that ended the game arrived, by the same clock."""
     leaver: Side | None = None
     """The side that left, if that ended the game."""
 
@@ -66,11 +66,11 @@ class Finished:
 
     @property
     def remote(self) -> Side | None:
-        """The side that is on another node; None if neither is."""
+        """The side whose player is on another node; None if neither player is."""
         return next((side for side in (FIRST, SECOND) if self.players[side].is_remote), None)
 
     def as_event(self) -> Ended:
-        """Return the event for its players."""
+        """Return the event that tells the players the end of the game."""
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
         return Ended(self.game, self.board, self.winner, self.reason, column, self.leaver)
@@ -85,7 +85,7 @@ class Ending:
     asked: Number | None = None
     """The seat that had an open request to move when the game ended."""
     broken: Broken | None = None
-    """Who ended the series early, if it was."""
+    """The seat that ended the series early, and why; None if no seat did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +107,20 @@ It is a type of its own because an `Outcome` with notes takes longer to make and
 
 
 class Results(Protocol):
-    """Stores results, and knows which are stored. Used in the event loop's thread.
+    """Stores results, and knows which games are stored. Used in the event loop's thread.
 
     The hub calls only `keep` and `is_open`; connections call the other methods.
     """
 
     @property
     def takes_evidence(self) -> bool:
-        """Whether `enclose` stores wire logs. If not, none need be recorded."""
+        """Whether `enclose` stores wire logs. If not, connections need not record them."""
 
     def keep(self, finished: Finished) -> None:
         """Store a game that is over, before its players get the end. Must not block or fail."""
 
     def is_open(self, game: GameId) -> bool:
-        """Whether players have to wait before they get the end of a game, as it is not stored yet."""
+        """Whether a game is not stored yet, so that its players have to wait for its end."""
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
         """Call `then` when the game is no longer open, which may be at once.
@@ -131,13 +131,13 @@ class Results(Protocol):
     def as_stored(self, ended: Ended) -> Ended:
         """Return the end of a game as it is stored.
 
-        It differs from `ended` only if two nodes lost each other, and the other one stored the game first.
+        It differs from `ended` only if two nodes lost each other and the other node stored the game first.
         """
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Store the wire log of one side, once, after that side got the end.
 
-        Must not block or fail. The caller must not change `said` any more.
+        Must not block or fail. The caller must not change `said` afterwards.
         """
 
 

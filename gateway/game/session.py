@@ -29,7 +29,7 @@ from gateway.game.manners import Afterwards, Illegal
 from gateway.game.results import NOTHING_CAME, Broken, Ending, Finished, Note, Number, Outcome, Player, Step
 
 BOTH_MOVED = 2
-"""A game that a player leaves is aborted while fewer discs are on the board."""
+"""If a player leaves while fewer discs than this are on the board, the game is aborted."""
 _OTHER: tuple[Literal[1], Literal[0]] = (1, 0)
 
 
@@ -73,7 +73,7 @@ class Session:
         table: str | None = None,
         rounds: int | None = None,
     ) -> None:
-        """`rounds` is the number of games, 1 or more; None for the larger one of the players' manners."""
+        """`rounds` is the number of games, 1 or more; None for the higher `Manners.rounds` of the players."""
         self.players = players
         self.game: GameId = ""
         """The id of the current or the last game; empty before the first."""
@@ -115,7 +115,7 @@ class Session:
         return self.players[first].name, self.players[second].name
 
     def begin(self, game: GameId, now: float) -> list[Note]:
-        """Start the next round, between rounds only; `game` is the id of its game."""
+        """Start the next round, whose game has the id `game`. Allowed only between rounds."""
         assert self.phase is Phase.BETWEEN
         self.round += 1
         self.game = game
@@ -133,7 +133,8 @@ class Session:
     def handed(self, game: GameId, number: int, now: float) -> float | None:
         """Start the clock of the seat to move: its request was sent to the client at `now`.
 
-        Return when the flag falls; None if the request is not open any more, or was sent before.
+        Return when the flag falls; None if the request is not open any more, or if its clock was started
+        before.
         """
         if number != self._request or game != self.game or self._clock.running is not None:
             return None
@@ -194,7 +195,8 @@ class Session:
     def leave(self, number: Number, now: float, *, is_lost: bool = False) -> Outcome:
         """End the series because a seat left. The other seat wins a game in which both have moved.
 
-        With `is_lost`, when a node or the connection between two is lost, the game has no winner.
+        `is_lost` means that a node, or the connection between two nodes, is lost. Then the game has no
+        winner.
         """
         return Outcome(ending=self._break(number, Reason.LEFT, now, is_lost=is_lost))
 
@@ -206,7 +208,7 @@ class Session:
         return Outcome(ending=self._out_of_time(number, now))
 
     def stop(self, now: float) -> Finished | None:
-        """Cut the series off; return the game that was on, now without a winner, None if there was none."""
+        """End the series at once. Return the current game, without a winner; None if no game was on."""
         ending = self._end(None, Reason.STOPPED, now) if self.phase is Phase.PLAYING else None
         self.phase = Phase.OVER
         return None if ending is None else ending.finished

@@ -12,15 +12,15 @@ from gateway.game.board import COLUMNS, ROWS, Board
 _UNSEEN = frozenset(
     map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)))
 ) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-"""Invisible characters that are printable to Python: fillers, joiners and variation selectors (most of
+"""Invisible characters that Python counts as printable: fillers, joiners and variation selectors (most of
 Unicode's Default_Ignorable_Code_Point), and the Braille blank."""
 
 
 def is_visible(character: str) -> bool:
     """Whether a character may be shown unchanged.
 
-    Control characters, direction marks, line separators, lone surrogates and characters without width may
-    not.
+    Control characters, direction marks, line separators, lone surrogates and characters without width are not
+    visible.
     """
     return character.isprintable() and character not in _UNSEEN
 
@@ -41,7 +41,7 @@ def visible(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text as `visible` does, with backslashes doubled, so that different texts stay different."""
+    """Return the text as `visible` does, but with doubled backslashes. Different texts stay different."""
     return visible(text.replace("\\", "\\\\"))
 
 
@@ -51,7 +51,7 @@ def quoted(text: str) -> str:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Return a value as JSON in visible ASCII, in one line without `indent`.
+    """Return a value as JSON in visible ASCII. Without `indent` it is one line.
 
     Values of types that JSON does not have become strings.
     """
@@ -64,7 +64,7 @@ def plural(count: int, word: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Container[int]) -> str:
-    """Return a line for each row. Columns whose numbers are in `left` are left-aligned, others right."""
+    """Return a line for each row. Columns with numbers in `left` are left-aligned, others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -90,7 +90,8 @@ def drawing(board: Board, first: int = 0) -> str:
 
 
 COMPARED = 5_000
-"""The most known names that are compared by similarity, which takes 30 ms. All are compared without case."""
+"""The most known names that are compared by similarity; so many take 30 ms. For a name that differs only in
+case, all known names are searched."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

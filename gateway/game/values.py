@@ -1,7 +1,7 @@
 """A decorator for immutable values that are made for every move.
 
-Making a frozen dataclass takes three times as long. Only the type checker keeps these values from being
-changed; everywhere else use a frozen dataclass.
+Making an instance of a frozen dataclass takes three times as long. Only the type checker prevents changes to
+these values. For all other values use a frozen dataclass.
 """
 
 from dataclasses import dataclass

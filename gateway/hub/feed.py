@@ -1,8 +1,8 @@
 """The feed: publishes facts to any number of subscribers.
 
-Publishing never blocks or fails. The facts that wait for a subscriber are limited: one that falls behind
-takes `Missed`, and then a snapshot of the hub in the same step. The end of a game is published when its
-result is stored; later facts about its players may be published before.
+Publishing never blocks or fails. The number of facts that wait for a subscriber is limited. A subscriber that
+falls behind takes `Missed`; it then needs a snapshot of the hub, taken in the same step. The end of a game is
+published when its result is stored. Later facts about its players may be published before that.
 """
 
 from collections import Counter, deque
@@ -46,7 +46,10 @@ class Subscription:
         self._missed = 0
 
     def put(self, fact: Fact, characters: int = 0) -> None:
-        """Queue a fact, whose names have `characters` characters; wake the subscriber if it is the first."""
+        """Queue a fact; wake the subscriber if no other fact waits.
+
+        `characters` is the number of characters of the names in the fact.
+        """
         facts = self._facts
         self._characters += characters
         if facts:
@@ -64,7 +67,7 @@ class Subscription:
                 self._feed.fail(self)
 
     def take(self) -> Sequence[Fact | Missed]:
-        """Return the facts that wait, oldest first, or only `Missed`."""
+        """Remove and return the waiting facts, oldest first; only `Missed` if facts were dropped."""
         facts, self._facts = self._facts, []
         missed, self._missed = self._missed, 0
         self._characters = 0
@@ -85,9 +88,10 @@ class Feed:
         """
         self.results = results
         self.moves: Sequence[Subscription] = ()
-        """The subscriptions to moves. Without any, moves need no facts."""
+        """The subscriptions to moves. If there are none, no facts about moves need to be made."""
         self.counts: Counter[tuple[str, str]] = Counter()
-        """Counts of what has no facts, for the metrics, by (what, kind of player). Never by a name."""
+        """Counts of events that have no facts, by (event, kind of player), for the metrics. Names must not be
+        keys."""
         self._subscribers: dict[type[Fact], tuple[Subscription, ...]] = dict.fromkeys(ALL, ())
         self._unpublished: deque[tuple[Finished, MoveMade | None]] = deque()
         self._on_fault = on_fault
@@ -120,7 +124,7 @@ class Feed:
             subscription.put(fact)
 
     def end(self, finished: Finished, move: MoveMade | None = None) -> None:
-        """Store the result of a game, and publish it later, after the move that ended it, if one did.
+        """Store the result of a game, and publish its end, after `move` if that ended the game.
 
         Both are published when the result is stored and all earlier ends are published.
         """
@@ -150,10 +154,10 @@ class Feed:
         self._on_fault()
 
 
-# The facts of other nodes: `hub.cluster.feed` on a node of a cluster.
+# The facts of other nodes. On a node of a cluster they come from `hub.cluster.feed`.
 
 RemoteFact: TypeAlias = Shown | Missed
-"""A fact of another node, or a game of its state."""
+"""A fact of another node, or a game there with its current state."""
 
 
 class RemoteSubscription(Protocol):
@@ -161,7 +165,7 @@ class RemoteSubscription(Protocol):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the state of all nodes has been taken."""
+        """Whether the whole state of all nodes has been taken."""
 
     def take(self, most: int) -> Sequence[RemoteFact]:
         """Return about `most` facts at most. After `Missed` the subscriber has to subscribe again."""
@@ -212,7 +216,7 @@ def started(series: Series) -> GameStarted:
 
 
 def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
-    """Return the state of the players on these seats, and the games in which one of these is seat 0."""
+    """Return the state of the players on these seats, and of the games in which one of them is seat 0."""
     here = [seat for seat in seats if not isinstance(seat.situation, Gone | PlayingElsewhere)]
     situations = [seat.situation for seat in here]
     series = [each.series for each in situations if isinstance(each, Seated) and each.number == 0]

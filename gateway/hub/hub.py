@@ -76,10 +76,11 @@ from gateway.matchmaking.matchmaker import (
 )
 
 UNDECIDED = 1.0
-"""Seconds after which a deadline of a seat is checked again if the seat's question was open."""
+"""If the matchmaker has not answered a seat's question at a deadline of the seat, the deadline is checked
+again after this many seconds."""
 
 OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
-"""Callback(names of the disconnected players), while the exception of a bug is handled."""
+"""Called with the names of the disconnected players, while the exception of a bug is being handled."""
 
 
 class HubForPlayers(Protocol):
@@ -101,10 +102,10 @@ class HubForPlayers(Protocol):
         """Return a seat for a player that has just connected from `origin`."""
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Carry out or refuse a command that arrived at `now`. One of a disconnected seat is ignored.
+        """Carry out or refuse a command that arrived at `now`. Ignore it if the seat is disconnected.
 
-        Return whether the caller has to wait for `Mailbox.resume` before it submits another command than
-        `Leave` for this seat.
+        Return whether the caller has to wait for `Mailbox.resume`. Until then it may submit only `Leave` for
+        this seat.
         """
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
@@ -132,8 +133,8 @@ class Hub:
     ) -> None:
         """`results` stores each game that is over, before its players get the end; by default none is stored.
 
-        Games get the ids `games`, by default those of run 0. `on_fault` is called for each bug, which has
-        ended one game at most.
+        `games` yields the ids of games, by default those of run 0. `on_fault` is called for each bug; a bug
+        ends one game at most.
         """
         self.results = results or NoResults()
         self.matchmaker = matchmaker
@@ -150,9 +151,9 @@ class Hub:
         self._remote = RemotePlayers(self._runner, terms.idle)
         self._numbers = count(1)
         self._entries: Deadlines[Seat] = Deadlines()
-        """When players must have entered."""
+        """Until when players must have entered."""
         self._denials: Deadlines[Seat] = Deadlines()
-        """When names that players may not have are refused."""
+        """When the pause of each denied request for a name is over."""
         self._timers = [self._runner.pending, self._runner.rejoins, self._runner.absences]
         self._timers += self._entries, self._denials, self._remote.flags
         self._open: deque[Decision | Hosting] = deque()
@@ -170,7 +171,7 @@ class Hub:
         return len(self._seats)
 
     def engage(self, house: House) -> None:
-        """Use `house` for house players. Before that, a wish for one waits for ever."""
+        """Use `house` for house players. Before that, players that wish for one only wait."""
         self._runner.house = house
         self.matchmaker.engage(house)
 
@@ -243,7 +244,7 @@ class Hub:
             self._cut_off(seat, now)
 
     def alive(self, seat: Seat, now: float) -> None:
-        """Record that the seat's client has answered a probe, so no other client gets its name."""
+        """Record that the seat's client has answered a probe, so that the seat keeps its name."""
         with self._step(seat, now):
             self.matchmaker.alive(seat.number)
             self._settle(now)
@@ -323,8 +324,8 @@ class Hub:
     def let_go(self, seat: Seat, now: float) -> bool:
         """Disconnect a seat during a drain, unless it plays; return whether it was disconnected.
 
-        A seat in a series on another node plays until that node ends the series, as it may have begun the
-        next game.
+        A seat in a series on another node counts as playing until that node ends the series, since the node
+        may have begun the next game.
         """
         if isinstance(seat.situation, Gone | PlayingElsewhere) or seat.plays:
             return False
@@ -357,7 +358,7 @@ class Hub:
         return not runner.is_paused and seat in self._seats and self._seats[seat].mailbox.is_reachable
 
     def meet(self, match: Hosting | Hosted, now: float) -> None:
-        """Start a series with a player of another node; if that fails, the seat waits in a new turn."""
+        """Start a series with a player of another node. If that fails, the local seat waits in a new turn."""
         self._runner.meet(match, now)
 
     def wait_anew(self, turn: Turn, now: float) -> None:
@@ -367,11 +368,11 @@ class Hub:
             self._runner.wait_on(seat, now)
 
     def desert(self, match: Hosting) -> None:
-        """End a series whose other player never came, without a result, after all answers are carried out."""
+        """End a series whose other player never came. This is done after all answers, and gives no result."""
         self._open.append(match)
 
     def relay(self, seat: Seat, event: Event, now: float) -> None:
-        """Deliver an event of a seat's series on another node. Consequences wait for `settle`."""
+        """Deliver an event of a seat's series on another node. `settle` carries out the consequences."""
         with self._contain(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 parting = self._remote.relay(seat, seat.situation, event, now)
@@ -423,7 +424,7 @@ class Hub:
                 assert_never(command)
 
     def _play_without_game(self, seat: Seat, command: Play, now: float) -> None:
-        """Drop a move that was pending, and refuse any other."""
+        """Drop the move if the seat has a pending one; otherwise refuse it."""
         if seat.pending is not None:
             seat.deliver(Overlooked(seat.pending_game))
             self._stop_waiting_for_move(seat, None, now)
@@ -515,7 +516,7 @@ class Hub:
         self._refuse(seat, Refused(objections, denied.to), now)
 
     def _question(self, seat: Seat) -> Question | Denied | None:
-        """Close a seat's question, which is answered now, and return it; its mailbox will resume."""
+        """Remove and return a seat's question, which is answered now. The seat's mailbox will resume."""
         if seat.is_held:
             self._answered.append(seat.mailbox)
         return seat.answered()
@@ -540,7 +541,7 @@ class Hub:
         self._settle(now)
 
     def _leave(self, seat: Seat, dismissed: Dismissed, now: float) -> None:
-        """Disconnect a seat, which ends its series."""
+        """Disconnect a seat, and end its series."""
         self._leave_series(seat, now)
         self._hang_up(seat, dismissed)
         self._settle(now)
@@ -622,11 +623,11 @@ class Hub:
         if asking is not None and asking.question is not None:
             with self._contain(asking, now):
                 self._decide(asking, answer.against, now)
-        elif not answer.against:  # it has left meanwhile
+        elif not answer.against:  # the seat has left meanwhile
             self.matchmaker.leave(answer.seat)
 
     # A bug ends one game, without a winner, and disconnects both players, since their state may be wrong.
-    # Each part of that is done even if another part fails. Steps for one seat are in `with self._contain`
+    # Each of these steps is done even if another one fails. Steps for one seat are in `with self._contain`
     # blocks; `submit` and `handed`, which run for every move, have a `try`, which is faster.
 
     @contextmanager

@@ -44,10 +44,10 @@ class Cluster(Protocol):
         """Return the state of this node's connections, as a JSON object."""
 
     def drain(self) -> None:
-        """Stop the pairing of this node's players; their series on other nodes end after the current game."""
+        """Stop pairing this node's players. Their series on other nodes end after the current game."""
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether another node may have begun a series with this seat, without an answer so far."""
+        """Whether another node may have begun a series with this seat and has not answered yet."""
 
 
 # The players.
@@ -64,13 +64,14 @@ class RemotePlayers:
         self._idle = idle
 
     def play(self, seat: Seat, there: PlayingElsewhere, command: Play, now: float) -> None:
-        """Pass a move on, with the time that it took."""
+        """Send a move to the other node, with the time that it took."""
         self.flags.cancel(seat)
         request, used = there.request, _used(there, now)
         there.request = there.handed = None
         there.thought += used
         if request is not None:
-            # Kept in case the node is lost. Only the other node decides whether the move ends the game.
+            # The board is kept in case the other node is lost. Only that node decides whether the move ends
+            # the game.
             with suppress(ValueError):
                 board = there.board.drop(-1 if command.column is None else command.column)
                 there.board = there.board if board.over else board
@@ -93,7 +94,7 @@ class RemotePlayers:
             there.game.flag(there.request.number, _used(there, now))
 
     def relay(self, seat: Seat, there: PlayingElsewhere, event: Event, now: float) -> Parting | None:
-        """Deliver an event of a player's series."""
+        """Deliver an event that the other node sent to a player."""
         match event:
             case Started():
                 there.started, there.began = event, now

@@ -1,7 +1,7 @@
 """Seats: the players of a hub, and the situation of each.
 
-A seat has a mailbox and no socket, so the hub does not distinguish clients from house players. It is in one
-of five situations; independently of that, it may have a pending move (`Pending`) and an open question
+A seat has a mailbox and no socket, so the hub does not distinguish clients from house players. A seat is in
+one of five situations. In any of these it may have a pending move (`Pending`) and an open question
 (`Question`). Only methods of this module change a seat.
 """
 
@@ -31,18 +31,18 @@ class Mailbox(Protocol):
 
     @property
     def is_reachable(self) -> bool:
-        """Whether there is no sign that the client has vanished. Read before each series; must be cheap."""
+        """Whether the client seems to be there. Read before each series, so it must be cheap."""
 
     def deliver(self, event: Event) -> None:
         """Queue an event, in order. May call `hub.expect`."""
 
     def resume(self) -> None:
-        """Submit commands again, but not before this returns: `submit` had returned True."""
+        """Resume after `submit` had returned True. Submit the next command only when this has returned."""
 
     def probe(self) -> None:
         """Begin to find out whether the client has vanished.
 
-        Later call the hub's `alive`, or submit `Leave`.
+        Later call the hub's `alive` if the client answers; otherwise submit `Leave`.
         """
 
     async def settle(self) -> None:
@@ -77,12 +77,13 @@ class Nowhere:
         """Return at once."""
 
 
-# Series with a player of another node. It is played on one of the two nodes; the hubs of both know it.
+# Series with a player of another node. Each is played on one of the two nodes, and the hubs of both nodes
+# know it.
 
 
 @dataclass(frozen=True, slots=True)
 class Hosting:
-    """A series on this node of a waiting seat, which has the first move, and a player of another node."""
+    """A series on this node: a waiting seat, which has the first move, against a player of another node."""
 
     turn: Turn
     node: str
@@ -91,7 +92,7 @@ class Hosting:
     player: Player
     """The other player."""
     origin: str
-    """The origin of that player's client."""
+    """The origin of the other player's client."""
     rounds: int | None = None
     table: str | None = None
     """`rounds` and `table` are as in `Pair`."""
@@ -142,7 +143,7 @@ class RemoteGames(Protocol):
         """Open a seat in the hub for a player of another node, for one series, and return it."""
 
     def play_elsewhere(self, seat: "Seat", match: Hosted) -> RemoteGame:
-        """Return the game on another node in which the player of `seat` is from now on."""
+        """Return the game on another node that the player of `seat` plays from now on."""
 
 
 class RemotePairing(Protocol):
@@ -160,12 +161,12 @@ class RemotePairing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """Has not asked for an opponent, or not again after a series."""
+    """The player has not asked for an opponent, or not again since its last series."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Waits for an opponent."""
+    """The player waits for an opponent."""
 
     turn: Turn
     since: float
@@ -177,7 +178,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """In a series."""
+    """The player is in a series."""
 
     series: "Series"
     number: Number
@@ -194,7 +195,7 @@ class Seated:
 
 @dataclass(eq=False, slots=True)
 class PlayingElsewhere:
-    """In a series on another node; the state is that of the events so far."""
+    """The player is in a series on another node. The state follows from the events received so far."""
 
     match: Hosted
     game: RemoteGame
@@ -205,7 +206,7 @@ class PlayingElsewhere:
     started: Started | None = None
     """The current game; None between two games."""
     began: float = 0.0
-    """When its event arrived."""
+    """When the event `started` arrived."""
     board: Board = field(default_factory=Board)
     thought: float = 0.0
     """Seconds that the player has thought in this game."""
@@ -226,23 +227,23 @@ class PlayingElsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Disconnected. Its commands are ignored."""
+    """The player is disconnected. Its commands are ignored."""
 
 
 Situation: TypeAlias = Out | Waiting | Seated | PlayingElsewhere | Gone
 
 
 class Pending(Enum):
-    """A move for a game that is over which may still arrive, and must not count in another game.
+    """A move for a game that is over. It may still arrive, and must not count in another game.
 
-    It is pending if there was an open request to move when the game ended, until the move has arrived or
+    If a request to move was open when the game ended, its answer is a pending move, until it arrives or
     another request is sent. A pending move is dropped when it arrives.
     """
 
     AWAITED = auto()
-    """It may be on its way, so the player gets no game yet."""
+    """The move may be on its way, so the player gets no game yet."""
     LATE = auto()
-    """It has not arrived in time, so the player can get a game."""
+    """The move has not arrived in time, so the player can get a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ class Seat:
     """A player of the hub."""
 
     number: int
-    """Its number for the matchmaker."""
+    """The number of the seat for the matchmaker."""
     mailbox: Mailbox
     manners: Manners
     origin: str = ""
@@ -273,9 +274,9 @@ class Seat:
     name: str | None = None
     counted: bool = True
     place: Place | None = None
-    """The place where it last entered; None before it has entered."""
+    """The place where the player last entered; None before it has entered."""
     is_kept: bool = False
-    """Whether it still has its place there."""
+    """Whether the player still has that place."""
     situation: Situation = Out()
     question: Question | Denied | None = None
     """The player's request that has no answer yet."""
@@ -283,7 +284,8 @@ class Seat:
     """Whether `submit` has returned True, and the mailbox waits for `resume`."""
     pending: Pending | None = None
     pending_game: GameId = ""
-    """The game of the latest pending move. While its result is open, the client has not got its end."""
+    """The game of the latest pending move. While the result of that game is open, the client has not got its
+    end."""
 
     # State.
 
@@ -305,7 +307,7 @@ class Seat:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, empty if it has none, and the name of its open request to enter, if any."""
+        """The player's name, perhaps empty, and the name in its open request to enter, if there is one."""
         asked = (self.question.entry.name,) if isinstance(self.question, Question) else ()
         return (self.name or "", *asked)
 
@@ -324,7 +326,7 @@ class Seat:
 
     @property
     def may_think(self) -> bool:
-        """Whether the client may be thinking: a request to move is open, or was when its game ended."""
+        """Whether the client may be thinking: a request to move is open, or was open when its game ended."""
         return self.is_asked or self.pending is not None
 
     @property
@@ -418,7 +420,7 @@ class Seat:
         self.is_kept = False
 
     def wait(self, turn: int, since: float) -> Turn:
-        """Wait for an opponent in turn `turn`, since `since`; return the turn."""
+        """Start to wait for an opponent in turn `turn`, as of `since`; return the turn."""
         before, new = self.situation, Turn(self.number, turn)
         if isinstance(before, Waiting) and before.since == since:
             self.situation = replace(before, turn=new)
@@ -427,7 +429,7 @@ class Seat:
         return new
 
     def hinder(self, obstacle: Obstacle | None) -> bool:
-        """Set the obstacle, or None; return False if it has not changed."""
+        """Set the obstacle, or None; return whether it has changed."""
         waiting = self.situation
         if not isinstance(waiting, Waiting) or waiting.obstacle == obstacle:
             return False
@@ -449,7 +451,7 @@ class Seat:
         self.situation = Out()
 
     def await_move(self, game: GameId) -> None:
-        """Wait for a move for a game that is over: the seat gets no game until it has arrived, or is late."""
+        """Wait for a pending move of `game`. The seat gets no game until the move has arrived or is late."""
         self.pending, self.pending_game = Pending.AWAITED, game
 
     def stop_awaiting(self, pending: Pending | None) -> bool:
@@ -464,8 +466,8 @@ class Seat:
     def dismiss(self, dismissed: Dismissed) -> None:
         """Disconnect the player with a last event.
 
-        The seat drops its reference to the mailbox, since the two mostly refer to each other, and only the
-        cyclic garbage collector, which seldom runs, would free them.
+        The seat drops its reference to the mailbox. Most mailboxes also refer to the seat, and only the
+        cyclic garbage collector, which seldom runs, would free both.
         """
         self.situation, self.question = Gone(), None
         mailbox, self.mailbox = self.mailbox, Nowhere()
@@ -484,7 +486,7 @@ class Series:
     leaves_next: Seat | None = None
     """The seat that leaves the series after the current game."""
     watched: float = inf
-    """When the clock is checked next, which is no later than its flag falls."""
+    """When the clock is checked next: at the latest when its flag falls."""
 
     @property
     def numbered(self) -> tuple[tuple[Number, Seat], tuple[Number, Seat]]:

@@ -44,7 +44,7 @@ from gateway.matchmaking.matchmaker import (
 ABSENCE = 1.0
 """Seconds before an unreachable player is queued again."""
 SPREAD = 1000
-"""The number of moments within a second over which players are spread that are queued again after a pause."""
+"""After a failed match, players are queued again at this many different moments within a second."""
 CROSSING = 0.5
 """Seconds to wait for a pending move before its player gets a new game."""
 
@@ -57,9 +57,9 @@ class Parting:
     dismissed: Dismissed | None
     """The last event, if the seat is disconnected; otherwise None."""
     waits: bool
-    """Whether it waits for the next opponent without asking."""
+    """Whether the seat waits for the next opponent without asking."""
     asked: Enter | None = None
-    """Its open request to enter, if any."""
+    """The seat's open request to enter, if there is one."""
 
 
 class House(HousePlayers, Protocol):
@@ -81,7 +81,7 @@ class SeriesRunner:
         seats: Mapping[int, Seat],
         contain: Callable[[Seat, float], AbstractContextManager[None]],
     ) -> None:
-        """`games` are the ids of games, `seats` those of the hub, `contain` is `Hub._contain`."""
+        """`games` yields the ids of games, `seats` are the hub's seats, `contain` is `Hub._contain`."""
         self.feed = feed
         self.is_closed = False
         """Whether no further game begins."""
@@ -92,7 +92,7 @@ class SeriesRunner:
         self.pairing: RemotePairing
         """`house`, `games` and `pairing` are set by `Hub.engage` and `Hub.connect` before they are used."""
         self.pending: Deadlines[Seat] = Deadlines()
-        """When pending moves are late."""
+        """When each pending move is late."""
         self.rejoins: Deadlines[Seat] = Deadlines()
         """Until when seats are kept for players that have to ask for the next game."""
         self.absences: Deadlines[Seat] = Deadlines()
@@ -109,7 +109,7 @@ class SeriesRunner:
     # Waiting, and series that begin.
 
     def wait(self, seat: Seat, now: float) -> None:
-        """Queue a seat at the matchmaker; with a pending move only after that has arrived or is late."""
+        """Queue a seat at the matchmaker. With a pending move, wait until the move has arrived or is late."""
         turn = seat.wait(next(self._turns), now)
         self.absences.cancel(seat)
         if seat.waits:
@@ -117,7 +117,7 @@ class SeriesRunner:
             self._matchmaker.wait(turn, now)
 
     def wait_on(self, seat: Seat, now: float) -> None:
-        """Queue a seat again whose match was not started, later if it is unreachable or pairing is paused."""
+        """Queue a seat again after a failed match; with a delay if it is unreachable or pairing is paused."""
         situation = seat.situation
         if not isinstance(situation, Waiting):
             return
@@ -145,7 +145,7 @@ class SeriesRunner:
             self._matchmaker.finished(match)
 
     def _ready(self, match: Match | Hosting | Hosted, now: float) -> list[Seat] | None:
-        """Return the seats of a match. If it cannot be played, queue those that still wait; return None."""
+        """Return the seats of a match. If it cannot be played, queue its waiting seats and return None."""
         has_begun = isinstance(match, Hosted)  # on another node
         if self.is_closed and not has_begun:
             return None
@@ -167,14 +167,14 @@ class SeriesRunner:
         return None
 
     def waiting(self, turn: Turn) -> Seat | None:
-        """Return the seat that waits in a turn; None if it does not any more."""
+        """Return the seat that waits in a turn; None if no seat waits in it any more."""
         seat = self._seats.get(turn.seat)
         if seat is None or not isinstance(seat.situation, Waiting) or seat.situation.turn != turn:
             return None
         return seat
 
     def _start(self, match: Match | Hosting | Hosted, ready: Sequence[Seat], now: float) -> None:
-        """Start a series between two seats, or of one with a house player or a player of another node."""
+        """Start a series of a match: of two seats, or of one with a house player or another node's player."""
         one = ready[0]
         match match:
             case Pair():
@@ -192,7 +192,7 @@ class SeriesRunner:
             case Hosted():
                 one.play_elsewhere(self.games.play_elsewhere(one, match), match)
                 self.pairing.began(match, 1)
-                self.feed.publish(Left(one.number))  # from now on the other node publishes it
+                self.feed.publish(Left(one.number))  # from now on the other node publishes facts about it
                 return
             case _:
                 assert_never(match)
@@ -250,7 +250,8 @@ class SeriesRunner:
     def leave(self, seat: Seat, now: float, *, is_lost: bool = False) -> Sequence[Parting]:
         """Remove a seat from its series, if it is in one.
 
-        With `is_lost`, when a node or the connection between two is lost, the game has no result.
+        `is_lost` means that a node, or the connection between two nodes, is lost. Then the game has no
+        result.
         """
         if not isinstance(seat.situation, Seated):
             return ()
@@ -277,9 +278,9 @@ class SeriesRunner:
     def watch(self, series: Series, deadline: float) -> None:
         """Check the clock of a series at `deadline`.
 
-        Every move sets another deadline, but flags hardly ever fall. So a series is queued with the earliest
-        deadline that it had, and its current one is looked up only when that has come. A move costs no more
-        than a comparison with `Series.watched`.
+        Every move changes the deadline, but flags hardly ever fall. So a series stays queued with an earlier
+        deadline. At that time the current deadline is looked up. A move then needs only a comparison with
+        `Series.watched`.
         """
         series.watched = deadline
         self._flags.set(series, deadline)
@@ -289,7 +290,7 @@ class SeriesRunner:
         return self._flags.due(now)
 
     def late(self, series: Series) -> Sequence[Seat]:
-        """Return the seat whose time is up in a series that was due. If it is not, watch the series again."""
+        """Return the seat whose time is up in a due series. If no time is up, watch the series again."""
         looked_for, series.watched = series.watched, inf
         deadline, number = series.session.deadline, series.session.to_move
         if deadline is None or number is None:
@@ -316,7 +317,7 @@ class SeriesRunner:
         return self._flags.next_due()
 
     def await_move(self, seat: Seat, game: GameId, now: float) -> None:
-        """Wait up to `CROSSING` seconds for a seat's move for its last game, before it gets another game."""
+        """Wait up to `CROSSING` seconds for a seat's pending move, before the seat gets another game."""
         seat.await_move(game)
         self.pending.set(seat, now + CROSSING)
 
@@ -380,7 +381,7 @@ def _deliver(series: Series, notes: Sequence[Note]) -> None:
 
 
 def _dismissal(series: Series, number: int, broken: Broken | None) -> Dismissed | None:
-    """Return the last event for a seat that is disconnected after its series; None if it is not."""
+    """Return the last event for a seat whose series is over; None if the seat stays connected."""
     manners = series.seats[number].manners
     if manners.house:
         return Dismissed(Why.SERIES_OVER)

@@ -17,13 +17,14 @@ SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 NORMALIZED = 800 / log(10)
 """Points of normalized Elo per standard deviation of a game."""
 SPARE = 0.5
-"""Drawn games added if a player scored all or nothing, so that its Elo is finite."""
+"""Drawn games that are added if a player won or lost all games, so that its Elo is finite."""
 UNSEEN = 1.0
-"""Pairs added to the bootstrap, spread over all results, if all pairs of two players had the same result."""
+"""Pairs that are added to the bootstrap, spread over all results, if all pairs of two players ended alike."""
 _Z95 = 1.959963984540054
 
 Crosstable: TypeAlias = Mapping[tuple[int, int], Sequence[float]]
-"""The cells of each two players that met, by their numbers. Each two are in it once, in either order."""
+"""The cells of each two players that met, by their numbers. Two players are in it only once, in either
+order."""
 
 
 def elo(score: float) -> float:
@@ -51,13 +52,14 @@ class Strength:
 
     elo: float
     interval: tuple[float, float]
-    """In Elo."""
+    """The interval of the difference, in Elo."""
     normalized: float
-    """Its normalized Elo; plus or minus `inf` if all pairs had the same result and the score is not even."""
+    """The normalized Elo of the first player. It is plus or minus `inf` if all pairs had the same result,
+    except for 1 point."""
     normalized_error: float
     """Half the width of the interval of `normalized`."""
     superiority: float
-    """The likelihood that it is the better player."""
+    """The likelihood that the first player is the better one."""
 
 
 def strength(cells: Sequence[float]) -> Strength:
@@ -83,7 +85,7 @@ def strength(cells: Sequence[float]) -> Strength:
 
 
 def _quantile(free: float) -> float:
-    """Return Student's t for 95 % with `free` degrees of freedom, since the variance is only estimated."""
+    """Return Student's t for 95 % with `free` degrees of freedom. The variance is only an estimate."""
     if free <= 1:
         return 12.706
     z, inverse = _Z95, 1 / free
@@ -94,9 +96,9 @@ def _quantile(free: float) -> float:
     )
 
 
-# Several players: the maximum of the Bradley-Terry likelihood, with a draw as half a win. At the maximum each
-# player's score is the one expected from the Elo of all its opponents, however often it met each of them. The
-# mean of all players is 0.
+# Several players: the maximum of the Bradley-Terry likelihood, with a draw as half a win. At the maximum,
+# each player's score is the score expected from the Elo of the opponents in its games. The mean Elo of all
+# players is 0.
 
 _PER_ELO = log(10) / 400
 _CLOSE = 1e-6
@@ -113,7 +115,7 @@ class Rating:
     interval: tuple[float, float]
     """Of 95 %."""
     superiority: Sequence[float]
-    """The likelihood that it is better than each of the players, by number."""
+    """The likelihood that this player is better than each of the players, by number."""
 
 
 def ratings(players: int, table: Crosstable, samples: int, lot: Random) -> list[Rating]:
@@ -150,14 +152,14 @@ def _beats(one: float, two: float) -> float:
 
 
 def fitted(players: int, table: Crosstable, start: Sequence[float] | None = None) -> list[float]:
-    """Return the Elo of each player; that of one without games is its value in `start`, or 0."""
+    """Return the Elo of each player. A player without games keeps its value in `start`, or gets 0."""
     results = []
     for (one, two), cells in table.items():
         if pairs := sum(cells):
             points = 2 * sum(count * score for count, score in zip(cells, SCORES, strict=True))
             spare = (
                 SPARE if points in (0, 2 * pairs) else 0.0
-            )  # with all or nothing the Elo would be infinite
+            )  # if all games are won or lost, the Elo would be infinite
             results.append((one, two, 2 * pairs + spare, points + spare / 2))
     elos = list(start or [0.0] * players)
     for _ in range(_ROUNDS):

@@ -14,7 +14,7 @@ from gateway.runtime.processes import running
 from gateway.store.records import REASONS, GameRecord, Participant
 
 SPARE = 20.0
-"""Seconds that a game may take in addition to its moves, to draw an opening."""
+"""Seconds that a game may take, in addition to its moves, to draw an opening at random."""
 ENGINE = "engine"
 """The `kind` of an engine in records."""
 PROCESS = running("gateway.match.worker")
@@ -70,7 +70,7 @@ class EngineTable(MatchTable):
         self._engines = [text for _, text in self._players]
         self._log = match.log("-".join(name for name, _ in self._players))
         self._since = 0
-        """The size of the log when the process started."""
+        """The size of the log file when the process started."""
 
     async def run(self) -> None:
         """Play until the pairing has no more games. Raises OSError."""
@@ -106,7 +106,8 @@ class EngineTable(MatchTable):
     async def _play(self, process: EngineProcess) -> None:
         """Play until there are no more games, or the process cannot go on. Raises Died."""
         plan = self._match.plan
-        # The process sends a line before each move of an engine with the user's code, otherwise none.
+        # The process sends a line before each move of an engine that is the user's code; otherwise only after
+        # the game.
         moves = 2 if any(map(runs_user_code, self._engines)) else CELLS
         while (number := self.next_game()) is not None:
             lot = f"{plan.seed} {self.pairing} {number // 2}"

@@ -29,7 +29,7 @@ class Played:
     pairing: int
     number: int
     opening: int
-    """The number of moves in its opening; 0 for the empty board."""
+    """The number of moves in the game's opening; 0 for the empty board."""
     record: GameRecord
     """The record, with the names that the players have in the match."""
     late: tuple[int, int] = (0, 0)
@@ -49,11 +49,11 @@ class Journal:
     def __init__(self, path: Path, settings: dict[str, Any], number: int) -> None:
         self.path = path
         self.settings = settings
-        """The settings in its first line, as returned by `Plan.settings`."""
+        """The settings in the first line of the file, as returned by `Plan.settings`."""
         self._number = number
         """The file descriptor."""
         self._is_ahead = False
-        """Whether something was written since the last sync."""
+        """Whether anything was written after the last sync."""
 
     @classmethod
     def new(cls, path: Path, settings: dict[str, Any]) -> Self:
@@ -65,7 +65,7 @@ class Journal:
             os.fsync(number)
             sync_folder(path.parent)
         except BaseException:
-            path.unlink()  # or the next attempt would raise FileExistsError
+            path.unlink()  # otherwise the next attempt would raise FileExistsError
             os.close(number)
             raise
         return cls(path, settings, number)

@@ -27,9 +27,9 @@ SYNC = 1.0
 MOST_SHOWN = 5
 """The most complaints about a player that are shown, a line each."""
 TRIES = 3
-"""Failures in a row before its first move after which a player is dropped."""
+"""A player that fails before its first move in this many games in a row is dropped."""
 PATIENCE = 60.0
-"""Seconds that an engine has to load, and a bot to ask for a game or for the next one."""
+"""Seconds for an engine to load, and for a bot to ask for its first or next game."""
 _KEYS = {"counts_left": "recover"}
 """Fields of a plan that have another name in the file of a match."""
 
@@ -52,7 +52,7 @@ class Plan:
     sprt: Sprt | None = None
     """The sequential test that ends the match."""
     counts_left: bool = False
-    """Whether games that a player left count as lost, however many they are (``--recover``)."""
+    """Whether games that a player left count as lost even if they are most of its games (``--recover``)."""
     discs: int = 0
     """The number of discs in random openings; 0 for the empty board."""
     openings: Sequence[str] = ()
@@ -80,12 +80,12 @@ class Plan:
 class Match:
     """A running match: the one round of a round robin or a gauntlet.
 
-    For a format with several rounds, its tally would have to follow the pairings, and its file to keep
+    A format with several rounds would need a tally that follows the pairings, and a file that keeps
     withdrawals.
     """
 
     def __init__(self, plan: Plan, journal: Journal, logs: Path, tell: Callable[[str], None]) -> None:
-        """`tell` shows a line about what went wrong with a player. Raises OSError, ValueError."""
+        """`tell` shows a line about a player's failure. Raises OSError, ValueError."""
         self.plan = plan
         self.names = [name for name, _ in plan.players]
         form = gauntlet if plan.gauntlet else round_robin
@@ -97,12 +97,12 @@ class Match:
         self._tell = tell
         self._complaints: Counter[int] = Counter()
         self._latest: dict[int, str] = {}
-        """The last complaint about each player, with the path of its log."""
+        """The last complaint about each player, with the path of the player's log."""
         self._dropped: dict[int, str] = {}
         """The dropped players, and why."""
         self._journal = journal
         self._added = trio.Event()
-        """Set when a game was written that is not synced yet."""
+        """Set when a game was written but not synced yet."""
         self._logs = logs
         self._playing = trio.CancelScope()
         self._tables: dict[trio.CancelScope, int] = {}
@@ -116,7 +116,7 @@ class Match:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the test needs no further game: it is decided or cannot be. Not if a player has failed."""
+        """Whether the test has a verdict, or cannot have one since pairs repeat. False if a player failed."""
         test, meeting = self.plan.sprt, self.tally.meetings[0]
         if test is None or self.failed:
             return False
@@ -135,7 +135,7 @@ class Match:
     async def run(self, tables: int, table_of: "Callable[[Match, int], MatchTable]") -> None:
         """Play at `tables` tables at once until no further game is needed.
 
-        `table_of` returns a table for a pairing. Raises OSError, also within an exception group.
+        `table_of` returns a table for a pairing. Raises OSError, perhaps within an exception group.
         """
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sync)
@@ -182,7 +182,7 @@ class Match:
                 scope.cancel()
 
     def complain(self, player: int, what: str, log: Path) -> None:
-        """Show what went wrong with a player, at most `MOST_SHOWN` times, and not if it is dropped."""
+        """Show a failure of a player, at most `MOST_SHOWN` times, and not if the player is dropped."""
         self._latest[player] = f"{what} (log: {log})"
         if player in self._dropped:
             return
@@ -231,7 +231,7 @@ class MatchTable:
         self._pair = match.schedule.pairings[pairing]
         self._players = [match.plan.players[each] for each in self._pair]
         self._failures = [0, 0]
-        """The failures of each player before its first move since the last game of this table."""
+        """The failures of each player before its first move, counted since the last game of this table."""
 
     async def run(self) -> None:
         """Play until the pairing has no more games. Raises OSError."""
@@ -252,7 +252,7 @@ class MatchTable:
             return None
         loser = 1 - record.winner
         own_moves = (len(record.moves) + 1 - loser) // 2 - (opening + 1 - loser) // 2
-        was_late = self._match.plan.strict and late[loser]  # it made a move, too late to be in the record
+        was_late = self._match.plan.strict and late[loser]  # the loser moved, but too late for the record
         return None if own_moves or was_late else (loser + number) % 2
 
     def count(self, number: int, record: GameRecord, late: Sequence[int], opening: int = 0) -> None:

@@ -1,6 +1,6 @@
 """Openings: positions from which two engines start, in a pair of games with swapped sides.
 
-A file has them in Pascal Pons' notation: the columns played, counted from 1, as one word.
+A file contains openings in Pascal Pons' notation: the columns played, counted from 1, as one word.
 """
 
 from collections.abc import Iterable
@@ -15,14 +15,14 @@ from gateway.game.board import COLUMNS, Board, board_at
 MOST = 30
 """The most discs of an opening."""
 _EVEN = 12
-"""The largest value of a search, for either side, that counts as balanced."""
+"""The largest value, for either side, with which a search counts a position as balanced."""
 _THINK = 0.03
 """Seconds to search one position."""
 _TRIES = 200
 
 
 def read(lines: Iterable[str]) -> list[str]:
-    """Return the openings of a file: the first word of each line that is neither empty nor a comment (#).
+    """Return the openings of a file: the first word of each line, without empty lines and comments (#).
 
     They are converted to columns from 0, as in records. Raises ValueError, which names the line.
     """
@@ -45,9 +45,9 @@ def read(lines: Iterable[str]) -> list[str]:
 def balanced(discs: int, lot: Random) -> str:
     """Return a random balanced position with `discs` discs, 0 to `MOST`, as columns from 0.
 
-    With the solver installed, a position is balanced if perfect play draws it, otherwise if a short search
-    finds it about even; neither side may have a winning move. If none is found in many tries, the position
-    is the last one without a winning move.
+    With the solver installed, a position is balanced if perfect play draws it; without the solver, if a short
+    search finds it about even. Neither side may have a winning move. If many tries find no balanced position,
+    the last position without a winning move is returned.
     """
     has_book = perfect.has_book()
     position = ""

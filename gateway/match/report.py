@@ -18,7 +18,7 @@ from gateway.store.records import FAULTS, WORDS
 SAMPLES = 1000
 """Samples of the bootstrap in the last report."""
 _FEW = 4
-"""The number of players up to which all samples are used."""
+"""The largest number of players for which all samples are used."""
 _STRENGTH = ("Elo", "95 %", "better")
 _COUNTS = (
     *("games", "points", "won", "drawn", "lost", "first", "second", "s/move", "late"),
@@ -126,7 +126,7 @@ class Report:
         return self.played / self.seconds if self.seconds > 0 else 0.0
 
     def _ratings(self, samples: int) -> list[Rating | None]:
-        """Return the players' ratings, without games of players that failed; None for one without games.
+        """Return the players' ratings; None for a player without games. Games of failed players do not count.
 
         Ratings of two players come from their difference. With many players fewer samples are used, because
         each takes longer.
@@ -163,7 +163,7 @@ class Report:
             f"{lead.normalized:+.1f} ± {lead.normalized_error:.1f}" if isfinite(lead.normalized) else "-"
         )
         better = f" (95 %: {low:+.1f} to {high:+.1f}), better with {100 * _likely(lead.superiority):.1f} %"
-        if low == high:  # all pairs had the same result, which gives no interval
+        if low == high:  # all pairs had the same result, so there is no interval
             better = ""
         text = (
             f"{names}: Elo {lead.elo:+.1f}{better}; normalized {normalized};"
@@ -238,7 +238,7 @@ def _counts(player: Player) -> tuple[str, ...]:
 
 
 def _likely(share: float) -> float:
-    """Return a likelihood between 0.001 and 0.999, since no number of games makes one certain."""
+    """Return a likelihood limited to 0.001 to 0.999, since games never prove anything with certainty."""
     return min(max(share, 0.001), 0.999)
 
 
@@ -259,7 +259,7 @@ def _score(score: Score) -> dict[str, float]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a value with all numbers in it rounded to four decimals, and 0.0 in place of -0.0."""
+    """Return a value with all its numbers rounded to four decimals, and 0.0 in place of -0.0."""
     match value:
         case float():
             return round(value, 4) + 0.0

@@ -1,9 +1,9 @@
 """The sequential probability ratio test (SPRT) of two hypotheses about a player: `elo0` against `elo1`.
 
-Pure. Uses the generalized likelihood ratio: each hypothesis gets the distribution of results that fits the
-counts best among all with its Elo, so that no model of draws or of pairs of games is needed. The mathematics
-is by Michel Van den Bergh, "Comparing the approximations for the generalized log likelihood ratio of a
-multinomial distribution" and "Comments on normalized Elo".
+Pure. Uses the generalized likelihood ratio. Each hypothesis is represented by the distribution of results
+that has its Elo and fits the counts best. So no model of draws or of pairs of games is needed. The
+mathematics is by Michel Van den Bergh, "Comparing the approximations for the generalized log likelihood ratio
+of a multinomial distribution" and "Comments on normalized Elo".
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from math import log, sqrt
 from gateway.match.elo import NORMALIZED, SCORES, expected
 
 EMPTY = 1e-3
-"""The count that replaces 0 in a cell, since no result is impossible."""
+"""The count that replaces 0 in a cell, since every result is possible."""
 MOST = 1000
-"""The largest Elo of a hypothesis. Beyond it the score is too near to 0 or 1 to compute with."""
+"""The largest Elo of a hypothesis. Beyond this the score is too near to 0 or 1 to compute with."""
 _CLOSE = 1e-10
 _ROUNDS = 10
 _SETTLED = 1e-4
@@ -40,9 +40,9 @@ class Sprt:
     elo0: float = 0.0
     elo1: float = 10.0
     alpha: float = 0.05
-    """The largest probability to accept `elo1` for a player with `elo0`."""
+    """The largest probability that `elo1` is accepted for a player with `elo0`."""
     beta: float = 0.05
-    """The largest probability to accept `elo0` for a player with `elo1`."""
+    """The largest probability that `elo0` is accepted for a player with `elo1`."""
     model: str = LOGISTIC
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Sprt:
 
 
 def _normalized(shares: Sequence[float], steps: Sequence[float], target: float) -> list[float]:
-    """Return the distribution that fits best among those with a mean `target` standard deviations above 1/2.
+    """Return the best-fitting distribution whose mean is `target` standard deviations above 1/2.
 
     That condition is not linear, so it is linearized at the current fit, repeatedly.
     """
@@ -107,7 +107,7 @@ def _normalized(shares: Sequence[float], steps: Sequence[float], target: float) 
 def _tilted(shares: Sequence[float], slopes: Sequence[float]) -> list[float]:
     """Return the distribution nearest to `shares` under which `slopes` have the mean 0.
 
-    It is p / (1 + t a) for each share p and slope a, with t such that the mean is 0. The mean decreases in t;
+    Each share p with slope a becomes p / (1 + t a), with t such that the mean is 0. The mean decreases in t;
     Newton's method finds the root, with bisection when a step leaves the interval.
     """
     pairs = list(zip(shares, slopes, strict=True))

@@ -12,7 +12,7 @@ from gateway.game.events import Reason
 from gateway.match.journal import Played
 
 ENOUGH = 10
-"""The number of pairs from which on `Meeting.repeats` is checked."""
+"""`Meeting.repeats` is checked once there are this many pairs."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Score:
 
     @property
     def points(self) -> float:
-        """1 for each won game, 0.5 for each drawn one."""
+        """The points: 1 for each won game, 0.5 for each drawn game."""
         return self.won + self.drawn / 2
 
     def add(self, points: float) -> None:
@@ -46,35 +46,39 @@ class Player:
 
     name: str
     by_colour: tuple[Score, Score] = field(default_factory=lambda: (Score(), Score()))
-    """Its scores as first mover and as second mover."""
+    """The player's scores as first mover and as second mover."""
     moves: int = 0
     thought: int = 0
-    """Milliseconds."""
+    """The thinking time in all games, in milliseconds."""
     late: int = 0
     """Moves that took longer than ``--think`` allows."""
     faults: Counter[Reason] = field(default_factory=Counter)
-    """The number of games that it lost for each reason other than four in a row."""
+    """The number of games that the player lost for each reason other than four in a row."""
     left: list[int] = field(default_factory=lambda: [0, 0])
-    """The number of games that it left, for example by crashing, as first mover and as second mover."""
+    """The number of games that the player left, for example by crashing, as first and as second mover."""
 
     @property
     def total(self) -> Score:
-        """Its score in all games."""
+        """The player's score in all games."""
         first, second = self.by_colour
         return Score(first.won + second.won, first.drawn + second.drawn, first.lost + second.lost)
 
     @property
     def leaves_most(self) -> bool:
-        """Whether it left half of its games or more, which then do not show its strength.
+        """Whether the player left half of its games or more. Then its games do not show its strength.
 
-        Both sides have the same weight, since it may have played more games on one of them.
+        The shares of both sides have the same weight, since the player may have played more games on one
+        side.
         """
         shares = [left / games for left, games in self._left_by_colour() if games]
         return any(self.left) and 2 * sum(shares) >= len(shares)
 
     @property
     def goes_on_leaving(self) -> bool:
-        """Whether it left half of its games and three standard deviations more, on one side or on both."""
+        """Whether the player leaves half of its games or more, and this is not by chance.
+
+        On one side or on both, it has left half of its games plus three standard deviations.
+        """
         counts = [*self._left_by_colour(), (sum(self.left), self.total.games)]
         return self.leaves_most and any(
             games and 2 * left - games >= 3 * sqrt(games) for left, games in counts
@@ -98,7 +102,7 @@ class Meeting:
 
     @property
     def repeats(self) -> str:
-        """A text if most pairs repeat each other, so that they are not independent; otherwise empty."""
+        """A sentence if most pairs repeat others, so that pairs are not independent; otherwise empty."""
         played, different = sum(self.cells), len(self.pairs)
         if played < ENOUGH or 2 * different >= played:
             return ""

@@ -1,9 +1,9 @@
 """The program that plays two engines against each other: lines of JSON in, lines of JSON out.
 
-The first line has the engines and time limits; the answer is a line for each engine, null or why it cannot be
-loaded. Each further line asks for a game; the answer is the game. An engine that fails loses it. An engine
-may crash or block the process, so before each move of the user's code a line has the game as lost by the side
-to move: this is the result if the process ends or hangs.
+The first line has the engines and time limits. The answer is a line for each engine: null, or why it cannot
+be loaded. Each further line asks for a game, and the answer is the game. An engine that fails loses its game.
+The user's code may crash or block the process. So before each of its moves, a line reports the game as lost
+by the side to move. That is the result if the process ends or hangs.
 """
 
 import json
@@ -28,7 +28,7 @@ from gateway.match.openings import balanced
 MARGIN = 0.1
 """Seconds that a move may take beyond ``--think`` before it is late, since the machine may be busy."""
 PART = 0.9
-"""The largest part of ``--idle`` that an engine is told to think for."""
+"""The largest part of ``--idle`` that an engine gets as its budget."""
 SHOWN = 300
 """The longest text, in characters, about why an engine failed."""
 
@@ -44,7 +44,7 @@ class _Over(BaseException):
 def main() -> None:
     """Play until stdin ends or SIGTERM arrives. What an engine prints goes to stderr.
 
-    SIGTERM also interrupts a move, so that an engine that is an external program is ended, too.
+    SIGTERM also interrupts a move, so that external programs of engines are ended, too.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
@@ -117,7 +117,7 @@ class Duel:
         self._late = math.inf if think is None else think + MARGIN
         self._strict = strict
         self._longest, self._limit = idle, f"{idle:g} s"
-        """The time after which an engine is stopped, and the name of that limit."""
+        """The time after which an engine is stopped, and a text for that limit."""
         if strict and self._late < idle:
             self._longest, self._limit = self._late, f"the {think:g} s of --think"
         self._announced = announced
@@ -163,14 +163,14 @@ class Duel:
         return stands(fault)
 
     def _column(self, number: int, board: Board) -> tuple[int, tuple[str, str] | None]:
-        """Return the engine's column and None; if it fails, 0 and the reason of the loss with a text."""
+        """Return the engine's column and None; if the engine fails, 0 and (reason of the loss, text)."""
         try:
             signal.setitimer(signal.ITIMER_REAL, self._longest)
             try:
                 column = self._engines[number](board, self._budgets[number])
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            if index(column) in range(COLUMNS) and board.has_room(index(column)):  # numpy's numbers, too
+            if index(column) in range(COLUMNS) and board.has_room(index(column)):  # also numpy's integers
                 return index(column), None
             return 0, ("illegal", f"the engine chose {column!r}, which cannot be played")
         except _TooLate:

@@ -1,7 +1,7 @@
 """The lobby: seekers that wait for any opponent or for a certain one, and the rules that pair them.
 
 Knows names, wishes, the number of games of two names, and times. Does not know seats, games or dialects. All
-rules are about names: seekers with the same name are a queue. No step looks at all seekers.
+rules are about names; seekers with the same name form a queue. No step looks at all seekers.
 """
 
 import random
@@ -14,31 +14,33 @@ from gateway.game.deadlines import Deadlines
 from gateway.matchmaking.pool import Hold, Pool, Seeker
 
 MEETINGS_LIMIT = 100_000
-"""The most ordered pairs of names whose games are remembered, and names whose pace is remembered."""
+"""The most ordered pairs of names in `Meetings`, and the most names in `Pace`."""
 LONGEST_KEY = 32
 """The longest name, in characters, that is remembered without a digest."""
 CHOICE = 100
-"""The most partners among which the one that met the seeker least is chosen."""
+"""The most possible partners that are compared to find the one that met the seeker least."""
 LONGEST_HOLD = 1.0
 """The longest time, in seconds, for which a seeker is held back."""
 MUCH_LESS = 0.7
-"""A seeker is held back from a partner for another one that it met less than this share as often. Nearer to 1
-the lobby idles for longer; much lower, some of equally fast players meet twice as often as others or more."""
+"""A seeker is held back from a partner if another one will be free soon and has met the seeker less than this
+share as often. With a share near 1 seekers wait longer. With a much lower share, some of several equally fast
+players meet at least twice as often as others."""
 ABOUT = 1.25
-"""A seeker is held back for at most this many times the usual time of its own games, since the game of the
-player that it is held back for may take a little longer."""
+"""A seeker is held back for at most this many times its own usual time. It is more than 1 because the game of
+the awaited player may take a little longer."""
 LATEST = 1 / 4
-"""The weight of the latest time in the usual time."""
+"""The weight of the latest time in the moving average that `Pace.usual` returns."""
 
 Key: TypeAlias = str
-"""The key of a name, the same on every server: the name, or a digest that is longer than any such name."""
+"""The key of a name, the same on every server. A long name is replaced by a digest, which is longer than
+`LONGEST_KEY`."""
 
 
 class Meetings:
     """The number of games of two names, over the life of the server.
 
-    Of more than `limit` pairs, the one that met longest ago is forgotten. Long names are remembered by a
-    digest, which limits the memory for a name.
+    At most `limit` pairs are remembered; the pair that met longest ago is forgotten first. A digest replaces
+    a long name, which limits the memory for each name.
     """
 
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
@@ -53,7 +55,7 @@ class Meetings:
             self._counts.popitem(last=False)
 
     def learn(self, first: Key, second: Key, times: int) -> None:
-        """Add games that are older than all known ones. Add the latest of several first."""
+        """Add `times` games that are older than all known ones. Of several pairs, add the latest first."""
         pair = first, second
         if pair in self._counts:
             self._counts[pair] += times
@@ -66,22 +68,23 @@ class Meetings:
         return [*reversed(self._counts)]
 
     def ordered(self, first: str, second: str) -> int:
-        """Return the number of games of the two with `first` as first mover."""
+        """Return the number of games of two names with `first` as first mover."""
         return self._counts.get((key(first), key(second)), 0)
 
     def known(self, first: Key, second: Key) -> int:
-        """Return the same for the keys of two names."""
+        """Return what `ordered` returns, for the keys of two names."""
         return self._counts.get((first, second), 0)
 
     def between(self, one: str, two: str) -> int:
-        """Return the number of games of the two."""
+        """Return the number of games of two names, whichever moved first."""
         return self.ordered(one, two) + self.ordered(two, one)
 
 
 class Pace:
-    """The usual time of each name from a pairing until it waits again.
+    """The usual time of each name from its pairing until its next wait.
 
-    Of more than `limit` names, the one that waited again longest ago is forgotten.
+    At most `limit` names are remembered; the name whose last time was recorded longest ago is forgotten
+    first.
     """
 
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
@@ -96,7 +99,7 @@ class Pace:
             self._usual.popitem(last=False)
 
     def usual(self, name: str) -> float | None:
-        """Return the usual time of a name, in seconds; None if it has not waited again yet."""
+        """Return the usual time of a name, in seconds; None if no time was recorded."""
         return self._usual.get(key(name))
 
 
@@ -113,26 +116,27 @@ class Lobby:
         self._playing = Pool()
         """The seekers that do not wait, and those in `_gone`."""
         self._gone: dict[str, Seeker] = {}
-        """Seekers that left after a pairing and may be back, as some do after each series, by name."""
+        """Seekers that left after a pairing, by name. Some clients leave and come back after each series."""
         self._returns: Deadlines[str] = Deadlines()
-        """When they are forgotten."""
+        """When the seekers in `_gone` are forgotten."""
         self._leavers: list[str] = []
         """The names in `_gone` that have no deadline in `_returns` yet."""
         self._busy: Counter[tuple[str, str]] = Counter()
         """The number of current series of two names."""
         self._unsettled: deque[Seeker] = deque()
-        """Seekers for which partners are still to be looked for."""
+        """Seekers whose search for a partner is still to be done."""
         self._freed: deque[tuple[str, str]] = deque()
-        """Pairs of names whose series is over, so that they may meet again."""
+        """Pairs of names whose series is over, so that the two may meet again."""
         self._held: dict[Seeker, float] = {}
-        """The seekers that are held back, and until when."""
+        """The seekers that are held back, each with the end of its hold."""
         self.apart: dict[tuple[str, str], float] = {}
-        """Pairs of nodes, in alphabetical order, whose seekers cannot meet, and until when."""
+        """Pairs of nodes, in alphabetical order, whose seekers cannot meet, each with the time when that
+        ends."""
         self.considered: Seeker | None = None
-        """The seeker for which a partner is being looked for. An exception is attributed to it."""
+        """The seeker whose partner is being searched for. An exception is attributed to this seeker."""
 
     def admit(self, seeker: Seeker, now: float) -> None:
-        """Add a seeker that waits from `now` on. It is new, or has played before."""
+        """Add a seeker that waits from `now` on. The seeker may be new, or may have played before."""
         before = self._gone.pop(seeker.name, seeker) if seeker.paired is None else seeker
         if before.paired is not None:
             self._pace.add(seeker.name, now - before.paired)
@@ -144,7 +148,7 @@ class Lobby:
         self._unsettled.append(seeker)
 
     def take_back(self, seeker: Seeker) -> None:
-        """Queue a seeker whose pair was not started, ahead of those of its kind."""
+        """Queue a seeker again, ahead of others of its kind, since its pair was not started."""
         if seeker.waiting:
             return
         self._playing.discard(seeker)
@@ -185,7 +189,7 @@ class Lobby:
             self._freed.append((one, two))
 
     def pair(self, now: float) -> Iterator[tuple[Seeker, Seeker]]:
-        """Yield the pairs that play now, the first mover first. They do not wait any more."""
+        """Yield the pairs that play now, the first mover first. The seekers of a pair stop waiting."""
         for seeker in [seeker for seeker, until in self._held.items() if until <= now]:
             del self._held[seeker]
             self._unsettled.append(seeker)
@@ -197,7 +201,7 @@ class Lobby:
             yield self._unseated(*pair, now)
         self._unsettled.clear()
         while self._freed:
-            # Only these two names can have become a new pair, and if it starts they are busy again.
+            # Only these two names can form a new pair now. If that pair starts, the names are busy again.
             names = self._freed.popleft()
             while pair := next(self._matched(self._waiting.bearers(*names), now), None):
                 yield self._unseated(*pair, now)
@@ -206,7 +210,8 @@ class Lobby:
     def pair_with_house(self, seeker: Seeker, name: str, now: float) -> bool | None:
         """Pair a waiting seeker with a house player called `name`.
 
-        Return whether the seeker moves first; None if the two have had all their games.
+        Return whether the seeker moves first; None if the two have had all games that `games_per_pair`
+        allows.
         """
         if self._is_capped(seeker, seeker.name, name):
             return None
@@ -215,11 +220,11 @@ class Lobby:
         return opens
 
     def has_namesake(self, seeker: Seeker) -> bool:
-        """Whether another seeker waits that does not meet this one only because of the same name."""
+        """Whether another waiting seeker could meet this one if it had another name."""
         return self._waiting.has_namesake(seeker)
 
     def next_retry(self) -> float | None:
-        """Return when the next seeker is not held back any more; None if none is."""
+        """Return when the next hold of a seeker ends; None if no seeker is held back."""
         return min(self._held.values(), default=None)
 
     def _matched(self, seekers: Iterable[Seeker], now: float) -> Iterator[tuple[Seeker, Seeker]]:
@@ -230,7 +235,7 @@ class Lobby:
                 yield seeker, match
 
     def _least_met(self, seekers: Iterable[Seeker], now: float) -> tuple[Seeker, Seeker] | None:
-        """Return the pair with one of `seekers` that met least; of several, the one that waits longest."""
+        """Return the pair for one of `seekers` that met least; of several, the one that waits longest."""
         return min(
             self._matched(seekers, now),
             key=lambda pair: (
@@ -272,7 +277,7 @@ class Lobby:
         return best
 
     def _suiting(self, seeker: Seeker, pool: Pool) -> Iterator[Seeker]:
-        """Yield the first `CHOICE` partners of `seeker` in a pool that it may meet."""
+        """Yield the first `CHOICE` partners in a pool that `seeker` may meet."""
         choice = CHOICE
         for partner in pool.partners(seeker):
             if self._may_meet(seeker, partner):
@@ -282,30 +287,30 @@ class Lobby:
                     return
 
     def _may_meet(self, one: Seeker, two: Seeker) -> bool:
-        """Whether two seekers that match by name and wish may meet: no current series, and games left."""
+        """Whether two matching seekers may meet: they play no current series, and have games left."""
         if one.name != two.name and _pair(one.name, two.name) in self._busy:
             return False
         return two.asked or not self._is_capped(one, one.name, two.name)
 
     def _is_capped(self, seeker: Seeker, one: str, two: str) -> bool:
-        """Whether the two have had all their games, and `seeker` has not asked for one."""
+        """Whether the two names have had all their games, and `seeker` has not asked for a game."""
         if not self._cap or seeker.asked:
             return False
         return min(self.meetings.ordered(one, two), self.meetings.ordered(two, one)) >= self._cap
 
     def _held_until(self, one: Seeker, two: Seeker, now: float) -> float:
-        """Return until when two seekers are held back from each other; `now` or earlier if they may meet."""
+        """Return when two seekers may meet: `now` or earlier if they are not held back from each other."""
         apart: float = self.apart.get(_pair(one.home, two.home), now) if self.apart else now
         met = self.meetings.between(one.name, two.name)
         if apart > now or not met:
             return apart
         holds = self._hold(one, now), self._hold(two, now)
         if any(hold.least is not None and hold.least < MUCH_LESS * met for hold in holds):
-            return min(hold.until for hold in holds)  # neither is held back for longer than its own limit
+            return min(hold.until for hold in holds)  # neither waits beyond the end of its own hold
         return now
 
     def _hold(self, seeker: Seeker, now: float) -> Hold:
-        """Return how long a seeker is held back, and for which partner. It is computed once in each wait."""
+        """Return the hold of a seeker, which is computed once in each wait."""
         if seeker.hold is None:
             least = None
             own = self._pace.usual(seeker.name) or 0.0  # a new seeker is not held back
@@ -320,9 +325,9 @@ class Lobby:
         return seeker.hold
 
     def _is_soon_free(self, seeker: Seeker, now: float, within: float, otherwise: float) -> bool:
-        """Whether a seeker that plays will wait again within `within` seconds, or is no more than that late.
+        """Whether a playing seeker is expected to wait again within `within` seconds before or after `now`.
 
-        `otherwise` is its usual time if that is not known.
+        `otherwise` replaces the usual time of the seeker if that is not known.
         """
         assert seeker.paired is not None
         usual = self._pace.usual(seeker.name)
@@ -338,7 +343,7 @@ class Lobby:
         return (one, two) if self._opens(one.name, two.name) else (two, one)
 
     def _opens(self, one: str, two: str) -> bool:
-        """Whether `one` moves first against `two`: it did so less often, or at random if equally often."""
+        """Whether `one` moves first against `two`: if it did so less often; at random if equally often."""
         ahead = self.meetings.ordered(one, two) - self.meetings.ordered(two, one)
         return ahead < 0 or (ahead == 0 and self._lot.random() < 0.5)
 

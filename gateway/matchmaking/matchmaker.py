@@ -4,8 +4,8 @@ A matchmaker decides who may enter, who plays whom, who has the first move, and 
 by number only. The hub asks for its `answers` after each report, and at `next_due`.
 """
 
-# An answer may come later than its question; until then no other command of that player is carried out.
-# A pair may be out of date when it comes, so it names turns: each is one wait of one seat, and its number is
+# An answer may come later than its question; until then no other command of that player is carried out. A
+# pair may be out of date when it comes. So it names turns. A turn is one wait of one seat, and its number is
 # never used again. A pair is started if both seats still wait in these turns and can be reached. If not, the
 # hub calls `finished` for it, and each seat that still waits gets a new turn.
 
@@ -52,14 +52,17 @@ class Entry:
     origin: str
     """The address or network of the client (`addresses.origin_at`)."""
     against: Objection
-    """The hub's own objections. With any, the player is refused."""
+    """The hub's own objections. If there is one, the player is refused."""
     home: str = ""
     """The node of the seat; empty without a cluster."""
     proven: bool = False
     """Whether the client has sent the token of its name."""
 
     def may_replace(self, other: "Entry") -> bool:
-        """Whether this may be the client of `other`, which has the same name, by its token or address."""
+        """Whether this may be the client of `other`, judging by token or address.
+
+        Both entries have the same name.
+        """
         return self.proven or (self.origin == other.origin != "" and not other.proven)
 
 
@@ -69,12 +72,12 @@ class Decision:
 
     seat: int
     against: Objection
-    """All objections, including the hub's own. Without any the player enters."""
+    """All objections, including the hub's own. If there is none, the player enters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A seat whose client may have vanished. The hub calls `alive` for it, or `leave`."""
+    """A seat whose client may have vanished. The hub then calls `alive` or `leave` for the seat."""
 
     seat: int
 
@@ -87,13 +90,13 @@ class Pair:
     """The seat with the first move."""
     second: Turn
     rounds: int | None = None
-    """The number of games; None for the larger one of the players' manners (`Manners.rounds`)."""
+    """The number of games; None for the higher `Manners.rounds` of the two players."""
     table: str | None = None
     """The name of the table, for results; None for the lobby."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The turns that are over with this match."""
+        """The turns that this match ends."""
         return self.first, self.second
 
 
@@ -105,13 +108,13 @@ class HousePair:
     house: str
     """The name of the house player."""
     opens: bool
-    """Whether the seat has the first move, and not the house player."""
+    """Whether the seat has the first move. If not, the house player has it."""
     rounds: int | None = None
     """As in `Pair`."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The turns that are over with this match."""
+        """The turns that this match ends."""
         return (self.turn,)
 
 
@@ -119,7 +122,7 @@ class HousePair:
 class Hindered:
     """Why a waiting seat cannot be paired now; None if there is no known obstacle any more.
 
-    Valid until the next one for this wait, which may be the same.
+    It replaces the previous answer about the same wait, and may be equal to it.
     """
 
     turn: Turn
@@ -134,19 +137,19 @@ class HousePlayers(Protocol):
     """The part of `House` that matchmakers use."""
 
     def has(self, name: str, opponent: Opponent) -> bool:
-        """Whether the house player `name` is available for `opponent`, with enough time to think."""
+        """Whether the house player `name` is available for `opponent` and would have enough time to think."""
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return a house player for a player of the lobby without an opponent, another one each time."""
+        """Return the name of a house player for a lobby player without an opponent. Names take turns."""
 
 
 class Matchmaker:
     """Decides who plays whom. Never blocks. A subclass has to define the first four methods."""
 
     def enter(self, entry: Entry) -> None:
-        """Decide about a request to enter; `answers` yields a `Decision` for it, at once or later.
+        """Decide about a request to enter. `answers` yields the `Decision`, at once or later.
 
-        A player that enters has a place from then on.
+        A player that enters has a place from that decision on.
         """
         raise NotImplementedError
 
@@ -159,7 +162,7 @@ class Matchmaker:
         raise NotImplementedError
 
     def answers(self, now: float) -> Iterable[Answer]:
-        """Return the answers there are now. Each is carried out before the next is taken."""
+        """Return the current answers. The hub carries out each answer before it takes the next one."""
         raise NotImplementedError
 
     # Optional methods, which do nothing by default.
@@ -174,7 +177,7 @@ class Matchmaker:
         """Record that the client of a seat has answered a `Probe`."""
 
     def began(self, match: Match, game: int) -> None:
-        """Record that a game of a series began; the first is 1. The first move swaps with every game."""
+        """Record that a game of a series began, numbered from 1. The first move swaps with every game."""
 
     def finished(self, match: Match) -> None:
         """Record that a series is over, or that its match was not started. May be called twice."""
@@ -205,14 +208,14 @@ class Matchmaker:
         """
 
     def learn(self, first: str, second: str, games: int) -> None:
-        """Add earlier games, with `first` as first mover. Both names are keys, as `lobby.key` returns."""
+        """Add earlier games, with `first` as first mover. Both names are keys from `lobby.key`."""
 
     def seated(self, seat: int) -> Sequence[tuple[int, Position, int]]:
         """Return the seats at the table of a seat, with their positions and the number of games there."""
         return ()
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Avoid pairs between the nodes `one` and `other` until `until`; None ends that.
+        """Avoid pairs between the nodes `one` and `other` until `until`. None allows them again.
 
         The two nodes cannot reach each other, so such matches would fail.
         """

@@ -20,15 +20,15 @@ class Member:
     seeker: Seeker | None = None
     table: Table[int] | None = None
     turn: Turn | None = None
-    """The turn in which it waits; None if it does not wait, or is matched."""
+    """The turn in which the player waits; None if it does not wait, or is matched."""
     since: float | None = None
     """When the latest wait began."""
     obstacle: Obstacle | None = None
     """The obstacle that the latest check in this wait found."""
     answered: Obstacle | None = None
-    """The obstacle in the last answer."""
+    """The obstacle in the last report about this wait."""
     is_answered: bool = False
-    """Whether there was an answer about obstacles in this wait."""
+    """Whether anything was reported about obstacles in this wait."""
 
     @property
     def stands_by(self) -> bool:

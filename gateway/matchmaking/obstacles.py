@@ -15,7 +15,7 @@ from gateway.matchmaking.lobby import Lobby
 from gateway.matchmaking.members import Member, house_wish
 
 PERIOD = 2.5
-"""Seconds between two checks of a player. An obstacle is answered if two checks in a row have found it."""
+"""Seconds between two checks of a player. An obstacle is reported once two checks in a row have found it."""
 AT_ONCE = 10
 """The most players that are checked in one step."""
 
@@ -34,7 +34,7 @@ class Names:
     def __init__(self, looks: Looks) -> None:
         self._looks = looks
         self._spelled: dict[str, dict[str, int]] = {}
-        """The number of players with each name, by casefolded name."""
+        """By casefolded name: each spelling, with the number of players who use it."""
         self._alike: dict[str, dict[str, None]] = {}
         """The names in order of arrival, by each of their looks."""
 
@@ -62,7 +62,7 @@ class Names:
                 del self._alike[look]
 
     def grant(self, wish: Wish, besides: str) -> bool:
-        """Whether a wish is for one of the names, other than `besides`."""
+        """Whether a wish is for one of the names, where `besides` does not count."""
         bearers = self._spelled.get(wish.name.casefold(), {})
         if wish.any_case:
             return any(name != besides for name in islice(bearers, 2))
@@ -85,7 +85,7 @@ class Obstacles:
         self._looks_due: Deadlines[Member] = Deadlines()
 
     def watch(self, player: Member, since: float) -> None:
-        """Check a player, which waits since `since`, from now on."""
+        """Start to check a player that waits since `since`."""
         player.forget_obstacle()
         self._looks_due.set(player, since + PERIOD)
 
@@ -101,11 +101,11 @@ class Obstacles:
         """Yield the players to check now, and schedule their next checks."""
         for player in islice(self._looks_due.due(now), AT_ONCE):
             self._looks_due.set(player, now + PERIOD)
-            if player.turn is not None:  # if not, it is matched, and waits on only if the match fails
+            if player.turn is not None:  # a player without a turn is matched
                 yield player
 
     def look(self, player: Member) -> bool:
-        """Check a player; return whether there is something to answer."""
+        """Check a player; return whether its obstacle, or the end of it, has to be reported."""
         before, player.obstacle = player.obstacle, self._found(player)
         if player.is_answered and player.obstacle == player.answered:
             return False

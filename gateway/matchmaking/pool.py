@@ -1,8 +1,8 @@
 """The seekers of the lobby, indexed so that partners are found quickly.
 
-Interchangeable seekers, of the same `Kind`, are a queue, of which only the head is looked at. Queues are
-indexed by name and wish. So the cost of finding partners grows with the number of matching queues, and not
-with the number of seekers. Does not know who has met or who plays.
+Seekers of the same `Kind` are interchangeable. They form a queue, and only its head is examined. Queues are
+indexed by name and wish. So the cost of finding partners grows with the number of matching queues, not with
+the number of seekers. Does not know who has met or who plays.
 """
 
 from collections import OrderedDict
@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 from gateway.game.commands import Wish
 
 Wanted: TypeAlias = str
-"""The name in a wish: after ``=``, casefolded after ``~``, or after ``@`` that of a house player, which no
-seeker has. A string, because its hash is cached."""
+"""The name in a wish, after a prefix: ``=`` for an exact name, ``~`` for a casefolded one, ``@`` for a house
+player, which matches no seeker. It is a string because Python caches the hashes of strings."""
 
 
 class Kind(NamedTuple):
@@ -32,7 +32,7 @@ class Hold(NamedTuple):
 
     until: float
     least: int | None
-    """The least number of games with a partner that will be free soon; None if there is no such partner."""
+    """The number of games with the least-met partner that will be free soon; None without such a partner."""
 
 
 @dataclass(eq=False, slots=True)
@@ -42,20 +42,21 @@ class Seeker:
     name: str
     wish: Wish | None = None
     asked: bool = True
-    """Whether the player has asked for this game. If not, it stands by for any."""
+    """Whether the player has asked for this game. If not, it stands by for any opponent."""
     counted: bool = True
-    """Whether its games count. Two uncounted players may meet even with the same name."""
+    """Whether the player's games count. Two uncounted players may meet even with the same name."""
     since: float = 0.0
     """When it began to wait."""
     waiting: bool = False
     seat: int = 0
     """The number of its seat."""
     home: str = ""
-    """Its node of a cluster. Among equal partners those of the same node are preferred."""
+    """The player's node in a cluster. Among equal partners, partners on the same node are preferred."""
     paired: float | None = None
     """When it was paired; None if it has waited again since."""
     hold: Hold | None = None
-    """Computed when it could meet a known partner in this wait; None before."""
+    """The hold of this wait; None until it is computed, for the first partner that the seeker has met
+    before."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """The values of `Wanted` that match this seeker."""
@@ -83,7 +84,8 @@ class _Queue:
 
 
 _Shelf: TypeAlias = tuple[Wanted | None, Wanted | None]
-"""A key of the index: an answer of the seekers, None for all seekers; what they want, None for no wish."""
+"""A key of the index. First one of the seekers' `answers`, or None for all seekers; then what the seekers
+want, or None for no wish."""
 
 
 class Pool:
@@ -94,7 +96,7 @@ class Pool:
         self._shelves: dict[_Shelf, dict[_Queue, None]] = {}
 
     def add(self, seeker: Seeker, *, ahead: bool = False) -> None:
-        """Add a seeker after all others, or with `ahead` before those of its kind."""
+        """Add a seeker after all others, or with `ahead` before the other seekers of its kind."""
         queue = self._queues.get(seeker.kind)
         if queue is None:
             queue = self._queues[seeker.kind] = _Queue(seeker.kind)
@@ -118,10 +120,10 @@ class Pool:
                     del self._shelves[shelf]
 
     def partners(self, seeker: Seeker) -> Iterator[Seeker]:
-        """Yield the partners of `seeker`, one of each kind: each matches the wish of the other.
+        """Yield the partners of `seeker`, one of each kind. Partners match each other's wishes.
 
-        Those without a wish come first. Seekers with the same name are partners only if the games of neither
-        count.
+        Partners without a wish come first. Seekers with the same name are partners only if the games of
+        neither count.
         """
         for wanted in (None, *seeker.answers):
             for queue in self._shelves.get((seeker.kind.wanted, wanted), ()):
@@ -131,7 +133,7 @@ class Pool:
                     yield from islice((other for other in queue.seekers if other is not seeker), 1)
 
     def has_namesake(self, seeker: Seeker) -> bool:
-        """Whether another seeker does not meet this one only because of the same name."""
+        """Whether another seeker in the pool could meet this one if it had another name."""
         own, folded = seeker.answers
         queues = [queue for want in (None, own, folded) for queue in self._shelves.get((own, want), ())]
         return any(
@@ -140,9 +142,9 @@ class Pool:
         )
 
     def bearers(self, name: str, partner: str) -> list[Seeker]:
-        """Return the seekers called `name` whose wish, if any, is for `partner`, the longest waiting first.
+        """Return the seekers called `name` that accept `partner`, the longest waiting first.
 
-        There is one of each kind.
+        A seeker with a wish accepts only the wished player. Of each kind only one seeker is returned.
         """
         answer, _ = _answers(name)
         wanted = (None, *_answers(partner))

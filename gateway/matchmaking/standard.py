@@ -1,7 +1,7 @@
 """The standard matchmaker: the lobby, tables and house players.
 
-Knows who has entered where, and who waits. Does not know games, nor whether a player can be reached: the hub
-starts a pair, or its seats wait on.
+Knows who has entered where, and who waits. Does not know games, nor whether a player can be reached. If the
+hub does not start a pair, its seats wait on.
 """
 
 import random
@@ -43,10 +43,10 @@ class LobbyAndTables(Matchmaker):
         house_after: float = 5.0,
         looks: Looks = folded_only,
     ) -> None:
-        """`lot` draws first movers. `house_after` are the seconds in the lobby before a house player comes.
+        """`lot` draws first movers. After `house_after` seconds in the lobby a player gets a house player.
 
-        `games_per_pair` limits the games of two players that both stand by: each has the first move as often
-        as this; 0 is no limit. `looks` finds names that look alike.
+        `games_per_pair` limits the games of two players that both stand by: each has the first move up to
+        this many times. 0 is no limit. `looks` finds names that look alike.
         """
         self._games_per_pair = games_per_pair
         self._house_after = house_after
@@ -56,11 +56,12 @@ class LobbyAndTables(Matchmaker):
         self._tables: Tables[int] = Tables()
         self._players: dict[int, Member] = {}
         self._unique: dict[str, set[int]] = {}
-        """The seats with a unique name, by name; several only after a takeover from several nodes."""
+        """The seats with a unique name, by name. A name has several seats only after a takeover from several
+        nodes."""
         self._claims: dict[int, tuple[Entry, set[int]]] = {}
-        """Requests to enter that wait for probes, with the seats that are probed, by the asking seat."""
+        """By asking seat: requests to enter that wait for probes, with the seats that are probed."""
         self._freed: deque[int] = deque()
-        """The asking seats to decide about again, since a probed seat has left."""
+        """The asking seats whose requests have to be decided again, since a probed seat has left."""
         self._series: dict[Match, tuple[tuple[str, str], Table[int] | None]] = {}
         """The names and the table of each current series."""
         self._decisions: deque[Decision | Probe] = deque()
@@ -71,19 +72,19 @@ class LobbyAndTables(Matchmaker):
         self._stirred: dict[Table[int], None] = {}
         """Tables at which a player has begun to wait."""
         self._considered: Member | None = None
-        """The player that `answers` works on. An exception is attributed to it."""
+        """The player that `answers` works on. An exception is attributed to this player."""
 
     # Calls of the hub.
 
     def engage(self, house: HousePlayers) -> None:
-        """Use house players from now on. Before that, a wish for one waits for ever."""
+        """Use house players from now on. Before that, players that wish for one only wait."""
         self._house = house
 
     def enter(self, entry: Entry) -> None:
         """Decide about a request to enter, and give the player a place.
 
-        If the seats in the way may be the player's own earlier connections, they are probed before the
-        decision.
+        The name or the seat at the table may be taken by earlier connections of the same player. These are
+        probed before the decision.
         """
         against = self._objections(entry)
         holders = self._replaceable(entry, against)
@@ -100,7 +101,7 @@ class LobbyAndTables(Matchmaker):
             self._decide(entry, self._objections(entry))
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Set the name of a player. In the lobby it is used at once if the player waits."""
+        """Set the name of a player. A player that waits in the lobby is paired by it at once."""
         player = self._players[seat]
         self._obstacles.names.add(name)
         self._obstacles.names.discard(player.name)
@@ -109,7 +110,7 @@ class LobbyAndTables(Matchmaker):
             self._lobby.rename(player.seeker, name, counted=counted)
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Queue a player; in its former place if its match was not started."""
+        """Queue a player. If its match was not started, it gets its former place in the queue."""
         player = self._players[turn.seat]
         waits_on, player.turn, player.since = player.since == since, turn, since
         if not waits_on:
@@ -120,7 +121,7 @@ class LobbyAndTables(Matchmaker):
             self._stirred[player.table] = None
 
     def leave(self, seat: int) -> None:
-        """Remove a player from wherever it is."""
+        """Remove a player from the lobby or from its table."""
         self._claims.pop(seat, None)
         player = self._players.pop(seat, None)
         if player is None:
@@ -180,7 +181,7 @@ class LobbyAndTables(Matchmaker):
         return player.table.seated() if player is not None and player.table is not None else []
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Avoid pairs between two nodes in the lobby until `until`; None ends that."""
+        """Avoid pairs between two nodes in the lobby until `until`. None allows them again."""
         homes = (one, other) if one < other else (other, one)
         if until is None:
             self._lobby.apart.pop(homes, None)
@@ -222,7 +223,7 @@ class LobbyAndTables(Matchmaker):
         return found if found in self._players else None
 
     def next_due(self) -> float | None:
-        """Return when a seeker is not held back any more, a house player is due, or a player is checked."""
+        """Return when the next hold ends, the next house player is due, or the next check is due."""
         times = self._lobby.next_retry(), self._lonely.next_due(), self._obstacles.next_due()
         return min((when for when in times if when is not None), default=None)
 
@@ -241,7 +242,7 @@ class LobbyAndTables(Matchmaker):
         return against
 
     def _replaceable(self, entry: Entry, against: Objection) -> set[int]:
-        """Return the seats in the way, if all of them may be the player's own earlier connections."""
+        """Return the seats to probe: possible earlier connections of the player that block its entry."""
         holders = set[int]()
         if against & ~(Objection.NAME_TAKEN | Objection.TABLE_FULL):
             return holders
@@ -274,7 +275,7 @@ class LobbyAndTables(Matchmaker):
         return not self._house.has(wish.name.casefold(), opponent)
 
     def _let_in(self, entry: Entry, sat: tuple[Position, int] | None = None) -> None:
-        """Admit a player. One that asks for its table again, with the same name, keeps its seat."""
+        """Admit a player. If it asks for its table again, with the same name, it keeps its seat."""
         before = self._players.get(entry.seat)
         if before is not None and before.table and before.is_at(entry.place) and before.name == entry.name:
             before.entry = entry
@@ -372,7 +373,7 @@ class LobbyAndTables(Matchmaker):
         player = self._players[seat]
         turn, player.turn = player.turn, None
         assert turn is not None
-        player.forget_obstacle()  # in case it waits on
+        player.forget_obstacle()  # in case the match fails and it waits on
         return turn
 
     def _note(self, match: Match, names: tuple[str, str], table: Table[int] | None) -> None:

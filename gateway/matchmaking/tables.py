@@ -35,8 +35,8 @@ class Table(Generic[S]):
     def sit(self, player: S) -> None:
         """Seat a player on the free seat. Raises ValueError if there is none.
 
-        The one with the first move in the last game, or the newcomer in its place, gets position 0. The games
-        are counted from 0 again.
+        Position 0 goes to the player with the first move in the last game, or to the newcomer that replaces
+        it. The number of games is reset to 0.
         """
         self._seats[self._seats.index(None)] = player
         if self._games and self._games % 2 == 0:
@@ -44,7 +44,7 @@ class Table(Generic[S]):
         self._games = 0
 
     def resume(self, player: S, position: Position, games: int) -> None:
-        """Seat `player` at its position after `games` games; on the other seat if that one is taken.
+        """Seat `player` at `position`, or on the other seat if that is taken, after `games` games.
 
         The numbers of games of the two players may differ by one, since one node may not know the last game.
         """
@@ -62,7 +62,7 @@ class Table(Generic[S]):
         return [(player, position, self._games) for player, position in both if player is not None]
 
     def pair(self) -> tuple[S, S] | None:
-        """Return the two players, the one with the next first move first; None while a seat is free."""
+        """Return the two players, the next first mover first; None while a seat is free."""
         one, two = self._seats
         if one is None or two is None:
             return None
@@ -78,7 +78,7 @@ class Table(Generic[S]):
 
 
 class Tables(Generic[S]):
-    """All tables. Several have the same name only after a takeover from several nodes."""
+    """All tables. Several tables have the same name only after a takeover from several nodes."""
 
     def __init__(self) -> None:
         self._named: dict[str, list[Table[S]]] = {}

@@ -1,8 +1,8 @@
 """The options of a node of a cluster.
 
 Knows the form of the registry's URL, of node names and of addresses. Does not know the registry or other
-nodes, since a single server reads these options, too. A password is never on the command line or shown: it is
-separated from the URL.
+nodes, since a single server reads these options, too. A password is separated from the URL. It is never on
+the command line, and never shown.
 """
 
 import re
@@ -157,7 +157,10 @@ def key_prefix(text: str) -> str:
 
 
 def node_address(text: str) -> Address:
-    """Parse the address at which other nodes reach this one; the default port is any. Raises ValueError."""
+    """Parse the address at which other nodes reach this one.
+
+    Without a port, any free port is used. Raises ValueError.
+    """
     address = address_in(text, port=0)
     if _is_any(address.host):
         raise ValueError(f"nobody reaches {address.host}: give an address of this machine's own")

@@ -13,16 +13,16 @@ class Description:
     """The description of a dialect for options and help texts."""
 
     name: str
-    """Its name in logs, in start lines and for c4bot."""
+    """The dialect's name in logs, in start lines and for c4bot."""
     title: str
-    """Its name in a sentence about the server, with its transport."""
+    """The dialect's name in a sentence about the server, with the transport."""
     bots: str
-    """The help text of the option that opens a port for its bots."""
+    """The help text of the option that opens a port for the dialect's bots."""
     option: str
-    """The name of that option, without dashes; c4bot accepts it as a name of the dialect, too."""
+    """The name of that option, without dashes. c4bot accepts this name for the dialect, too."""
     port: int
     """The default port."""
     rules: frozenset[str] = frozenset()
-    """The names of options for rules of play that apply to its players, such as ``clock``."""
+    """The names of options with rules of play for the dialect's players, such as ``clock``."""
     options: type = NoOptions
-    """Its own options, as a dataclass of `gateway.options.table`."""
+    """The dialect's own options, as a dataclass for `gateway.options.table`."""

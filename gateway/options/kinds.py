@@ -1,4 +1,4 @@
-"""The kinds of values of options: how they are parsed, their placeholder in help texts, and their range."""
+"""The kinds of option values: their parsers, their placeholders in help texts, and their ranges."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,7 +20,8 @@ class Kind(Generic[T]):
     choices: tuple[str, ...] = ()
     """All valid words; empty for other kinds."""
     fault_if_typed: Callable[[T], str | None] | None = None
-    """Returns why a value must not be on the command line, where the list of processes shows it, or None."""
+    """Returns why a value must not be on the command line, which all users can see in the list of processes;
+    None if it may be there."""
 
 
 def one_of(*choices: str) -> Kind[str]:

@@ -1,6 +1,6 @@
 """The names of commands, files and variables, and defaults that commands share with the server.
 
-They are not in the table of the server's options, so that commands need not load that.
+They are not in the table of the server's options, so that commands need not load that table.
 """
 
 import os
@@ -24,7 +24,7 @@ ALL_ORIGINS = "*"
 WORKER = "C4_WORKER"
 """The environment variable that only workers of a supervisor have."""
 ALONE = "alone"
-"""Its value if the workers are a cluster of their own."""
+"""The value of `WORKER` if the workers are a cluster of their own."""
 COMMANDS = ("standings", "grades", "games", "show", "export", "import", "backup", "recount", "void", "rename")
 """Commands on stored results."""
 ANALYSIS = "analyse"
@@ -46,7 +46,7 @@ EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, *OPERATOR, MATCH, CHECK, SHOWING, HEALTH
 
 
 def beside(where: str | None, name: str) -> str:
-    """Return the path of a file in the folder of a database; just `name` if the database is no file."""
+    """Return the path of a file in the folder of a database; only `name` if the database is not a file."""
     if where is None or is_postgresql(where):
         return name
     return os.path.join(os.path.dirname(where), name)

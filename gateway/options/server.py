@@ -155,7 +155,7 @@ def _database_or_none(text: str) -> str | None:
 
 
 def _one_port(text: str) -> int:
-    """Parse a port, or take the one of the environment."""
+    """Parse a port, or take the port in the environment."""
     if text != _ANY_PORT:
         return PORT.read(text)
     named = os.environ.get("PORT")
@@ -543,7 +543,7 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
         raise ValueError("the admin token is not 1 or more ASCII characters without blanks")
     ports = [port for port in ports_of(options, dialects).values() if port]
     if options.share_ports and len({*ports}) < len(ports):
-        # The system would not refuse it, and spread the clients over both.
+        # The system would not refuse this, but spread the clients over the two services.
         raise ValueError("two options name the same port, which cannot be shared with another server then")
     for name, is_given in (("tls-key", options.tls_key is not None), ("tls-only", options.tls_only)):
         if is_given and options.tls_cert is None:
@@ -553,7 +553,7 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
 
 
 def _complete_ports(options: ServerOptions, dialects: Sequence[Description]) -> None:
-    """Use sockets that were handed over. If no port is given, give each dialect its default one."""
+    """Use sockets that were handed over. If no port is given, give each dialect its default port."""
     options.sockets = handed_over([*(each.name for each in dialects), PAGE])
     asked = {each.name: (each.option, options.ports[each.name]) for each in dialects}
     asked[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)

@@ -70,7 +70,7 @@ def from_sources(
 
 
 def asks_for(flag: str, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether the environment, or else the file, sets a flag. Other errors in these are ignored."""
+    """Whether the environment, or else the file, sets a flag. An unusable file is ignored."""
     if (asked := environment.get(variable(flag))) is not None:
         return asked.casefold() in _ON
     source = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -91,7 +91,7 @@ def shown(
 
 
 def _unknown(words: Sequence[str]) -> str:
-    """Return the error text for words that are not options; one may be a command after options."""
+    """Return the error text for words that are not options, such as a command that comes after options."""
     if words[0] in EVERY:
         return f"a command comes before its options: c4gateway {words[0]} ..."
     return f"unrecognized arguments: {' '.join(words)}"
@@ -118,7 +118,7 @@ _Source = dict[str, tuple[object, str]]
 def _override(
     values: dict[str, object], sources: dict[str, str], settings: _Source, options: Sequence[Option]
 ) -> None:
-    """Replace values by those of a stronger source. Raises ValueError if it contradicts itself."""
+    """Replace values by those of a stronger source. Raises ValueError if that source contradicts itself."""
     by_name = {each.name: each for each in options}
     for name, (value, source) in settings.items():
         values[name], sources[name] = value, source

@@ -29,10 +29,10 @@ _COMMAND = "command"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """The properties of one option, without its type, which is that of its field."""
+    """The properties of one option. Its type is that of its field."""
 
     name: str = ""
-    """The name of its field. The option has dashes in place of underscores."""
+    """The name of the option's field. The option itself has dashes in place of underscores."""
     help: str
     """The help text. ``{players}`` in it is replaced by the dialects that have this rule."""
     kind: Kind[Any] = TEXT
@@ -42,31 +42,32 @@ class Option:
     default_text: str | None = None
     """The default in help texts; empty to omit it, None for the value itself."""
     default_in_documents: str | None = None
-    """The default in docs/options.md, if that differs."""
+    """The default in docs/options.md, if it is not the one in help texts."""
     documents: str = ""
     """Text that docs/options.md adds to the help text, in Markdown."""
     heading: str | None = None
-    """The heading in the help text; None for that of the option before."""
+    """The heading in the help text; None for the heading of the previous option."""
     is_flag: bool = False
     repeats: bool = False
-    """Whether it may be given several times; its value is a list."""
+    """Whether the option may be given several times. Then its value is a list."""
     takes_many: bool = False
-    """Whether it takes any number of values at once; its value is a list."""
+    """Whether the option takes any number of values at once. Then its value is a list."""
     is_secret: bool = False
-    """Whether its value is never shown."""
+    """Whether the option's value is never shown."""
     is_positional: bool = False
-    """Whether it has no name on the command line."""
+    """Whether the option has no name on the command line."""
     is_required: bool = False
     is_shared: bool = False
-    """Whether it has to be the same for all servers of a cluster."""
+    """Whether the option must have the same value on all servers of a cluster."""
     exclusive_group: str = ""
-    """The name of a group of options of which one at most may be given."""
+    """The name of a group of options. At most one option of a group may be given."""
     withdraws: str = ""
-    """The name of another option, which has no effect if this one comes later or from a stronger source."""
+    """The name of another option. That option has no effect if this one comes later or from a stronger
+    source."""
     aliases: tuple[str, ...] = ()
     """Further names, with their dashes."""
     is_in_environment: bool = False
-    """Whether a command other than the server's reads it from the environment, too."""
+    """Whether a command other than the server's reads the option from the environment, too."""
 
     @property
     def key(self) -> str:
@@ -163,7 +164,7 @@ class Parser(argparse.ArgumentParser):
     """Parses a command line. An error is one line on stderr and exit status 2."""
 
     as_json = False
-    """Whether that line is a JSON object."""
+    """Whether the line of an error is a JSON object."""
 
     def __init__(self, prog: str, description: str = "", epilog: str = "", **known: Any) -> None:
         """Texts with several lines are shown unchanged, others are wrapped. `known` is passed to argparse."""
@@ -204,9 +205,9 @@ class Parser(argparse.ArgumentParser):
             group.add_argument(*names, **_as_argument(each))
 
     def settle(self, table: type[T], typed: Mapping[str, object]) -> T:
-        """Return the options of a command: those `typed` on the command line, else those of the environment.
+        """Return the options of a command: from the command line (`typed`), else from the environment.
 
-        Exits with status 2 if one is not valid.
+        Exits with status 2 if an option is not valid.
         """
         options = options_of(table)
         self.refuse_typed(options, typed)
@@ -229,7 +230,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def spelled_out(arguments: Sequence[str] | None) -> Sequence[str]:
-    """Return a command line, or `sys.argv[1:]`, with ``help`` and ``version`` replaced by options."""
+    """Return a command line, by default `sys.argv[1:]`, with ``help`` and ``version`` as options."""
     match sys.argv[1:] if arguments is None else arguments:
         case ["version", *others]:
             return ["--version", *others]
@@ -296,13 +297,13 @@ def read_some(parser: Parser, table: type[T], arguments: Sequence[str]) -> tuple
 
 
 class Command(Protocol[P, R_co]):
-    """A command: a dataclass of its options, with a method that carries it out."""
+    """A command: a dataclass of its options, with a method that carries out the command."""
 
     help: ClassVar[str]
     """The help text."""
 
     def run(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        """Carry it out."""
+        """Carry out the command."""
 
 
 def run(

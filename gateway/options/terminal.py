@@ -50,7 +50,7 @@ def _say_no_more() -> None:
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return the text of an error as one line; of an exception group that of its first error."""
+    """Return the text of an error, or of the first error in an exception group, as one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = str(error)
@@ -62,8 +62,8 @@ def in_one_line(error: BaseException) -> str:
 def exit_status(carry_out: Callable[[], int | None], refusal: type[Exception] = OSError) -> int:
     """Carry out a command; return its exit status.
 
-    It is what `carry_out` returns, 0 for None; 1, after a line on stderr, if it raises OSError or `refusal`;
-    130 after Ctrl-C.
+    The status is the value that `carry_out` returns, or 0 for None. If `carry_out` raises OSError or
+    `refusal`, the status is 1, after a line on stderr. After Ctrl-C it is 130.
     """
     try:
         return carry_out() or 0

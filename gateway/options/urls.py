@@ -9,9 +9,10 @@ MASK = "***"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
-"""Schemes of other databases, with which a text is a URL even without //."""
+"""Schemes of other databases. A text with one of these schemes is a URL even without //."""
 _USER = re.compile(r"(://[^:/@]*:).*@|(://[^:/?#\s]*:)[^/?#\s]*@", re.DOTALL)
-"""A user and a password: with any character in the password, or an @ in the user, as `urlsplit` parses it."""
+"""A user and a password in a URL. The first form allows any character in the password, the second an @ in the
+user, as `urlsplit` does."""
 _QUERY = re.compile(r"([?&])([^=&]*)=[^&]*")
 
 
@@ -32,9 +33,9 @@ def _is_secret(part: re.Match[str]) -> bool:
 
 
 def no_password(option: str, instead: str) -> Callable[[str | None], str | None]:
-    """Return a check for `Kind.fault_if_typed`: a URL with a password must not be on the command line.
+    """Return a check for `Kind.fault_if_typed`, which rejects URLs with a password.
 
-    `instead` says where to give the URL.
+    `instead` is a text that says where else to give the URL.
     """
 
     def fault(url: str | None) -> str | None:

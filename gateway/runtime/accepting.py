@@ -1,8 +1,8 @@
 """Accepting connections.
 
-Knows listeners and the errors of accept(), none of which ends a listener. Does not know what a connection is
-for. Accepts several connections in one turn of the event loop, where trio.serve_listeners accepts one, since
-thousands of clients may connect at once.
+Knows listeners and the errors of accept(); no error ends a listener. Does not know what a connection is for.
+Several connections are accepted in one turn of the event loop, because thousands of clients may connect at
+once; trio.serve_listeners accepts only one.
 """
 
 import errno
@@ -27,26 +27,26 @@ PAUSE = 0.1
 RESERVE = 64
 """Open files reserved for the server: listeners, database, log, processes."""
 RESERVE_PER_CORE = 12
-"""Files reserved for worker processes: one of each of four kinds, with three files each."""
+"""Open files reserved for each processor core: four worker processes with three files each."""
 LEAST = 4
-"""At least one open file in this many is for connections, however many are reserved."""
+"""Connections always get at least 1 / `LEAST` of the open files, however large the reserve is."""
 
 KEEPALIVE_IDLE = 10
-"""Seconds of silence before the system asks for an acknowledgement."""
+"""Seconds of silence before the system sends the first keepalive probe."""
 KEEPALIVE_INTERVAL = 5
-"""Seconds between two such questions."""
+"""Seconds between two keepalive probes."""
 _KEEPALIVE = (
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPIDLE", KEEPALIVE_IDLE),
-    (socket.IPPROTO_TCP, "TCP_KEEPALIVE", KEEPALIVE_IDLE),  # what macOS calls the same
+    (socket.IPPROTO_TCP, "TCP_KEEPALIVE", KEEPALIVE_IDLE),  # the same option on macOS
     (socket.IPPROTO_TCP, "TCP_KEEPINTVL", KEEPALIVE_INTERVAL),
     (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
     (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 25_000),
 )
-"""Socket options: seconds before the first probe and between probes, number of probes, milliseconds for data.
+"""Socket options for keepalive probes, and the time limit for the acknowledgement of data, in milliseconds.
 
-With them the system detects a vanished peer within 25 seconds if nothing is sent to it, within 25 seconds of
-sending otherwise. A system that lacks an option uses its own default."""
+With these options the system detects a vanished peer within 25 seconds. If data is sent to the peer, the 25
+seconds begin when it is sent. A system that lacks an option uses its own default."""
 
 _PASSING = frozenset(
     getattr(errno, name)
@@ -69,7 +69,7 @@ _PASSING = frozenset(
     )
     if hasattr(errno, name)
 )
-"""Errors of accept() that concern a single connection: the list of trio.SocketListener."""
+"""Errors of accept() that concern only one connection. The list is that of trio.SocketListener."""
 
 _Serve: TypeAlias = Callable[[trio.SocketStream], Awaitable[None]]
 
@@ -77,13 +77,13 @@ logger = logging.getLogger(__name__)
 
 
 def room_for_connections() -> trio.Semaphore:
-    """Return a semaphore whose value is how many more connections all listeners together may accept."""
+    """Return a semaphore that counts how many more connections all listeners together may accept."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return trio.Semaphore(connections_within(sys.maxsize if files == resource.RLIM_INFINITY else files))
 
 
 def connections_within(files: int) -> int:
-    """Return how many connections a process that may open `files` files may have, the rest being reserved."""
+    """Return how many connections a process may have if it can open `files` files. The rest is reserved."""
     return max(files // LEAST, files - RESERVE - RESERVE_PER_CORE * (os.cpu_count() or 1), 1)
 
 
@@ -101,8 +101,9 @@ async def accept(
 ) -> None:
     """Serve each connection in a task of `nursery`, until cancelled; then close the listener.
 
-    A connection holds one slot of `room` until `serve` returns; without a free slot connections wait in the
-    backlog. After an error that may last, accept() is called again `PAUSE` later, and `paused` is called.
+    A connection holds one slot of `room` until `serve` returns. While no slot is free, further connections
+    wait in the backlog. After an error that does not concern only one connection, `paused` is called, and the
+    next attempt is made `PAUSE` seconds later.
     """
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as listening:

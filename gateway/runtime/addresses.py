@@ -17,7 +17,7 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen, or to connect to."""
+    """An address to listen at or to connect to."""
 
     host: str
     """A name or an IP address. An IPv6 address has no brackets."""
@@ -32,7 +32,8 @@ class Address:
 def address_in(text: str, *, host: str | None = None, port: int | None = None) -> Address:
     """Parse HOST:PORT, or [HOST]:PORT with an IPv6 address. Raises ValueError.
 
-    With a default `host` the text may be a port alone, with a default `port` a host alone.
+    If a default `host` is given, the text may be a port alone. If a default `port` is given, it may be a host
+    alone.
     """
     name, colon, digits = text.rpartition(":")
     if host is not None and text.isdecimal():
@@ -62,7 +63,7 @@ def plain(address: IPAddress) -> IPAddress:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, an IP address or a name, is a loopback address or ``localhost``."""
+    """Whether `host`, which is an IP address or a name, is a loopback address or ``localhost``."""
     try:
         return ip_address_in(host).is_loopback
     except ValueError:
@@ -71,9 +72,9 @@ def is_loopback(host: str) -> bool:
 
 @lru_cache(1024)
 def origin_at(host: str) -> str:
-    """Return what identifies the client at `host`: an IPv4 address, or the /64 network of an IPv6 address.
+    """Return the origin of the client at `host`: its IPv4 address, or the /64 network of its IPv6 address.
 
-    One client may use all addresses of such a network. Empty if `host` is.
+    One client may use all addresses of a /64 network. The result is empty if `host` is empty.
     """
     if not host:
         return ""

@@ -1,7 +1,8 @@
-"""Child processes that run one of the server's own modules: start, link, stop, from the event loop.
+"""Starting and stopping child processes that run the server's own modules; messages to and from them.
 
-Each has a socket to its parent, which carries frames: a length in four bytes, then as many bytes. Does not
-know what a program does. A program that does not load trio uses the functions of `processes` for its end.
+Runs in the event loop. Each child has a socket to its parent that carries frames: a length in four bytes,
+then that number of bytes. Does not know what a child does. A child that does not load trio reads and writes
+frames with the functions of `processes`.
 """
 
 import subprocess
@@ -12,24 +13,24 @@ import trio
 from gateway.runtime.processes import LENGTH, StartedProcess, ended, frame, start
 
 FIRST_PAUSE = 0.5
-"""Seconds before the second restart in a row. The pause doubles with each further one."""
+"""Seconds before the second restart in a row. The pause doubles with each further restart."""
 LONGEST_PAUSE = 10.0
 """The longest pause, in seconds."""
 LASTING = 10.0
-"""Seconds. After a run of more than this the next restart counts as the first one."""
+"""Seconds. After a run that lasted longer than this, the next restart counts as the first in a row."""
 LONGEST_FRAME = 1 << 30
 """The default limit of a frame, in bytes."""
 
 
 class LinkError(Exception):
-    """The other end closed the socket within a frame, or sent one that is too long."""
+    """A frame could not be sent, is incomplete because the other end closed the socket, or is too long."""
 
 
 class Link:
     """Sends and receives frames on a stream. Several tasks may send, one may receive."""
 
     def __init__(self, stream: trio.abc.Stream, longest: int = LONGEST_FRAME) -> None:
-        """`receive` raises LinkError for a frame of more than `longest` bytes."""
+        """Use `stream`. `receive` raises LinkError for a frame of more than `longest` bytes."""
         self._stream = stream
         self._longest = longest
         self._sending = trio.Lock()
@@ -94,9 +95,9 @@ class Child:
         return None if self._process is None else self._process.pid
 
     async def start(self, started: StartedProcess | None = None, sockets: Sequence[int] = ()) -> Link:
-        """Start a process, which inherits `sockets`; return the link to it. Raises OSError.
+        """Start a process that inherits `sockets`, and return the link to it. Raises OSError.
 
-        If `started` is given, that process is used, and none is started.
+        If `started` is given, use that process instead of starting a new one.
         """
         if started is None:
             started = await trio.to_thread.run_sync(start, self._module, sockets)
@@ -121,7 +122,7 @@ class Child:
 
 
 class Backoff:
-    """Computes the pauses before restarts in a row: none, `FIRST_PAUSE`, then doubling to `LONGEST_PAUSE`."""
+    """Computes the pauses before restarts in a row: 0, `FIRST_PAUSE`, then doubled up to `LONGEST_PAUSE`."""
 
     def __init__(self) -> None:
         self._next = 0.0

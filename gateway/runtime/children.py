@@ -1,7 +1,7 @@
-"""The user's programs that a match or a check starts, and what they write to stderr.
+"""Running the user's programs for a match or a check, with their stderr in log files.
 
-Knows signals and files. Does not know what a program plays. Its stderr goes to a log file, whose end is shown
-if the program fails.
+Knows signals and files. Does not know what a program plays. If a program fails, the last lines of its log
+file are shown.
 """
 
 import os
@@ -22,9 +22,9 @@ _LONGEST = 300
 
 
 def ends() -> list[signal.Signals]:
-    """Return the signals on which the command has to end its child processes, which do not get them.
+    """Return the signals on which a command must end its child processes. They do not get these signals.
 
-    SIGHUP is one of them unless it is ignored, as by ``nohup``.
+    SIGHUP is among them, unless this process ignores it, as it does under ``nohup``.
     """
     stays = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [signal.SIGINT, signal.SIGTERM, *([] if stays else [signal.SIGHUP])]
@@ -34,8 +34,8 @@ def ends() -> list[signal.Signals]:
 async def process(words: Sequence[str], log: Path, *, talks: bool = False) -> AsyncIterator[trio.Process]:
     """Run a process during the block; end it, with all its children, after the block. Raises OSError.
 
-    Its stderr is appended to `log`. With `talks`, its stdin and stdout are pipes, otherwise /dev/null. It has
-    a session of its own, so that Ctrl-C does not reach it and its children can be found.
+    Its stderr is appended to `log`. With `talks`, its stdin and stdout are pipes, otherwise /dev/null. The
+    process has a session of its own, so that Ctrl-C does not reach it and its children can be found.
     """
     with log.open("ab") as file:
         started = await trio.lowlevel.open_process(

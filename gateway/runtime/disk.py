@@ -19,7 +19,7 @@ def is_locked(file: int) -> bool:
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all bytes. Raises OSError; some of them may have been written then."""
+    """Write all bytes. If this raises OSError, some of the bytes may have been written."""
     left = memoryview(data)
     while left:
         left = left[os.write(file, left) :]

@@ -48,5 +48,5 @@ def read_file(path: str, option: str, most: int, *, is_private: bool = False) ->
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open a file without waiting for a writer, should it be a pipe."""
+    """Open a file. If it is a pipe, do not wait for a writer."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)

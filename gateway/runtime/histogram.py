@@ -1,6 +1,6 @@
 """A histogram of durations.
 
-Adding one is cheap enough for every turn of the event loop, and the size is constant.
+Adding a duration is cheap enough for every turn of the event loop. The size of a histogram is constant.
 """
 
 from bisect import bisect_left

@@ -28,7 +28,7 @@ def json_line(message: str, fields: Mapping[str, object]) -> str:
 
 
 def complain(error: str, *, as_json: bool) -> None:
-    """Write to standard error, in one line, why the server ends."""
+    """Write the reason why the server ends to standard error, in one line."""
     line = json_line(error, _NOT_STARTED) if as_json else None
     with suppress(OSError):  # stderr is closed
         sys.stderr.write(line or f"c4gateway: error: {error}\n")
@@ -36,7 +36,7 @@ def complain(error: str, *, as_json: bool) -> None:
 
 
 def main() -> None:
-    """Relay the socket of the process that started this one to stderr."""
+    """Relay the socket whose descriptor is the first argument to stderr."""
     relay(socket.socket(fileno=int(sys.argv[1])), 2)
 
 
@@ -59,7 +59,7 @@ def _write(lines: Sequence[bytes], target: int) -> None:
 
 
 def _as_json(line: bytes) -> bytes:
-    """Return a line that is a JSON object in ASCII unchanged; any other as the message of one."""
+    """Return a line as JSON: unchanged if it is a JSON object in ASCII, otherwise as a record's message."""
     if line.startswith(b"{") and line.isascii():
         with suppress(ValueError, RecursionError):
             json.loads(line)

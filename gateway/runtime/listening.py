@@ -25,11 +25,12 @@ Sockets: TypeAlias = Mapping[str, Sequence[int]]
 
 
 def handed_over(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> Sockets:
-    """Return the sockets that were handed over to this process, by the names of ports.
+    """Return the sockets that were handed over to this process, by the names of their ports.
 
-    `names` are the names of all ports, in order. A socket is for the port that its name says; if no socket
-    has one of these names, the sockets are for the ports in order. Raises ValueError if it is not clear what
-    a socket is for. Empty if the environment has no sockets for this process.
+    `names` are the names of all ports, in order. A socket belongs to the port that has the socket's name. If
+    no socket has the name of a port, the first socket belongs to the first port, and so on. Raises ValueError
+    if the port of a socket is not clear. The result is empty if the environment has no sockets for this
+    process.
     """
     count = environment.get("LISTEN_FDS", "")
     if environment.get("LISTEN_PID") != str(os.getpid()) or not count.isdecimal():
@@ -66,7 +67,7 @@ def adopted(number: int) -> socket.socket:
 
 
 def hosts_of(sockets: Sockets) -> list[str]:
-    """Return the addresses of sockets that are not adopted yet, and leave them open. Raises OSError."""
+    """Return the addresses of sockets that are not adopted yet. The sockets stay open. Raises OSError."""
     hosts = []
     for number in (number for several in sockets.values() for number in several):
         adoptive = adopted(number)
@@ -103,9 +104,9 @@ def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> OSErro
 
 
 def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> list[socket.socket]:
-    """Return sockets bound to a port, 0 for any free one, at all addresses of a host.
+    """Return sockets bound to a port at all addresses of a host. Port 0 means any free port.
 
-    They listen if a `backlog` is given. With `shared`, other processes may bind the port, too. Raises
+    The sockets listen if a `backlog` is given. With `shared`, other processes may bind the port, too. Raises
     OSError, UnicodeError.
     """
     if not host:
@@ -131,13 +132,13 @@ def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> 
 
 @contextmanager
 def reserved(wanted: Mapping[str, int], hosts: Sequence[str]) -> Iterator[dict[str, int]]:
-    """Reserve ports, 0 for any free ones, at all hosts during the block, for processes that share them.
+    """Reserve ports at all hosts during the block, for processes that share them. 0 means any free port.
 
     Yields the port numbers. Raises OSError if the system refuses a port, PortInUseError if it is in use.
 
-    The port is first bound without SO_REUSEPORT, which fails if any socket listens there; only then the
-    option is set, so that processes of the same user can bind the port. The reserving socket never listens,
-    so it gets no connections.
+    Each port is first bound without SO_REUSEPORT, because this fails if another socket listens there. Then
+    the option is set, so that processes of the same user can bind the port. The reserving socket never
+    listens, so it gets no connections.
     """
     with ExitStack() as opened:
         numbers = {}
@@ -174,8 +175,9 @@ _ELSEWHERE = "192.0.2.1", "2001:db8::1"
 def reachable(address: str, own: Sequence[str]) -> list[str]:
     """Return the addresses at which other machines reach a server that listens at `address`.
 
-    ``0.0.0.0:PORT`` and ``[::]:PORT`` become one for each address in `own`, this machine's, of the same IP
-    version. If there is none, and for any other address, it is `address` itself. Text after the port is kept.
+    `own` are this machine's addresses. For ``0.0.0.0:PORT`` and ``[::]:PORT`` the result has one address for
+    each of them that has the same IP version. If there is none, and for any other `address`, the result is
+    `address` itself. Text after the port is kept.
     """
     host, port = address.partition("]:" if address.startswith("[") else ":")[::2]
     if host not in ("0.0.0.0", "[::"):
@@ -193,15 +195,16 @@ def address_towards(host: str, port: int) -> str:
 
 
 def own_addresses() -> list[str]:
-    """Return the addresses of this machine that others can use, those of the default route first.
+    """Return the addresses at which other machines reach this one, those of the default route first.
 
-    Sends nothing. Has one IPv4 address of each interface; other IPv6 addresses on Linux only.
+    Sends no packet. Finds one IPv4 address of each interface. Finds the IPv6 addresses of interfaces on Linux
+    only.
     """
     return [*dict.fromkeys(filter(_is_for_others, [*_default_route(), *_ipv4(), *_ipv6()]))]
 
 
 def in_table(table: str) -> Iterator[str]:
-    """Return the global and permanent addresses in Linux's table of IPv6 addresses."""
+    """Yield the global, permanent addresses in Linux's table of IPv6 addresses. Skip virtual interfaces."""
     for line in table.splitlines():
         digits, _, _, scope, flags, name = line.split()
         if scope == _GLOBAL and not int(flags, 16) & _PASSING and not name.startswith(_VIRTUAL):

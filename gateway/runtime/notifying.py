@@ -15,7 +15,7 @@ import trio
 READY = "READY=1"
 ALIVE = "WATCHDOG=1"
 DRAINS = "X_C4GATEWAY_DRAIN="
-"""Sent by a worker, with the seconds, when the operator has asked it for a drain. Managers ignore it."""
+"""A worker sends this with the seconds when the operator asks for a drain. Service managers ignore it."""
 SPARE = 30.0
 """Seconds allowed after the last game: last messages to clients, last results."""
 
@@ -36,7 +36,7 @@ def reloading() -> str:
 
 
 def stopping(seconds: float) -> str:
-    """Return the state of a server that stops after its games, in `seconds` at most."""
+    """Return the state of a server that stops when its games are over, after `seconds` at the latest."""
     return f"STOPPING=1\nEXTEND_TIMEOUT_USEC={round((seconds + SPARE) * 1e6)}"
 
 

@@ -1,4 +1,4 @@
-"""Starting, addressing and ending the server's child processes.
+"""Starting the server's child processes, exchanging messages with them, and ending them.
 
 Knows Python's command line, sockets and signals. Does not know what a process is for.
 """
@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 LENGTH = 4
-"""Bytes of a frame's length."""
+"""The size of the length at the start of a frame, in bytes."""
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
 LOG_JSON = "C4GATEWAY_LOG_JSON"
-"""The variable that makes the server's processes log as JSON; the option's own in the environment."""
+"""The environment variable of ``--log-json``. It also makes the server's child processes log as JSON."""
 _WITH_JSON_OUTPUT = ("gateway.server.streams",)
-"""The module that runs another module with JSON as its output."""
+"""The module that runs another module with its errors logged as JSON."""
 
 
 class StartedProcess(NamedTuple):
@@ -35,9 +35,9 @@ class StartedProcess(NamedTuple):
 def start(module: str, sockets: Iterable[int] = ()) -> StartedProcess:
     """Start a process that runs `module`.
 
-    Its arguments are the file descriptors of its end of the socket and of `sockets`. It uses the server's
-    import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and SIGHUP. Raises OSError if the
-    system cannot start it.
+    Its arguments are the file descriptors of its end of the socket and of `sockets`. The process uses the
+    server's import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and SIGHUP. Raises
+    OSError if the system cannot start it.
     """
     with_json_output = _WITH_JSON_OUTPUT if os.environ.get(LOG_JSON) == "true" else ()
     ours, theirs = socket.socketpair()
@@ -61,11 +61,11 @@ def start(module: str, sockets: Iterable[int] = ()) -> StartedProcess:
 
 
 def running(module: str) -> list[str]:
-    """Return the command that runs one of the server's modules, which in turn runs the user's Python code.
+    """Return the command that runs one of the server's modules. That module then runs the user's Python code.
 
     The server's modules come first in the import path and the user's folder last, so that a ``gateway.py``
-    there does not replace ours. The path is not in an environment variable, because processes that the
-    user's code starts would inherit it.
+    there does not replace the server's package. The path is not in an environment variable, because processes
+    that the user's code starts would inherit it.
     """
     root = str(Path(__file__).parents[2])
     start = f"import runpy, sys; sys.path += [{root!r}, '']"
@@ -132,8 +132,8 @@ _PR_SET_PDEATHSIG = 1
 def run_tied(parent: int, number: int, command: list[str]) -> None:
     """Replace this process by `command`, which gets signal `number` when the process `parent` ends.
 
-    Sockets that were handed over to the parent are handed over to it. Returns if the parent has ended
-    already. Raises OSError.
+    The command also gets the sockets that were handed over to the parent. Returns only if the parent has
+    already ended. Raises OSError.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, number):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

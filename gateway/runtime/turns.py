@@ -1,8 +1,8 @@
 """The turns of trio's event loop: when bytes arrived, how long polls were delayed, time budgets of a turn.
 
-A turn runs the tasks that are ready, and then polls all sockets. Bytes that a poll finds were not there at
-the previous poll, so the work in between is not charged to the client. Does not know games (the section
-"Time" of each dialect's PROTOCOL.md says how clocks use these times).
+A turn runs the tasks that are ready, and then polls all sockets. The bytes found by a poll may have arrived
+at any time since the previous poll, so the time between the two polls is not charged to the client. Does not
+know games. The section "Time" of each dialect's PROTOCOL.md says how clocks use these times.
 """
 
 from collections import deque
@@ -13,18 +13,18 @@ import trio
 from gateway.runtime.histogram import Histogram
 
 SLACK = 0.001
-"""Seconds. A poll that takes longer than this, and than the work before it, was waiting for bytes."""
+"""Seconds. A poll that took longer than this, and longer than the work before it, waited for bytes."""
 OVERDUE = 0.01
-"""Seconds. A poll that ends more than this after its timeout was delayed by the machine."""
+"""Seconds. If a poll ends more than this after its timeout, the machine delayed it."""
 
 _KEPT = 1000
 
 
 class Budget:
-    """The time in each turn of the loop for one kind of work that can wait for the next turn.
+    """Limits the time in each turn of the loop for one kind of work that can wait for the next turn.
 
-    The time is a share of the previous turn, because under load a turn takes 100 ms, and a fixed amount of
-    work in each turn would be too little. The shares of all budgets together have to be less than 1, or each
+    The limit is a share of the duration of the previous turn. Under load a turn takes 100 ms, and a fixed
+    limit would allow too little work. The shares of all budgets must add up to less than 1; otherwise each
     turn could be longer than the one before.
     """
 
@@ -40,7 +40,8 @@ class Budget:
     def take(self, seconds: float) -> bool:
         """Reserve the estimated time of a piece of work; return False if no time is left in this turn.
 
-        Callers do their first piece of work in a turn without asking, so that each turn makes progress.
+        A caller does its first piece of work in a turn before it calls this, so that each turn makes
+        progress.
         """
         if self._rest <= 0:
             return False
@@ -55,7 +56,8 @@ class Budget:
 class Turns(trio.abc.Instrument):
     """A trio instrument that measures the turns of the loop. All times are trio's, in seconds.
 
-    Until it is installed, bytes count as having arrived when they were read, and budgets have no limit.
+    Until the instrument is installed, the arrival time of bytes is the time when they are read, and budgets
+    have no limit.
     """
 
     def __init__(self) -> None:
@@ -68,21 +70,21 @@ class Turns(trio.abc.Instrument):
         disconnected, relayed browsers."""
         self._waiting = trio.lowlevel.ParkingLot()
         self._going_on = 0
-        """Tasks that `wait` has woken in this turn and that have not run yet."""
+        """The number of tasks that `wait` has woken in this turn and that have not run yet."""
         self._arrived: float | None = None
         self._seen: float | None = None
         """All bytes that arrived before this time have been found by a poll."""
         self._asleep = 0.0
         self._awake: float | None = None
         self._delays: deque[tuple[float, float]] = deque(maxlen=_KEPT)
-        """The end and the length of delays, each shorter than those before it."""
+        """Pairs of the end and the length of a delay. Each delay is shorter than those before it."""
 
     def arrived(self) -> float:
         """Return the earliest time at which bytes read in this turn can have arrived."""
         return trio.current_time() if self._arrived is None else self._arrived
 
     def delay_since(self, then: float) -> float:
-        """Return the longest time between two polls, in seconds, among those that ended since `then`."""
+        """Return the longest delay between two polls, in seconds, of all delays that ended since `then`."""
         return next((delay for over, delay in self._delays if over >= then), 0.0)
 
     async def wait(self, seconds: float) -> None:
@@ -108,7 +110,7 @@ class Turns(trio.abc.Instrument):
         self._asleep = trio.current_time()
 
     def after_io_wait(self, timeout: float) -> None:
-        """Compute the times of a turn whose poll, with this `timeout`, has ended, and renew the budgets."""
+        """Compute the times of a turn after its poll, and renew the budgets. The poll had this `timeout`."""
         now = trio.current_time()
         awake = self._asleep if self._awake is None else self._awake
         seen = self._asleep if self._seen is None else self._seen
@@ -136,13 +138,13 @@ class Turns(trio.abc.Instrument):
 
 
 class TimedTurns(Turns):
-    """The turns, with histograms for the metrics. The first turn may count as shorter than it was."""
+    """Turns with histograms for the metrics. The measured time of the first turn may be too short."""
 
     def __init__(self) -> None:
         super().__init__()
         self.delays = Histogram()
-        """The time in which no socket was polled: from the end of a poll to the start of the next one, plus
-        how late that one ended."""
+        """The times without a poll: from the end of a poll to the start of the next poll, plus the delay of
+        the end of the next poll."""
         self.answers = Histogram()
         """The time from the earliest possible arrival of a poll's bytes until all of them were processed."""
 

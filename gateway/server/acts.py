@@ -1,6 +1,6 @@
 """The operator's acts on a running server, and their parameters.
 
-Pure. Used by the commands, the web's process, other nodes, and the process that carries acts out.
+Pure. Used by the commands, the web process, other nodes, and the process that carries acts out.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Outcome: TypeAlias = Mapping[str, Any]
 """The result of an act, as a JSON object."""
 
 WHO = "who"
-"""The act that changes nothing."""
+"""The act that lists the connected players. It is the only act that changes nothing."""
 ACTS: Mapping[str, tuple[str, ...]] = {
     WHO: ("who",),
     "kick": ("who",),
@@ -50,7 +50,7 @@ class Notice:
     paused: bool = False
     """Whether pairing is paused."""
     made: float = 0.0
-    """When it was made, by the clock of the node that made it. The latest notice is valid."""
+    """When the notice was made, by the clock of the node that made it. The latest notice is valid."""
 
 
 def announcement(text: str) -> str:

@@ -26,8 +26,8 @@ from gateway.runtime.notifying import notify, stopping
 from gateway.runtime.turns import Turns
 
 Stop: TypeAlias = Callable[[], Awaitable[float]]
-"""Waits for the request to stop; returns the seconds for which games may go on. A second call waits for the
-request to end the games, too."""
+"""Waits for a request to stop; returns for how many seconds games may go on. A second call waits for another
+request, after which the games are ended."""
 
 TICK = 0.05
 """The longest time between two ticks of the hub, in seconds."""
@@ -54,7 +54,7 @@ class Patience:
 
     seconds: float = 0.0
     by_operator: bool = False
-    """Whether the operator has asked for the stop by a command, which then sends the signal."""
+    """Whether the operator asked for the stop by a command. The command then sends the signal."""
 
 
 async def drain(hub: Hub, seconds: float, again: Callable[[], Awaitable[object]]) -> None:
@@ -101,7 +101,7 @@ class FrontEnd:
     paused: Callable[[], None] = lambda: None
     """Called when accepting pauses because the system has no room for a further connection."""
     stays: bool = False
-    """Whether it also accepts connections during a drain."""
+    """Whether the port also accepts connections during a drain."""
 
 
 class Service(Protocol):
@@ -115,9 +115,9 @@ class Service(Protocol):
 
 
 async def open_port(port: int, hosts: Sequence[str], *, shared: bool = False) -> list[trio.SocketListener]:
-    """Open a port, 0 for any free one, on all `hosts`; with `shared`, other processes may open it, too.
+    """Open a port on all `hosts`. 0 means any free one. With `shared`, other processes may open it, too.
 
-    Raises OSError if the system refuses it, PortInUseError if it is in use.
+    Raises OSError if the system refuses the port, PortInUseError if it is in use.
     """
     listeners: list[trio.SocketListener] = []
     for host in hosts:
@@ -210,8 +210,8 @@ async def run(
 ) -> None:
     """Serve until `stop` returns, then finish games for as many seconds as it returns, then disconnect all.
 
-    `started` is called when connections are accepted. `services` run for the same time. At the stop listeners
-    end first, then games, then the timekeeper, then connections.
+    `started` is called when the server accepts connections. `services` run for the same time as the server.
+    At the stop, listeners end first, then games, then the timekeeper, then connections.
     """
     room = room_for_connections()
     async with trio.open_nursery() as nursery:
@@ -249,7 +249,7 @@ async def keep_time(hub: Hub) -> None:
 
 
 async def _let_flag_fall(hub: Hub, seat: Seat) -> None:
-    """Flag a seat, after everything that its client sent in time has been carried out."""
+    """Flag a seat after all messages that its client sent in time have been carried out."""
     try:
         await seat.mailbox.settle()
     except Exception:  # a bug, which must end this game only

@@ -1,6 +1,6 @@
 """The link from the hub to the store: finished games and their evidence go to the batcher.
 
-Knows both, and the wall clock. Does not know options.
+Knows the hub, the store and the wall clock. Does not know options.
 """
 
 import logging
@@ -25,7 +25,7 @@ logger = logging.getLogger("gateway.store")
 
 
 class Archive:
-    """Stores results, as `gateway.game.results.Results`, by a batcher."""
+    """Stores results with a batcher. Implements `gateway.game.results.Results`."""
 
     def __init__(
         self, opened: Opened, process: StoreProcess, batcher: Batcher, *, takes_evidence: bool
@@ -45,7 +45,7 @@ class Archive:
         return self.batcher.open.is_open(game)
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` when the game is not open any more; now if it is not."""
+        """Call `then` when the game is no longer open. If it is not open now, call `then` at once."""
         self.batcher.open.when_stored(game, then)
 
     def as_stored(self, ended: Ended) -> Ended:
@@ -70,11 +70,11 @@ async def keeping(
 ) -> AsyncIterator[Archive]:
     """Open a database at `where` and write to it during the block; evidence stays for `keep_wire` days.
 
-    `begun` is a store process that has been started already. `journal` is the folder of journals, None for
+    `begun` is a store process that has already been started. `journal` is the folder of journals, None for
     the default. With `shared` the server is a node of a cluster; servers outside it cannot use the database.
 
-    After the block waits a moment for the games that are not stored yet. Raises OSError, with one line, if
-    the database cannot be opened or written to.
+    At the end of the block, waits a moment for games that are not stored yet. Raises OSError, with one line,
+    if the database cannot be opened or written to.
     """
     process = StoreProcess(where, keep_wire, journal, shared=shared)
     try:

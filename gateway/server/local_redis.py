@@ -1,7 +1,7 @@
-"""The Redis server that is the registry of workers without ``--cluster``, and the private folder for it.
+"""The Redis server that workers use as their registry without ``--cluster``, and its private folder.
 
-Knows its names and its command line. It listens on a Unix socket in a folder that only this user can enter,
-and on no port, and writes no file.
+Knows the names and the command line of the program. The Redis server listens on a Unix socket in a folder
+that only this user can enter. It opens no port and writes no files.
 """
 
 import os
@@ -17,10 +17,10 @@ from gateway.runtime.disk import is_locked
 
 PROGRAMS = ("redis-server", "valkey-server")
 LIMIT = 10.0
-"""Seconds that it has to start."""
+"""Seconds within which the Redis server has to start."""
 
 _PERIOD = 0.02
-"""Seconds between two attempts to connect to it."""
+"""Seconds between two attempts to connect to the Redis server."""
 _OPTIONS = ("--port", "0", "--save", "", "--appendonly", "no", "--daemonize", "no", "--unixsocketperm", "700")
 
 
@@ -36,14 +36,14 @@ def command(folder: Path) -> list[str]:
 
 
 def url(folder: Path) -> str:
-    """Return the URL of the Redis server in a folder. Raises OSError if the path cannot be a socket's."""
+    """Return the URL of the Redis server in a folder. Raises OSError if the path is not usable."""
     if not set(str(folder)).isdisjoint("%?# ") or len(os.fsencode(_socket(folder))) > 100:
         raise OSError(f"{folder}: no path for a socket; set TMPDIR to a short one, of plain letters")
     return f"unix://{_socket(folder)}"
 
 
 def environment(ours: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment `ours` without the variables that are for the server."""
+    """Return the environment `ours` without the variables that are meant for the gateway."""
     others = ("C4GATEWAY_", "PG", "LISTEN_", "NOTIFY_", "WATCHDOG_")
     return {name: text for name, text in ours.items() if not name.startswith(others)}
 
@@ -94,7 +94,7 @@ def _remove_left() -> None:
                 with _locked(folder):
                     shutil.rmtree(folder, ignore_errors=True)
         except OSError:
-            continue  # another process lives in it, or has just removed it
+            continue  # another process uses it, or has just removed it
 
 
 @contextmanager

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 BACKLOG = 10_000
 """The most lines that wait to be written."""
 FLUSH_LIMIT = 1.0
-"""Seconds that the end of the process waits until they are written."""
+"""The most seconds for which the process waits at its end until all lines are written."""
 
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 """The attributes that every record has. All others are fields."""
@@ -131,7 +131,7 @@ class ThreadedHandler(logging.Handler):
 
 
 def set_up_logging(level: str, *, as_json: bool, node: str = "") -> None:
-    """Log to stderr from `level`, one of `options.LEVELS`, upwards, with `node` in each line."""
+    """Log records of `level` (one of `options.LEVELS`) and above to stderr, with `node` in each line."""
     closed = sys.stderr is None  # by the parent process
     handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
     handler.setFormatter(JsonFormatter(node) if as_json else PlainFormatter(node))
@@ -142,7 +142,7 @@ def set_up_logging(level: str, *, as_json: bool, node: str = "") -> None:
 
 
 def log_fault(names: Sequence[str | None]) -> None:
-    """Log the exception being handled, a bug, and the names of the players that were disconnected for it."""
+    """Log the exception being handled, which is a bug, and the players who were disconnected for it."""
     words = ", ".join("nobody yet named" if name is None else quoted(name) for name in names) or "nobody"
     logger.exception(
         "internal error; hung up on: %s", words, extra={"event": "internal_error", "players": list(names)}
@@ -164,7 +164,7 @@ def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
 
 
 def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
-    """Log each game that has ended, and once in each wait why a player has no opponent.
+    """Log each game that has ended. Log why a player has no opponent, once for each time that it waits.
 
     `delay_since` returns the longest time between two polls of the sockets, in seconds, since a given time.
     """

@@ -1,4 +1,4 @@
-"""The operator's acts, carried out in the process that plays; disconnecting banned players after a reload.
+"""Carrying out the operator's acts in the process that plays; disconnecting banned players after a reload.
 
 Knows the hub, the names and the bans. Does not know tokens or the audit log, which are handled by the web's
 process. Threads read and write files, and the event loop handles a few players per turn.
@@ -49,13 +49,13 @@ class Others(Protocol):
     """The other nodes of a cluster."""
 
     async def act(self, what: str, parameters: Parameters) -> Mapping[str, str]:
-        """Carry out an act on the nodes that have the same token; return the result on each, as JSON."""
+        """Carry out an act on the other nodes with the same token; return the result of each, as JSON."""
 
     def notify(self, notice: Notice) -> None:
-        """Send a notice of this node to these nodes; the latest is in force on all."""
+        """Send this node's notice to the other nodes. The latest notice is in force on all nodes."""
 
     def stop(self) -> None:
-        """Stop these nodes."""
+        """Stop the other nodes."""
 
 
 class Operator:
@@ -78,10 +78,10 @@ class Operator:
         self._node = node
 
     async def everywhere(self, what: str, parameters: Parameters) -> Mapping[str, str]:
-        """Carry out an act on this node, then on the others; return the result on each, as JSON.
+        """Carry out an act on this node, then on the others; return the result of each node, as JSON.
 
-        The name of this node is empty in the result. Raises NotDoneError if it fails on this node; then the
-        others are not asked.
+        The name of this node is empty in the result. If the act fails on this node, raises NotDoneError, and
+        does not ask the other nodes.
         """
         outcomes = {"": await self.act(what, parameters)}
         return outcomes if self.others is None else {**outcomes, **await self.others.act(what, parameters)}
@@ -175,7 +175,7 @@ class Operator:
         if (text, is_paused) != (self.notice.text, self.notice.paused):
             self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
             if self.others is not None:
-                self.others.notify(self.notice)  # also to the node that asked, which may have an older one
+                self.others.notify(self.notice)  # also to the asking node: its notice may be older
         return {"announcement": text or None, "paused": is_paused}
 
     def _change(self, change: Callable[[], bool]) -> Outcome:
@@ -231,9 +231,9 @@ def reload_players(accounts: Accounts, hub: Hub, clock: Callable[[], float], in_
 
 
 def hang_up(hub: Hub, bans: Bans, clock: Callable[[], float], in_loop: InLoop) -> int:
-    """Disconnect all players who are banned, and so end their games; return how many. Runs in a thread.
+    """Disconnect all banned players, which ends their games; return how many. Runs in a thread.
 
-    Players of other nodes are not counted here.
+    Players of other nodes are not counted.
     """
 
     def among(seats: Sequence[Seat]) -> int:

@@ -22,7 +22,7 @@ def is_shown(options: ServerOptions) -> bool:
 
 
 def below(announced: str) -> str:
-    """Return the text below the lines that the server prints: the code, or why there is none."""
+    """Return the text to print below the server's lines: the QR code, or why there is none."""
     pages = _PAGE.findall(announced)
     if not pages:
         return f"{'qr':9} no code: there is no page\n"

@@ -1,7 +1,8 @@
 """Reading files again on SIGHUP.
 
-Knows names and functions of what can be reloaded, and the signal; does not know the contents of files. A file
-that cannot be used is logged; what was read before stays in force, and the other files are reloaded.
+Knows the signal, and a name and a function for each thing that can be reloaded. Does not know the contents of
+files. If a file cannot be used, this is logged, the contents read before stay in force, and the other files
+are reloaded.
 """
 
 import logging
@@ -22,10 +23,11 @@ logger = logging.getLogger(__name__)
 
 
 async def reload_all(reloads: Mapping[str, Reload]) -> None:
-    """Reload everything, in order, and log what was reloaded and what was not.
+    """Call all functions of `reloads`, in order, and log which of them succeeded and which failed.
 
-    `reloads` has functions by their names in the log, such as `the players`. Each is called in a thread. If
-    it raises OSError or ValueError, with one line, what was read before must still be in force.
+    `reloads` has the functions by their names in the log, such as `the players`. Each is called in a thread.
+    A function that fails raises OSError or ValueError with one line, and leaves the contents that were read
+    before in force.
     """
     done = []
     for name, reload in reloads.items():
@@ -63,5 +65,5 @@ async def reload_on_hangup(
 
 
 def has_terminal() -> bool:
-    """Whether standard error is a terminal, and it is not closed."""
+    """Whether standard error is a terminal that is still open."""
     return sys.stderr.isatty()

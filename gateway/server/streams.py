@@ -44,12 +44,12 @@ def prepared(*, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def _json_stderr() -> Iterator[None]:
-    """Turn text on standard error into JSON by a child process; this process's own log does not go there."""
+    """Turn text on standard error into JSON with a child process. This process's log bypasses the child."""
     if (number := os.environ.pop(OF_LOG, None)) is not None:  # this worker's supervisor does that already
         _log_to(int(number))
         yield
         return
-    os.environ.pop(LOG_JSON, None)  # or the child would run by way of `main`, and load all of this
+    os.environ.pop(LOG_JSON, None)  # otherwise the child would run through `main`, and load this module
     child = start("gateway.runtime.json_stderr")
     ours = os.dup(2)
     os.dup2(child.socket.fileno(), 2)
@@ -71,7 +71,7 @@ def _log_to(descriptor: int) -> None:
 
 
 def main() -> None:
-    """Run the module that the first argument names, as a program, with its errors logged as JSON."""
+    """Run the module named by the first argument as a program, with its errors logged as JSON."""
     _speak_json()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -1,8 +1,8 @@
-"""The supervisor of several workers on one machine, which share its ports and look like one server.
+"""The supervisor of several workers on one machine. The workers share ports and look like one server.
 
 Knows options, ports and signals. Does not know games: a worker is the same command with other options. The
-first worker starts alone, so that an error of the start is reported once. The start is announced when all
-workers are ready.
+first worker starts alone, so that an error of the start is reported only once. The start is announced when
+all workers are ready.
 """
 
 import logging
@@ -34,8 +34,8 @@ from gateway.server.logs import set_up_logging
 from gateway.server.reloading import has_terminal
 from gateway.server.streams import OF_LOG, write
 
-# Programs that are kept running. They report by sd_notify(3) that they are ready and alive. None outlives
-# this process, even if it is killed.
+# Programs that are kept running. They report by sd_notify(3) that they are ready and alive. No program
+# outlives this process, even if this process is killed.
 
 GRACE = 5.0
 """Seconds between SIGTERM and SIGKILL for a program that is not needed any more."""
@@ -62,22 +62,22 @@ class Program:
     command: Sequence[str]
     environment: Mapping[str, str]
     dies_by: signal.Signals = signal.SIGTERM
-    """The signal that it gets when this process has ended."""
+    """The signal that the program gets when the supervisor's process has ended."""
     sockets: Sequence[int] = ()
-    """Descriptors that it inherits."""
+    """Descriptors that the program inherits."""
     is_silent: bool = False
-    """Whether it does not report that it is ready. The caller then calls `now_ready`."""
+    """True for a program that does not report when it is ready. The caller then calls `now_ready`."""
     output: int | None = None
-    """The descriptor for the standard output of its first run; later runs have /dev/null."""
+    """The descriptor for the standard output of the first run. Later runs write to /dev/null."""
     process: "subprocess.Popen[bytes] | None" = None
     ready: trio.Event = field(default_factory=trio.Event)
-    """Set when it reports that it is ready, or when all stop. Replaced to wait for the next report."""
+    """Set when the program is ready, or the supervisor stops. Replaced to wait for the next report."""
     has_been_ready: bool = False
     is_up: bool = False
     """Whether the running process is ready."""
 
     def now_ready(self) -> None:
-        """Mark it as ready."""
+        """Mark the program as ready."""
         self.is_up = self.has_been_ready = True
         self.ready.set()
 
@@ -93,7 +93,7 @@ class Supervisor:
         self._stopping = trio.Event()
 
     def stop(self, number: int, seconds: float = 0.0) -> None:
-        """Send a signal to all programs, after which games may go on for `seconds`; restart none any more."""
+        """Send a signal to all programs, and restart none of them. Games may then go on for `seconds`."""
         if not self._stopping.is_set():
             notify(stopping(seconds))
             self._stopping.set()
@@ -104,7 +104,7 @@ class Supervisor:
                 each.process.send_signal(number)
 
     async def reload(self) -> None:
-        """Send SIGHUP to all programs that are ready; one that is starting reads its files anyway."""
+        """Send SIGHUP to all programs that are ready. A program that is starting reads its files anyway."""
         notify(reloading())
         for each in self.programs:
             if each.is_up and each.process is not None:
@@ -114,16 +114,16 @@ class Supervisor:
             notify(READY)
 
     async def all_ready(self) -> bool:
-        """Wait until all programs are ready; return False if the supervisor stops before."""
+        """Wait until all programs are ready; return False if the supervisor stops first."""
         for each in self.programs:
             await each.ready.wait()
         return not self._stopping.is_set()
 
     async def keep(self, program: Program) -> None:
-        """Run a program, again and again, until `stop` is called and it has ended. If cancelled, end it.
+        """Run a program, and restart it when it ends, until `stop` is called. If cancelled, end the program.
 
-        A program is restarted after growing pauses, but not if it was never ready: it would fail again.
-        Raises OSError, EndedError.
+        The pauses before restarts grow. A program that was never ready would fail again, so it is not
+        restarted. Raises EndedError for such a program, OSError if a program cannot be started.
         """
         backoff = Backoff()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
@@ -174,7 +174,7 @@ class Supervisor:
     def _started(self, program: Program, address: str) -> "subprocess.Popen[bytes]":
         """Start a program in a process group of its own, so that it gets no signals of the terminal.
 
-        Call it in the main thread, since the program ends with the thread that started it. Raises OSError.
+        Call this in the main thread, since the program ends with the thread that started it. Raises OSError.
         """
         manager = {} if program.is_silent else {"NOTIFY_SOCKET": address}
         if self._period < math.inf and not program.is_silent:
@@ -218,7 +218,7 @@ async def _end_of(process: "subprocess.Popen[bytes]") -> None:
 # The workers.
 
 _LONGEST_TEXT = 65_536
-"""The longest announcement of a worker, in bytes: what a pipe holds."""
+"""The longest announcement of a worker, in bytes: the capacity of a pipe."""
 _COMMAND = [sys.executable, "-P", "-m", "gateway"]
 
 REGISTRY = "redis"

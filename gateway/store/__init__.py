@@ -14,7 +14,7 @@ class StoreError(Exception):
 
 
 class UnstorableError(StoreError):
-    """The database rejects the data itself, so that trying again is no use."""
+    """The database rejects the data itself, so another attempt would fail, too."""
 
 
 class NotKeptError(StoreError):

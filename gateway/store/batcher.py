@@ -24,17 +24,17 @@ from gateway.store.records import Batch, Enclosure, GameRecord, TakenUp
 logger = logging.getLogger("gateway.store")
 
 MOST_REFUSED = 20
-"""The most lines of a journal that are logged at once as not storable. All of them stay in its file."""
+"""The most rejected lines of a journal that are logged at once. All rejected lines stay in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of what waits to be stored."""
+    """Limits for data that waits to be stored."""
 
     patience: float = 2.0
     """Seconds after which a result that is not in the database goes to the journal."""
     evidence: int = 64 << 20
-    """Bytes of queued evidence. More is dropped."""
+    """The most bytes of queued evidence. Further evidence is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class Pace:
     remind: float = 10.0
     """The least time between two log lines about the same trouble."""
     between: float = 0.01
-    """The least time between the starts of two batches while games wait, as each transaction has a cost."""
+    """The least time between the starts of two batches while games wait. Each transaction has a cost."""
     share: float = 1.0
-    """The largest share of the time that batches may take while games wait, over 0."""
+    """The largest share of the time that batches may take while games wait: above 0, at most 1."""
     rest: float = 0.25
-    """The longest pause after a batch for the sake of `share`, since players wait for their results."""
+    """The longest pause that `share` may cause after a batch. Players wait for their results meanwhile."""
     tidy: float = 3600.0
     """The time between two searches for evidence that is too old."""
     look: float = 10.0
@@ -60,7 +60,7 @@ class Pace:
     games: int = 500
     """The most games in one batch."""
     evidence: int = 1 << 20
-    """About the most bytes of evidence in one batch: a few milliseconds for the store process."""
+    """Roughly the most bytes of evidence in one batch. The store process needs a few milliseconds for it."""
 
 
 SHARED = Pace(share=1 / 3)  # for a shared database: each server waits for the transactions of all others
@@ -89,16 +89,16 @@ class Batcher:
         self._turns = turns = turns or Turns()
         self.open = OpenGames(journal, turns, self._bounds.patience, pace.retry, pace.remind)
         self.commits = Histogram()
-        """How long batches took to be stored, without those that failed."""
+        """The times to store batches. Failed attempts are not included."""
         self.errors = Counter(passing=0, refused=0, tidying=0, journal=0)
         """Counts of writes that failed and were tried again, of things that the database rejected for good,
         of failures to delete old evidence, and of journals that could not be read."""
         self._came, self._ended = trio.Event(), trio.Event()
         self._tidy_at = self._look_at = trio.current_time()
         self._released_for: Request | None = None
-        """The request for which the journal was released already, so that its games are removed, too."""
+        """The request for which the journal's file was released, so that the games in it are removed, too."""
         self._taken_up = TakenUp()
-        """The sums of the games taken from journals since the last search that found none."""
+        """Sums over the games taken from journals since the last search that found no journal."""
         self._outage = Outage(pace.remind)
         self._mistakes = Throttle(pace.remind)
         self._left_out = Count(pace.remind, _log_left_out)
@@ -115,7 +115,7 @@ class Batcher:
         while games and not (
             games[0].is_open if isinstance(games[0], Request) else self.open.is_open(games[0].game)
         ):
-            games.popleft()  # or games that the journal has would pile up while the database is away
+            games.popleft()  # otherwise journaled games would pile up while the database fails
         games.append(record)
         self._came.set()
 
@@ -132,7 +132,7 @@ class Batcher:
         self._evidence.append(enclosure)
 
     def clear(self) -> Request:
-        """Request that all games and players be removed, with those queued so far. Never blocks.
+        """Request that all games and players be removed, including those queued so far. Never blocks.
 
         Raises StoreError if the batcher is closed.
         """
@@ -144,7 +144,7 @@ class Batcher:
         return request
 
     async def run(self) -> None:
-        """Store what is queued, until `close`. Cancelling the caller has no effect before that."""
+        """Store what is queued, until `close` is called. Until then, cancelling the caller has no effect."""
         with self._running:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self.open.watch)
@@ -230,7 +230,7 @@ class Batcher:
             if isinstance(game := self._games[0], Request):
                 break
             self._games.popleft()
-            if self.open.is_open(game.game):  # if not, the journal has it
+            if self.open.is_open(game.game):  # otherwise the journal has it
                 games.append(game)
         while self._evidence and not (self._games or self.open.journaled) and size < self._pace.evidence:
             size += len(self._evidence[0].exchange)
@@ -277,7 +277,7 @@ class Batcher:
     def _give_up_if_journaled(self) -> None:
         """Drop a batch that fails because of a bug, once the journal has all of its games.
 
-        Its evidence is lost. Otherwise it would hold up all later batches for ever.
+        The evidence of the batch is lost. If the batch were kept, it would hold up all later ones for ever.
         """
         batch = self._batch
         if batch is not None and not any(self.open.is_open(record.game) for record in batch.games):
@@ -286,7 +286,7 @@ class Batcher:
             self._batch = None
 
     async def _wait_after(self, error: StoreError) -> None:
-        """Wait until the store may be tried again."""
+        """Count and log a failure of the store, then wait until the next attempt."""
         self.errors["passing"] += 1
         self._outage.failed(error, self.open.waiting, trio.current_time())
         await trio.sleep(self._pace.retry)
@@ -359,7 +359,7 @@ def _log_left_out(times: int) -> None:
 
 
 def log_taken_up(found: TakenUp) -> None:
-    """Log what could not be stored of a journal's games."""
+    """Log which games of a journal could not be stored, and whether the journal could not be read."""
     for text in found.differing:
         logger.error("the journal: %s", text, extra={"event": "journal_differs", "error": text})
     extra: dict[str, object]

@@ -1,7 +1,8 @@
 """The lock by which one server, or the nodes of one cluster, own a database.
 
 Knows advisory locks of files and of PostgreSQL. Commands take no lock. A lock ends with the process that
-holds it, even if killed. PostgreSQL's also ends with the connection, so it is taken again when one was lost.
+holds it, even if the process is killed. PostgreSQL's lock also ends with the connection, so a server takes it
+again after it has lost the connection.
 """
 
 import os
@@ -90,7 +91,7 @@ class Claim:
             return True
         if self._file is None:
             self._file = os.open(Path(self._where), os.O_RDONLY)
-        return is_locked(self._file)  # the file stays open even if not: see `close`
+        return is_locked(self._file)  # the file stays open in any case: see `close`
 
     def _lock_postgresql(self) -> bool:
         if self._connection is None:
@@ -115,6 +116,6 @@ class Claim:
 
 
 def _has_ended(connection: Connection) -> bool:
-    """Whether PostgreSQL has closed the connection, or sent a message unasked, which announces that."""
+    """Whether PostgreSQL has closed the connection, or announced that with an unexpected message."""
     driven: Any = connection.connection.dbapi_connection
     return bool(driven.closed or select.select([driven.fileno()], [], [], 0)[0])

@@ -25,7 +25,7 @@ class Request:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has neither begun nor been withdrawn."""
+        """Whether the request still waits: it has neither begun nor been withdrawn."""
         return self._state == "open"
 
     def withdraw(self) -> bool:
@@ -36,9 +36,10 @@ class Request:
         return self._state == "withdrawn"
 
     async def result(self) -> Cleared:
-        """Wait until it is carried out; return how much was removed. A caller that is cancelled withdraws it.
+        """Wait until the request is carried out; return how much was removed.
 
-        Raises StoreError if it was not carried out, or failed.
+        If the caller is cancelled, the request is withdrawn. Raises StoreError if the request was not carried
+        out, or failed.
         """
         try:
             await self._settled.wait()
@@ -50,7 +51,7 @@ class Request:
         return self._outcome
 
     async def carry_out(self, clear: Callable[[], Awaitable[Cleared]]) -> None:
-        """Clear, unless the request was withdrawn, and pass the outcome to the task that waits."""
+        """Call `clear`, unless the request was withdrawn, and pass the outcome to the task that waits."""
         if self._state != "open":
             return
         self._state = "begun"

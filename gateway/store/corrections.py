@@ -1,4 +1,4 @@
-"""An operator's corrections of stored games: a game that must not count, a player's name.
+"""An operator's corrections of stored games: excluding a game from statistics, renaming a player.
 
 Knows the tables. No game is removed. Each correction is one transaction, which also computes the totals and
 ratings that depend on it.
@@ -20,7 +20,7 @@ def void(database: Database, game: GameId) -> str:
     """Exclude a game from totals and ratings; return the text for the operator.
 
     All totals and ratings are computed again. Other writers wait meanwhile, 30 s for a million games. Raises
-    StoreError if there is no such game, or it does not count already.
+    StoreError if there is no such game, or it is already excluded.
     """
     with database.writing() as connection:
         counted = connection.scalar(select(games.c.counted).where(games.c.game == game))

@@ -53,7 +53,7 @@ Reading: TypeAlias = Callable[[], Transaction]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a database is, for another process that opens the very same one."""
+    """The location of a database, with which another process can open the same database."""
 
     where: str = field(repr=False)
     """The path of the file, or the URL with its password."""
@@ -74,7 +74,7 @@ class Database:
 
     @property
     def is_shared(self) -> bool:
-        """Whether servers on other machines may write to it: whether it is PostgreSQL."""
+        """Whether servers on other machines may write to the database: True for PostgreSQL."""
         return self.engine.dialect.name == "postgresql"
 
     @contextmanager
@@ -82,10 +82,10 @@ class Database:
         """Yield a connection in a transaction that excludes all other writers; commit after the block.
 
         A committed transaction is on disk: both databases call fsync (SQLite with synchronous=FULL in WAL
-        mode, PostgreSQL unless its operator turned that off). With `unhurried` statements have no timeout.
+        mode, PostgreSQL unless its operator turned that off). With `unhurried`, statements have no timeout.
 
-        Raises `UnstorableError` if the data is at fault, which `by_halves` finds; otherwise `StoreError`, and
-        the transaction can be tried again.
+        Raises `UnstorableError` if the database rejects the data; `by_halves` finds the rejected data. Raises
+        `StoreError` for any other error; the transaction can then be tried again.
         """
         try:
             with self._transaction(writing=True) as connection:
@@ -113,7 +113,7 @@ class Database:
             connection.execute(update(schema_version).values(version=schema_version.c.version))
 
     def version(self) -> int | None:
-        """Return the version of the tables; None if it has none of c4gateway. Raises `StoreError`."""
+        """Return the version of the tables; None if c4gateway's tables are missing. Raises `StoreError`."""
         with _in_one_line(self.place.where), self._transaction(writing=False) as connection:
             return version_of(connection)
 
@@ -165,7 +165,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
 
 
 def open_to_read(where: str) -> Database:
-    """Open a database, which has to have exactly this version, to read it. Raises `StoreError`."""
+    """Open a database to read it. Its version has to be exactly `VERSION`. Raises `StoreError`."""
     with _in_one_line(where):
         access = sqlite.Access.WRITE
         if not is_url(where):
@@ -197,17 +197,17 @@ def back_up(where: str, target: str) -> tuple[int, int]:
 
 
 def open_again(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
-    """Open a database that was opened before, in this process or another, without access to it yet."""
+    """Open a database that this or another process has opened before. It is not accessed yet."""
     return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
 def by_halves(
     connection: Connection, things: Sequence[T], store: Callable[[Sequence[T]], object]
 ) -> list[tuple[T, str]]:
-    """Store all things but those that the database rejects; return these, each with the error.
+    """Store all things except those that the database rejects; return the rejected ones, each with its error.
 
-    `store` stores some of the things; if it raises, it must have changed nothing but the database. The set is
-    halved until each rejected thing is found. Errors that are not caused by the data are raised.
+    `store` stores some of the things. If it raises, it must not have changed anything except the database.
+    The set is halved until each rejected thing is found. Errors that are not caused by the data are raised.
     """
     if not things:
         return []
@@ -225,7 +225,7 @@ def by_halves(
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether the database cannot be used now. If not, the data is at fault."""
+    """Whether an error means that the database cannot be used now. Otherwise the data is at fault."""
     if isinstance(error, DBAPIError):
         is_too_large = str(getattr(error.orig, "sqlstate", "")).startswith("54")  # PostgreSQL: an index entry
         return not (is_too_large or isinstance(error, DataError | IntegrityError))
@@ -249,7 +249,7 @@ def _url(where: str) -> URL:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
         raise StoreError("this is no URL of a database") from error  # not shown: it may have a password
-    if url.host is not None and "@" in url.host:  # the rest of a password
+    if url.host is not None and "@" in url.host:  # the host has the rest of a password
         raise StoreError("an @ in the name or the password of the URL of a database is written %40")
     return url.set(drivername="postgresql") if url.drivername == "postgres" else url
 

@@ -1,7 +1,8 @@
-"""Evidence: the texts that one side sent and received during a game, with times; which of them were moves.
+"""Evidence: the texts that one side sent and received during a game, with times; finding the moves in it.
 
-Knows text and milliseconds; does not know what a dialect's messages mean. `recorded` encodes it cheaply in
-the process that plays, `stored` in the store process for the database; `unpack` decodes it for readers.
+Knows text and milliseconds; does not know what a dialect's messages mean. In the process that plays,
+`recorded` encodes evidence cheaply. In the store process, `stored` encodes it for the database. `unpack`
+decodes evidence from the database.
 """
 
 import json
@@ -29,7 +30,7 @@ class Line(NamedTuple):
 
 
 Exchange: TypeAlias = tuple[Line, ...]
-"""One side of a game, oldest line first."""
+"""The texts of one side of a game, the oldest first."""
 
 NEW = 2000
 """Milliseconds after the end of a game within which its evidence may still arrive in the database."""
@@ -69,7 +70,7 @@ def recorded(said: Sequence[Spoken]) -> bytes:
 
 
 def stored(exchange: bytes) -> bytes:
-    """Encode what `recorded` returned for the database: compressed, one line of JSON, then all texts.
+    """Encode for the database what `recorded` returned: one line of JSON, then all texts, compressed.
 
     The JSON is an array: the version 2, the times of the texts, their directions, their lengths, the clocks
     (pairs of a text's number and milliseconds, flattened), and the other remarks (pairs of a text's number
@@ -101,7 +102,7 @@ def unpack(data: bytes) -> Exchange:
             case _:
                 raise ValueError("no exchange")
         lines, start = [], 0
-        # An arrival time is a lower bound, so it may be before the text before it.
+        # An arrival time is a lower bound, so it may be earlier than the time of the previous text.
         times = accumulate(ats, max)
         for number, (at, letter, length) in enumerate(zip(times, letters, lengths, strict=True)):
             lines.append(Line(at, _WAYS[letter], texts[start : start + length], verdicts.get(number, "")))
@@ -131,9 +132,10 @@ def _refusal(objections: Objection) -> str:
 
 # The time of each move of a game, from the evidence of both sides.
 #
-# A move is a text of the mover that was carried out and has the column as a number, searched for in the order
-# of play. The server's own players have no texts; there, the text that the opponent received is used. What is
-# not known is None, never a guess. The time of a move begins at the move before it.
+# A move is a text of the mover that was carried out and has the column as a number. Moves are searched for in
+# the order of play. The server's own players have no texts; for their moves, the text that the opponent
+# received is used. A time that is not known is None, never a guess. The time of a move begins at the previous
+# move.
 
 Both: TypeAlias = Sequence[Exchange | None]
 """The evidence of the first and of the second mover."""
@@ -149,9 +151,9 @@ class Turn:
     """The time of a move, as far as it is known."""
 
     used: int | None = None
-    """Milliseconds since the move before it."""
+    """Milliseconds since the previous move."""
     left: int | None = None
-    """Milliseconds left on the mover's clock after it; None without a clock."""
+    """Milliseconds left on the mover's clock after the move; None without a clock."""
 
 
 @dataclass(slots=True)
@@ -159,7 +161,7 @@ class Moves:
     """The moves that were found, numbered from 1."""
 
     marks: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The number of the move that a line has, by side and index of the line."""
+    """The number of the move in a line, by side and index of the line."""
     times: dict[int, int] = field(default_factory=lambda: {0: 0})
     """When each move was made, in milliseconds since the game began. Move 0 is the start of the game."""
     left: dict[int, int] = field(default_factory=dict)
@@ -174,7 +176,8 @@ class Moves:
 def find_moves(columns: str, thought: Sequence[int], both: Both) -> Moves:
     """Find the moves of a game in its evidence.
 
-    `columns` are those played, `thought` the thinking time of each side for all its moves, in milliseconds.
+    `columns` are the columns that were played. `thought` is the total thinking time of each side, in
+    milliseconds.
     """
     moves = Moves()
     for side, lines in enumerate(both):
@@ -199,7 +202,10 @@ def elapsed(before: int | None, at: int | None) -> int | None:
 
 
 def _find_said(moves: Moves, side: int, lines: Exchange, columns: str) -> None:
-    """Find a side's moves among its texts, from the start, and from the end if lines are missing between."""
+    """Find a side's moves among its texts.
+
+    Searches from the start and, if lines were left out in the middle, also from the end.
+    """
     gap = next((index for index, line in enumerate(lines) if line.verdict.endswith(_GAP)), len(lines))
     numbers = range(side + 1, len(columns) + 1, 2)
     found = _matched(lines, range(gap), numbers, columns)
@@ -228,14 +234,14 @@ def _matched(lines: Exchange, indices: Iterable[int], numbers: Iterable[int], co
 
 
 def _numbers(line: Line) -> set[int]:
-    """Return the numbers in a text of the client's; none if the server refused it."""
+    """Return the numbers in a text from the client; none if the server refused the text."""
     if line.direction != "in" or line.verdict:
         return set()
     return {int(digits) for digits in NUMBER.findall(line.text)}
 
 
 def _left(lines: Exchange, index: int) -> int | None:
-    """Return the time left on the clock after the move at `index`, computed from the request for it."""
+    """Return the time left on the clock after the move at `index`, computed from the last sent clock."""
     for line in reversed(lines[:index]):
         left = clock_left(line)
         if left is not None:
@@ -246,10 +252,10 @@ def _left(lines: Exchange, index: int) -> int | None:
 
 
 def _find_heard(moves: Moves, number: int, lines: Exchange, thought: int) -> None:
-    """Find the text that reported a move of a player without evidence to its opponent.
+    """Find the text that reported a move to the opponent, for a mover without evidence.
 
-    After the last move a text may report the end of the game instead. `thought` is the player's time for all
-    its moves, in milliseconds; of several texts the one whose time fits that best is taken.
+    After the last move, a text may report the end of the game instead. Of several texts, the one is taken
+    whose time fits best with `thought`, the mover's total thinking time in milliseconds.
     """
     side = number % 2
     own = {known: index for (who, index), known in moves.marks.items() if who == side}

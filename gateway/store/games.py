@@ -1,7 +1,7 @@
 """Queries for stored games: one by its id, or those that match a filter, a page at a time.
 
-Knows the tables. Pages are in the order of storing, and a page begins after a given game, so that each page
-costs the same, and no transaction stays open between two pages.
+Knows the tables. Pages are in the order of storing. A page begins after a given game, so each page costs the
+same, and no transaction stays open between two pages.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of games, in the order of storing. The games that bound it are not in it."""
+    """A page of games, in the order of storing. The games `after` and `before` are not in the page."""
 
     after: GameId | None = None
     before: GameId | None = None
@@ -88,7 +88,7 @@ def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
 
 
 def check_players(connection: Connection, wanted: Filter) -> None:
-    """Raise StoreError, which suggests similar names, if no stored game has a player of the filter."""
+    """Raise StoreError if a player of the filter is in no stored game. The error suggests similar names."""
     for name in (wanted.player, wanted.opponent):
         if name is not None and connection.scalar(select(number_of(name))) is None:
             raise unknown_player(connection, name)
@@ -100,14 +100,14 @@ def number_of(name: str) -> ScalarSelect[int]:
 
 
 def unknown_player(connection: Connection, name: str) -> StoreError:
-    """Return the error for a player that no stored game has, with similar names."""
+    """Return the error for a player that is in no stored game. It suggests similar names."""
     most_active = (players.c.opened + players.c.replied).desc()
     known = connection.scalars(select(players.c.name).order_by(most_active, players.c.name))
     return StoreError(f"no stored game has a player called {quoted(name)}{did_you_mean(name, known)}")
 
 
 def rows_of(connection: Connection, ids: Sequence[GameId]) -> list[Row]:
-    """Return the stored games among those with these ids."""
+    """Return the games with these ids. Ids of games that are not stored are ignored."""
     return [Row._make((*row, None)) for row in connection.execute(_NAMED, {"ids": ids})]
 
 

@@ -1,7 +1,8 @@
-"""The journal: files on the local disk with games that are not in the database yet; the program that writes.
+"""The journal: local files with games that are not in the database yet, and the program that writes them.
 
-Knows files, whose lines are as in `export --format jsonl`. Does not know databases or players. A writer locks
-its file while it lives. A file that is not locked can be stored, and is removed when all its games are.
+Knows files. Their lines are as in `export --format jsonl`. Does not know databases or players. A writer locks
+its file while it runs. The games of a file that is not locked can be stored in the database. The file is
+removed when all its games are stored.
 """
 
 import errno
@@ -27,18 +28,18 @@ SUFFIX = ".jsonl"
 REFUSED = ".refused"
 """The suffix added to the name of a file with games that the database rejected."""
 PORTION = 200
-"""Games that are stored at once, so that other writers wait for some 50 ms."""
+"""Games that are stored in one transaction. Other writers wait about 50 ms for it."""
 _MOST_RUNS = 1 << 48
 """An upper limit of valid run numbers."""
 PRIVATE = 0o600
-"""The mode of a new file if there is no database file whose mode it could take."""
+"""The mode of a new file. If there is a database file, the new file gets its mode instead."""
 
 Line: TypeAlias = tuple[int, bytes]
 """The number of a line in a file, and the line."""
 
 
 class Journal:
-    """Appends games to files, one after the other. For one process and one thread."""
+    """Appends games to a file, and begins a new file after an error. For one process and one thread."""
 
     def __init__(self, folder: Path, name: str, beside: Path | None = None) -> None:
         """Names of files begin with `name`. A file gets the mode of the file `beside`, if that exists."""
@@ -109,7 +110,7 @@ class Journal:
         raise AssertionError
 
     def _abandon(self, file: int) -> None:
-        """Close a file after an error, and cut off what may not be on disk."""
+        """Close a file after an error, and cut off the part that may not be on disk."""
         with suppress(OSError):
             if self._end:
                 os.ftruncate(file, self._end)
@@ -130,9 +131,10 @@ class LeftFile:
         self._is_refused = False
 
     def portion(self) -> Sequence[Line]:
-        """Return the next lines, the same ones until `done` is called; none at the end. Raises OSError.
+        """Return the next lines; none at the end. Raises OSError.
 
-        An incomplete last line is dropped: its writer was killed before any player got the result.
+        Returns the same lines until `done` is called. An incomplete last line is dropped: its writer was
+        killed before any player got the result.
         """
         while len(self._portion) < PORTION and (line := self._lines.readline()).endswith(b"\n"):
             self._number += 1
@@ -163,9 +165,9 @@ class LeftFile:
 
 
 def next_left(folder: Path, name: str, but: Container[Path] = ()) -> LeftFile | None:
-    """Return the oldest file whose name begins with `name` and that is not locked, except those in `but`.
+    """Return the oldest file that is not locked and whose name begins with `name`, except the files in `but`.
 
-    Raises OSError if the only ones left cannot be opened.
+    Returns None if there is none. Raises OSError if a file cannot be opened and no other one is found.
     """
     paths = sorted(folder.glob(f"{name}*{SUFFIX}"), key=lambda path: (len(path.name), path.name))
     trouble: OSError | None = None
@@ -205,10 +207,11 @@ def _refused(path: Path) -> Path:
 
 
 def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, str | None]:
-    """Call `draw` with the highest run number stored in this folder; store and return the new one.
+    """Call `draw` with the latest run number stored in this folder; store and return the new number.
 
-    The file remembers it for a database that was restored from a backup. If the folder cannot be read, `draw`
-    gets -1. An error of the folder is returned as the second value.
+    The folder keeps the number, because a database that was restored from a backup does not know the latest
+    one. If no valid number can be read, `draw` gets -1. The second value returned is the text of an error of
+    the folder, None without an error.
     """
     try:
         make_folder(folder)
@@ -220,7 +223,7 @@ def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, 
             fcntl.flock(file, fcntl.LOCK_EX)
         noted = os.pread(file, 20, 0)
         latest = int(noted) if noted.isdigit() else -1
-        run = draw(latest if latest < _MOST_RUNS else -1)  # the file is damaged
+        run = draw(latest if latest < _MOST_RUNS else -1)  # -1: the file is damaged
         try:
             os.pwrite(file, b"%020d" % run, 0)
             os.fsync(file)
@@ -242,8 +245,8 @@ def make_folder(folder: Path) -> None:
 # The program of the journal's process.
 #
 # It loads no database library, so that it starts fast. It logs nothing but its own crash: the server gets
-# every error as an answer. When the server has ended, even if killed, it finishes its work and ends, which
-# unlocks its file.
+# every error as an answer. When the server has ended or was killed, the program finishes its work and ends,
+# which unlocks its file.
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """Games that have ended but are not stored, and the players that wait for their results.
 
 Knows trio and the journal's process; does not know the database or how the journal is written. A game that is
-not in the database within `patience` seconds goes to the journal. It is late then: it is not open any more,
-and its players get the result. If the journal fails, too, the players wait until a later attempt succeeds.
+not in the database within `patience` seconds goes to the journal. Such a game is called late: it is no longer
+open, and its players get the result. If the journal fails, too, they wait until a later attempt succeeds.
 """
 
 import logging
@@ -30,11 +30,11 @@ TELLING = 0.0005
 # Log lines about outages of the database or the journal, and about games that only the log has.
 
 _CAUSES = 10
-"""The most different errors of an outage that are logged at once, as one with numbers may always differ."""
+"""The most different errors of an outage that are logged at once. Texts with numbers may never repeat."""
 
 
 class Count:
-    """Counts unwanted events, and reports the count: at once, then once an interval, and at the end."""
+    """Counts unwanted events, and reports the count: at once, then once per interval, and at the end."""
 
     def __init__(self, interval: float, say: Callable[[int], object]) -> None:
         """Call `say` with the count, at most once in `interval` seconds."""
@@ -64,7 +64,7 @@ class Words:
     """A format for the seconds, the number of results that wait, and the error."""
     back: Mapping[str, str]
     over: str
-    """A format for the seconds, the number of results that are stored now, and of those that still wait."""
+    """A format for the seconds, the number of results stored now, and the number that still wait."""
 
 
 DATABASE = Words(
@@ -118,7 +118,7 @@ class Outage:
             logger.error(self._words.failing, seconds, waiting, error, extra=extra)
 
     def over(self, stored: int, waiting: int, now: float) -> None:
-        """Log the end of the outage, if there is one: `stored` of the `waiting` games were stored."""
+        """Log the end of the outage, if there is one. `stored` of the `waiting` games are stored now."""
         if self._began is not None:
             seconds = now - self._began
             left = waiting - stored
@@ -135,7 +135,7 @@ def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
 
 
 def log_refused(what: str, why: str, by: str = "the database") -> None:
-    """Log that `by` rejects something for good."""
+    """Log that `by`, such as the database, rejects `what` for good, and `why`."""
     cause = " ".join(why.split())
     logger.error(
         "%s will never take %s: %s",
@@ -149,9 +149,9 @@ def log_refused(what: str, why: str, by: str = "the database") -> None:
 # The games that wait.
 
 STOOD_STILL = 0.25
-"""Seconds. An event loop that is later than this was suspended."""
+"""Seconds. If the event loop wakes up later than planned by more than this, it was suspended."""
 MOST_OTHERWISE = 5_000
-"""The most kept games with another end, about 1 KB each, since players that have left never ask for them."""
+"""The most games with another end that are kept, 1 KB each. Players that have left never ask for theirs."""
 AT_ONCE = 200
 """Games that are sent to the journal at once, which takes about a millisecond."""
 
@@ -173,7 +173,7 @@ class OpenGames:
         self._retry = retry
         self._games: dict[GameId, _Game] = {}
         self._timely: deque[_Game] = deque()
-        """The same games, the oldest first. May still have some that are settled or late."""
+        """The open games, the oldest first. May still have games that are settled or late."""
         self._written = self._left = 0
         """The number of games in the file that the journal writes, and in files that it has released."""
         self._is_ready = False
@@ -193,7 +193,7 @@ class OpenGames:
 
     @property
     def journaled(self) -> int:
-        """The number of these that are in the journal."""
+        """The number of waiting games that are in the journal."""
         return self._written + self._left
 
     @property
@@ -203,7 +203,7 @@ class OpenGames:
 
     @property
     def held(self) -> bool:
-        """Whether players wait because the journal does not take results either."""
+        """Whether players wait because both the database and the journal fail."""
         return self._outage.is_on
 
     @property
@@ -240,7 +240,7 @@ class OpenGames:
         return game in self._games
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` when the game is stored or late, or now if it is. It must not block or raise."""
+        """Call `then` when the game is stored or late, or now if it is. `then` must not block or raise."""
         found = self._games.get(game)
         if found is None:
             then()
@@ -248,7 +248,7 @@ class OpenGames:
             found.waiting.append(then)
 
     def note_otherwise(self, rows: Iterable[Row]) -> None:
-        """Record shared games that another server stored with another end. Call before `settle`."""
+        """Record shared games that another server stored with a different end. Call this before `settle`."""
         for row in rows:
             found = self._games.get(row.game)
             if found is None:
@@ -261,7 +261,7 @@ class OpenGames:
             del self._otherwise[game]
 
     def take_otherwise(self, game: GameId) -> GameRecord | None:
-        """Return a game that was stored with another end, once; None for any other."""
+        """Return a game that was stored with another end, and forget it; None for any other game."""
         row = self._otherwise.pop(game, None)
         return None if row is None else GameRecord.of_row(row)
 
@@ -289,9 +289,10 @@ class OpenGames:
                     await self._have_journaled(due)
 
     async def _reached(self, moment: float) -> bool:
-        """Wait until a moment. If the process was suspended, all games wait anew, and it returns False.
+        """Wait until `moment`; return False if the process was suspended meanwhile.
 
-        Such a pause says nothing about the database, and another server may have stored another end in it.
+        After a suspension all games wait for `patience` again. The suspension says nothing about the
+        database, and another server may have stored another end meanwhile.
         """
         moment = max(moment, self._busy_until)
         await trio.sleep_until(moment)
@@ -303,7 +304,10 @@ class OpenGames:
         return False
 
     async def _append(self, games: Sequence["_Game"]) -> list[Refused] | None:
-        """Append to the journal; return what it rejected for good. If it failed, wait, and return None."""
+        """Append games to the journal; return those that it rejected for good.
+
+        After a failure, wait, and return None.
+        """
         self._answered = trio.Event()
         try:
             refused = await self._journal.append([game.record for game in games])
@@ -347,7 +351,7 @@ class OpenGames:
         return True
 
     def _take_back(self, games: Iterable["_Game"]) -> None:
-        """Settle those games that were stored with another end, since the journal does not have them."""
+        """Mark games as not in the journal, and settle those that were stored with another end."""
         for game in games:
             game.is_handed_over = False
             if game.otherwise is not None:
@@ -356,7 +360,7 @@ class OpenGames:
                 self.settle(row.game)
 
     async def release(self) -> None:
-        """Close the journal's file, once it has what is on its way, so that its games can be stored."""
+        """Wait for games on their way to the journal, then close its file, so that they can be stored."""
         while not self._answered.is_set():
             await self._answered.wait()
         self._late.over()
@@ -364,7 +368,7 @@ class OpenGames:
         await self._journal.close()
 
     def taken_up(self, games: int, *, more: bool) -> None:
-        """Count `games` of the released files as stored; without `more`, all of them."""
+        """Subtract `games` from the number of games in released files; without `more`, set it to 0."""
         self._left = max(0, self._left - games) if more else 0
 
     async def journal_all(self) -> None:
@@ -399,7 +403,7 @@ class _Game:
         """Functions to call when the game is settled or late."""
 
     def tell(self) -> int:
-        """Call the functions that wait, as the game is settled or late; return their number."""
+        """Mark the game as settled or late, and call the functions that wait; return their number."""
         self.is_over = True
         waiting, self.waiting = self.waiting, []
         for then in waiting:

@@ -24,7 +24,7 @@ class Outcome:
     """The parts of a sentence: the name of `subject`, `verb`, the other name, `how`."""
 
     subject: Side
-    """The side that is named first: the winner, or the loser if it is to blame."""
+    """The side that is named first: the winner, or a loser that is to blame for the loss."""
     verb: str
     how: str
 
@@ -41,7 +41,7 @@ class Refusal:
 
     @property
     def words(self) -> str:
-        """The time from it to the end, such as ``18 s after a refused move``."""
+        """The time from the refused text to the end of the game, such as ``18 s after a refused move``."""
         seconds = self.before / 1000
         what = "move" if any(each in self.why for each in _OF_MOVES) else "message"
         return f"{seconds:.{0 if seconds >= 10 else 1}f} s after a refused {what}"
@@ -60,7 +60,8 @@ _NEITHER = {
 def refusal(record: GameRecord, both: Both) -> Refusal | None:
     """Return the refused text after which a player left or ran out of time; None for other games.
 
-    None also if the player moved after it, or the evidence does not show whether it did.
+    Also returns None if the player made a move after the text, or if the evidence does not show whether it
+    did.
     """
     if record.reason not in (Reason.TIME, Reason.LEFT) or record.winner is None:
         return None

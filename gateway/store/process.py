@@ -1,7 +1,7 @@
-"""The server's ends of the store process, whose program is `worker`, and the journal's (`journal`).
+"""The server's interface to the store process (`worker`) and to the journal's process (`journal`).
 
-Knows child processes and frames; does not know databases or files. They are processes, because threads would
-slow play down. A process that dies, hangs or sends nonsense is replaced at the next call.
+Knows child processes and frames; does not know databases or files. Processes are used because threads would
+slow down play. A process that dies, hangs or sends an invalid answer is replaced at the next call.
 """
 
 import math
@@ -19,9 +19,9 @@ from gateway.store.records import Batch, Cleared, GameRecord, Refused, Row, Take
 PROGRAM = "gateway.store.worker"
 JOURNAL_PROGRAM = "gateway.store.journal"
 STARTING = 60.0
-"""Seconds that a restarted process has to become ready."""
+"""Seconds within which a restarted process must be ready."""
 PARTING = 0.25
-"""Seconds that a process has to finish its work before it is killed."""
+"""Seconds within which a process must finish its work. After them it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,16 @@ class Opened:
     """A database that the process has opened."""
 
     label: str
-    """Its name in texts."""
+    """The name of the database in texts."""
     where: str = field(repr=False)
     file: tuple[int, int] | None
-    """`where` and `file` are those of `gateway.store.database.Place`, for the next process."""
+    """The file's identity. With `where` and `file` the next process opens the same database."""
     run: int
     """The number of this run of the server."""
     journal: tuple[str, str] = ("", "")
     """The folder for journals, and the prefix of the names of this database's journals."""
     trouble: str | None = None
-    """Why that folder cannot be used; None if it can."""
+    """Why the folder for journals cannot be used; None if it can."""
 
 
 class _StoreChild:
@@ -119,9 +119,9 @@ class StoreProcess(_StoreChild):
     ) -> None:
         """Write to the database at `where`, a path or a URL; `shared` as in `gateway.store.claim`.
 
-        Evidence is kept for `keep_wire` days; None is for ever. `journal` is the folder of journals, None for
-        the default. A process that does not answer within `patience` seconds, ten times that for `clear`, is
-        killed.
+        Evidence is kept for `keep_wire` days; None means for ever. `journal` is the folder of journals, None
+        for the default. A process that does not answer within `patience` seconds is killed. For `clear` the
+        time is ten times as long.
         """
         super().__init__(PROGRAM, "the process that writes", ("open", keep_wire, where, journal, shared))
         self._shared = shared

@@ -1,7 +1,7 @@
 """A stored game and related results, as plain data.
 
 Knows sides and reasons, but no database. Durations are milliseconds, points in time milliseconds of Unix
-time. A player is identified by its name, exactly as it is spelled; its other fields are those in this game.
+time. A player is identified by its name, exactly as it is spelled. Its other fields describe it in one game.
 """
 
 import re
@@ -61,7 +61,7 @@ class GameRecord:
     """A game that is over. Pairs have the first mover's value first."""
 
     game: GameId
-    """Its id. A game from a database of version 1, which had no ids, has its number in decimal digits."""
+    """Its id. Databases of version 1 had no ids. The id of a game from there is its number, in decimal."""
     began: int
     """When it began, in milliseconds of Unix time."""
     ended: int
@@ -81,9 +81,9 @@ class GameRecord:
     counted: bool = True
     """Whether it counts in statistics and ratings."""
     remote: Side | None = field(default=None, compare=False)
-    """The side whose player was connected to another server, which may store the game, too. Not stored.
+    """The side whose player was connected to another server; None if there is none. Not stored.
 
-    If both do, the end that was stored first is valid.
+    The other server may store the game, too. The end that is stored first is valid.
     """
 
     @property
@@ -181,7 +181,7 @@ class Written(NamedTuple):
     """The result of storing a batch."""
 
     otherwise: Sequence[Row] = ()
-    """The stored rows of shared games that another server had stored with another end."""
+    """The stored rows of shared games that another server had stored with a different end."""
     games: Sequence[Refused] = ()
     """Games that were refused. All others are stored."""
     evidence: Sequence[str] = ()
@@ -190,7 +190,7 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """How much was removed with all results."""
+    """The numbers of games and players that were removed."""
 
     games: int
     players: int
@@ -207,21 +207,21 @@ class TakenUp:
     new: int = 0
     """The number of games that were not in the database before."""
     replaced: int = 0
-    """The number of games that replaced one without a result in the database."""
+    """The number of games that replaced a stored game without a result."""
     differing: list[str] = field(default_factory=list)
-    """A text for each game without a result in the line and with one in the database."""
+    """A text for each game that has a result in the database, but none in its line."""
     refused: list[Refused] = field(default_factory=list)
     """Lines that are not stored, or only in part."""
     detail: str | None = None
-    """The file that has the refused lines; without any, why the journal cannot be read, if it cannot."""
+    """The file that has the refused lines. If there are none: why the journal cannot be read, or None."""
 
 
 def record_of(finished: Finished, epoch: float) -> GameRecord:
     """Return the record of a game that the hub reports as finished.
 
-    `epoch` is the Unix time, in seconds, at which the hub's clock was 0. In addition to games that the hub
-    excludes from statistics, games do not count between two of the server's own players, between players of
-    the same name, and with a player under c4bot's default name.
+    `epoch` is the Unix time, in seconds, at which the hub's clock was 0. A game does not count if the hub
+    excludes it from statistics, if both players are the server's own, if both have the same name, or if one
+    has c4bot's default name.
     """
     one, two = finished.players
     named = not any(_DEFAULT_NAME.fullmatch(each.name) for each in finished.players)
@@ -276,7 +276,7 @@ def winner_of(result: int) -> Side | None:
 
 
 def game_id(text: str) -> GameId:
-    """Parse the id of a stored game, which may be the number of an older one. Raises ValueError."""
+    """Parse the id of a stored game. The id of an older game is a number. Raises ValueError."""
     return text if _NUMBER.fullmatch(text) else parse(text)
 
 
@@ -293,8 +293,8 @@ def moment(at: int) -> str:
 def from_moment(text: str) -> int:
     """Parse a time in ISO 8601 to milliseconds of Unix time. Raises ValueError.
 
-    The time may be a day alone, and is in UTC if it has no zone. A duration, ``45s``, ``90m``, ``2h`` or
-    ``3d``, is that long ago.
+    The time may be a date alone. It is in UTC if it has no zone. A duration, such as ``45s``, ``90m``, ``2h``
+    or ``3d``, means that long ago.
     """
     if ago := _AGO.fullmatch(text):
         return max(0, round(1000 * time.time()) - int(ago[1]) * _UNITS[ago[2]])

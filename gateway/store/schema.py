@@ -37,8 +37,8 @@ from gateway.game.ids import RUNS
 
 # Migrations: each changes the tables of one version to those of the next.
 #
-# A migration never changes, and is written in SQL, since its tables are not those described below. It runs in
-# one transaction with the change of the version.
+# A migration never changes. It is written in SQL, since the tables described below are only those of the
+# newest version. It runs in one transaction with the change of the version.
 
 Migration: TypeAlias = Callable[[Connection], None]
 
@@ -107,7 +107,7 @@ def keep_ratings_with_games(connection: Connection) -> None:
 
 
 def number_runs_by_time(connection: Connection) -> None:
-    """Version 4: run numbers grow with time, from the latest one on."""
+    """Version 4: run numbers grow with time, starting from the latest run number."""
     connection.execute(text("ALTER TABLE runs ADD COLUMN base INTEGER NOT NULL DEFAULT 0"))
     connection.execute(text("UPDATE runs SET base = latest"))
 
@@ -132,7 +132,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 EPOCH = 1_767_225_600
 """The beginning of 2026, in Unix time. Run numbers grow with the time since then."""
 TICK = 30
-"""Seconds in which the next run number grows by one. The numbers last for 31 years."""
+"""Seconds after which the next run number grows by one. The numbers last for 31 years."""
 
 _ESCAPE = "\N{SYMBOL FOR NULL}"
 
@@ -149,20 +149,20 @@ def spelled(text: str | None) -> str | None:
 class Spelled(TypeDecorator[str]):
     """A column for text from clients. PostgreSQL cannot store U+0000, so both databases escape it.
 
-    It is compared byte by byte, so that each spelling of a name is another name, and both databases sort
-    alike.
+    Text is compared byte by byte, so that each spelling of a name is a different name, and both databases
+    sort in the same order.
     """
 
     impl = Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> Any:
-        """Compare byte by byte."""
+        """Return the type, with a collation that compares byte by byte."""
         collation = "C" if dialect.name == "postgresql" else None
         return dialect.type_descriptor(Text(collation=collation))
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Escape."""
+        """Escape U+0000."""
         return spelled(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
@@ -177,8 +177,9 @@ _ID = BigInteger().with_variant(Integer, "sqlite")  # an INTEGER primary key is 
 
 schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
-# The number of the latest run of a server, and the number that a run at `EPOCH` would have had. The latter is
-# random, so that games of two databases hardly ever have the same id. A backup has the same one.
+# `latest` is the number of the latest run of a server. `base` is the number that a run at `EPOCH` would have
+# had. `base` is random, so that games of two databases hardly ever have the same id. A backup has the same
+# `base`.
 runs = Table(
     "runs",
     metadata,
@@ -210,8 +211,8 @@ players = Table(
 games = Table(
     "games",
     metadata,
-    # In the order of storing. A writer excludes all others until its commit, so after a reader has seen a
-    # number no lower one appears.
+    # Numbers are in the order of storing. A writer excludes all others until its commit. After a reader has
+    # seen a number, no lower number appears.
     Column("id", _ID, primary_key=True, autoincrement=False),
     Column("game", Spelled, nullable=False, unique=True),  # GameRecord.game
     Column("began", BigInteger, nullable=False),
@@ -256,7 +257,7 @@ exchanges = Table(
     metadata,
     Column("game", ForeignKey(games.c.id), primary_key=True),
     Column("side", SmallInteger, primary_key=True),
-    Column("body", LargeBinary, nullable=False),  # evidence.pack
+    Column("body", LargeBinary, nullable=False),  # encoded by evidence.stored
 )
 
 tallies = Table(
@@ -277,7 +278,7 @@ tallies = Table(
 
 
 def version_of(connection: Connection) -> int | None:
-    """Return the version of a database's tables; None if it has none of c4gateway."""
+    """Return the version of a database's tables; None if it has no tables of c4gateway."""
     if not inspect(connection).has_table(schema_version.name):
         return None
     version: int = connection.execute(select(schema_version.c.version)).scalar_one()
@@ -287,8 +288,9 @@ def version_of(connection: Connection) -> int | None:
 def next_run(connection: Connection, past: int = -1) -> int:
     """Return a new run number, above `past` and all previous ones of this database.
 
-    It also grows with time, since a database that was restored from a backup does not know the latest runs.
-    Modulo `RUNS` it is the first part of game ids. The connection's transaction must exclude other writers.
+    The number also grows with time, since a database that was restored from a backup does not know the latest
+    runs. The number modulo `RUNS` is the first part of game ids. The connection's transaction must exclude
+    other writers.
     """
     latest, base = connection.execute(select(runs.c.latest, runs.c.base)).one()
     number: int = max(latest + 1, base + _ticks(), past + 1)
@@ -297,7 +299,7 @@ def next_run(connection: Connection, past: int = -1) -> int:
 
 
 def lineage_of(connection: Connection) -> int:
-    """Return a number below `RUNS`, the same for a database and its backups, random for any two others."""
+    """Return a random number below `RUNS` that identifies a database. Its backups have the same number."""
     base: int = connection.execute(select(runs.c.base)).scalar_one()
     return base % RUNS
 

@@ -24,9 +24,9 @@ class Access(Enum):
 
     WRITE = "mode=rw"
     READ = "mode=ro"
-    """For a user who may not write. Needs the files beside the database that a server creates."""
+    """For a user who may not write. Needs the files that a server creates beside the database."""
     STILL = "mode=ro&immutable=1"
-    """For a user who may not write, if there are no such files: SQLite takes no locks."""
+    """For a user who may not write, if these files do not exist. SQLite then takes no locks."""
 
 
 Identity: TypeAlias = tuple[int, int]
@@ -49,13 +49,13 @@ def prepare(path: Path, version: int) -> None:
         return
     path.touch()  # raises OSError, which has a better text than SQLite's error
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        # In this order the file is empty or has its id, should the process be killed in between.
+        # In this order, the file is empty or has its id if the process is killed in between.
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
 
 
 def check(path: Path, version: int) -> None:
-    """Raise `StoreError` if a file is no database of c4gateway of `version` or older. Raises OSError."""
+    """Raise `StoreError` unless a file is a database of c4gateway of `version` or older. Raises OSError."""
     with path.open("rb") as file:
         header = file.read(100)
     if not header:
@@ -155,7 +155,7 @@ def identity(path: Path) -> Identity | None:
 
 
 def mismatch(label: str, version: int | None, ours: int) -> str:
-    """Return the error text for a database whose version is not `ours`; None is no database of c4gateway."""
+    """Return the error text for a `version` that is not `ours`; None means another program's database."""
     if version is None:
         return f"{label} is no database of c4gateway"
     if version > ours:

@@ -1,7 +1,8 @@
 """Queries for statistics: standings, scores between players, the history of one player.
 
-Knows the tables. For all games it reads the stored totals, for a smaller `Choice` and a player's history the
-games themselves. Only games that count enter (`records.record_of`). A rating is always over all games.
+Knows the tables. Statistics over all games are read from the stored totals. Those over a smaller `Choice`,
+and a player's history, are computed from the games. Only games that count are included (see
+`records.record_of`). A rating is always over all games.
 """
 
 from collections import defaultdict
@@ -39,7 +40,7 @@ from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.totals import Rating
 
 LATEST = 20_000
-"""The number of games in which `tables` searches for tables."""
+"""The number of latest games in which `tables` searches for tables."""
 LOBBY = "lobby"
 """The name of the lobby in a `Choice`. No table can have it."""
 
@@ -59,7 +60,7 @@ class Score:
 
     @property
     def points(self) -> float:
-        """1 for a won game, 0.5 for a drawn one."""
+        """The sum of 1 for each won game and 0.5 for each drawn game."""
         return self.won + self.drawn / 2
 
     @property
@@ -111,7 +112,7 @@ class Standing:
 
     name: str
     kind: str
-    """Its dialect in its last game."""
+    """The player's dialect in its last game."""
     house: bool
     record: Record
     rating: Rating
@@ -146,7 +147,7 @@ EVERYTHING = Choice()
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The players of some games, and their results in these."""
+    """The players of the chosen games, and their results in these games."""
 
     choice: Choice
     """The choice, simplified: without `since` if no game is older."""
@@ -155,7 +156,7 @@ class Comparison:
     reasons: dict[Reason, int]
     """The number of games for each reason."""
     endings: dict[tuple[str, Reason], Score]
-    """A player's score in the games that ended for a reason; empty without `by_reason`."""
+    """Scores by player and by the reason for which games ended; empty without `by_reason`."""
     tables: list[str]
     """The tables of the latest games, the latest first."""
 
@@ -175,9 +176,9 @@ class Profile:
 
     standing: Standing
     reasons: dict[Reason, Record]
-    """Its record by the reason for which games ended."""
+    """The player's record, by the reason for which games ended."""
     opponents: dict[str, Record]
-    """Its record by opponent, the most frequent ones first."""
+    """The player's record, by opponent. The most frequent opponents come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +208,15 @@ class Career:
 
     profile: Profile
     place: tuple[int, int] | None
-    """Its rank, and the number of players; None if none of its games counts."""
+    """The player's rank, and the number of players. None if none of the player's games counts."""
     curve: list[Point]
     openings: tuple[dict[str, Score], dict[str, Score]]
-    """Its scores as first mover and as second, by the first columns of the game."""
+    """The player's scores as first mover and as second mover, by the first columns of the game."""
     clients: list[Client]
     move_times: list[float]
-    """The mean time of its first move of a game, its second, and so on, in milliseconds."""
+    """The mean time of the player's first move of a game, the second, and so on, in milliseconds."""
     kinds: dict[str, str]
-    """The dialects of its opponents, by name."""
+    """The dialects of the player's opponents, by name."""
 
 
 ORDERS: Mapping[str, Callable[[Standing], Any]] = {
@@ -228,7 +229,7 @@ ORDERS: Mapping[str, Callable[[Standing], Any]] = {
 }
 """The orders of standings, and their sort keys. All but names have the largest value first."""
 MERITS = ("rating", "points", "share")
-"""The orders that also determine the ranks. In any other order ranks are those by rating."""
+"""The orders that also determine the ranks. In all other orders the ranks are by rating."""
 
 _NONE = Score(0, 0, 0)
 _NOTHING = Record(_NONE, _NONE, 0, 0)
@@ -279,7 +280,7 @@ def standings(
 
 
 def players_by_name(connection: Connection, after: str | None = None, limit: int = 100) -> list[Standing]:
-    """Return up to `limit` players in the order of names, from the first one after `after`."""
+    """Return up to `limit` players in the order of names, beginning after the name `after`."""
     query = select(players) if after is None else select(players).where(players.c.name > after)
     return [_standing(row) for row in connection.execute(query.order_by(players.c.name).limit(limit))]
 
@@ -326,7 +327,7 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
 def scores(
     connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
 ) -> dict[tuple[str, str], Score]:
-    """Return the score of each of `names` against each of `others` that it played."""
+    """Return the score of each player in `names` against each player in `others` that it has met."""
     query = _sums(_source(connection, choice), ("player", "opponent"), _SCORE, names, others)
     return {
         (name, other): Score(int(number), int(won), int(drawn))
@@ -374,7 +375,7 @@ def all_tables(connection: Connection) -> list[str]:
 
 
 def check_table(connection: Connection, choice: Choice) -> None:
-    """Raise StoreError, which suggests similar names, if no game was played at the table of a choice."""
+    """Raise StoreError if no game was played at the choice's table. The error suggests similar names."""
     table = choice.table
     if table is None or table.casefold() == LOBBY:
         return
@@ -421,8 +422,8 @@ def _sums(
 ) -> Select[Any]:
     """Return a query that sums `figures` over the games of each ``player``, ``opponent`` and ``reason``.
 
-    `source` comes from `_source`. `by` are the columns to group by, some of these three; `figures` are the
-    columns to sum, from `_SCORE` and `_RECORD`. `names` and `others` restrict players and opponents.
+    `source` comes from `_source`. `by` are the columns to group by: one or more of these three. `figures` are
+    the columns to sum, from `_SCORE` and `_RECORD`. `names` and `others` restrict players and opponents.
     """
     sides = []
     for side, (own, other) in enumerate(_SIDES):
@@ -527,8 +528,8 @@ def place(connection: Connection, name: str) -> tuple[int, int] | None:
 def curve(connection: Connection, name: str, most: int, since: int | None = None) -> list[Point]:
     """Return a player's rating after each game that ended at `since` or later, the oldest first.
 
-    Of more than `most` games it returns evenly spaced ones, with the latest. Games without a rating are
-    omitted.
+    If there are more than `most` games, evenly spaced ones are returned, among them the first and the latest.
+    Games without a rating are omitted.
     """
     rated = _games_of(name, ("id", "ended", "{side}_mean", "{side}_deviation"))
     numbered = (
@@ -548,7 +549,7 @@ def curve(connection: Connection, name: str, most: int, since: int | None = None
 
 
 def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> dict[str, Score]:
-    """Return a player's scores on one side by opening: the first 1 to `depth` columns, of both players."""
+    """Return a player's scores on one side, by opening: the first 1 to `depth` columns of a game."""
     start = func.substr(games.c.moves, 1, depth)
     query = (
         select(start, games.c.result, func.count())
@@ -574,7 +575,7 @@ def clients(connection: Connection, name: str) -> list[Client]:
 def move_times(connection: Connection, name: str, latest: int = 50) -> list[float]:
     """Return the mean time of a player's first move, its second, and so on, in milliseconds.
 
-    They come from the evidence of its `latest` games. Empty without evidence.
+    The times come from the evidence of the player's `latest` games. The list is empty without evidence.
     """
     taken: dict[int, list[int]] = defaultdict(list)
     for side, moves in _latest_moves(connection, name, latest):

@@ -46,12 +46,15 @@ class OtherGameError(Exception):
 
 
 class Merged(NamedTuple):
-    """The result of `merge`: each game is in one of these, or was stored the same before."""
+    """The result of `merge`. Each game is in one of the lists, unless the same game was already stored."""
 
     fresh: Sequence[Row]
     """Games that are stored now."""
     replaced: Sequence[Row]
-    """Games that replaced one without a result, which another server had stored when it lost this one."""
+    """Games that replaced a stored game without a result.
+
+    Another server had stored that game when it lost the connection to this server.
+    """
     lost: Sequence[Row]
     """Games without a result that are not stored, since the database has them with a result."""
     other: Sequence[Row]
@@ -63,13 +66,13 @@ class Recounted(NamedTuple):
 
     totals: Totals
     were_right: bool
-    """Whether the stored totals were the same."""
+    """Whether the stored totals were correct."""
     rerated: int
     """The number of games whose ratings were missing or wrong."""
 
 
 def store_possible(connection: Connection, games: Sequence[Row], evidence: Sequence[Packed]) -> Written:
-    """Store games, and evidence of these and earlier ones, except what the database rejects.
+    """Store games, and evidence of these and earlier games, except what the database rejects.
 
     Slower than `store` and `enclose`, since savepoints make SQLite write pages to a file.
     """
@@ -90,7 +93,7 @@ def store_possible(connection: Connection, games: Sequence[Row], evidence: Seque
 def store(connection: Connection, rows: Sequence[Row]) -> list[Row]:
     """Store the games that are not stored yet, in this order.
 
-    Return the stored rows of shared games that another server had stored with another end. Raises
+    Return the stored rows of shared games that another server had stored with a different end. Raises
     `OtherGameError`, and other errors for a game that the database rejects.
     """
     fresh, differing = _compared(connection, rows)
@@ -176,7 +179,7 @@ def _known(connection: Connection, names: Iterable[str]) -> Iterator[Any]:
 
 
 def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
-    """Delete games that do not count, and so are in no total; return their evidence."""
+    """Delete games that do not count, and are therefore in no total; return their evidence."""
     if not ids:
         return []
     query = select(exchanges.c.side, exchanges.c.body, games.c.game).join(games).where(games.c.game.in_(ids))
@@ -188,15 +191,15 @@ def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
 
 
 def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
-    """Store evidence. Evidence of an unknown game, and a second one of the same side, is dropped."""
+    """Store evidence. Drop evidence of an unknown game, and a second piece of evidence of the same side."""
     _execute(connection, "insert_exchanges", rows)
 
 
 def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings]]:
     """Add all stored games to `totals`, a page at a time.
 
-    Yields, for each page, the correct ratings of games whose stored ones are missing or wrong, by the game's
-    number in the database.
+    Yields, for each page, the correct ratings of those games whose stored ratings are missing or wrong. The
+    keys are the numbers of the games in the database.
     """
     kept = (games.c[name] for name in Ratings._fields)
     columns = (games.c.id, *(games.c[name] for name in Entry._fields[:-1]), func.length(games.c.moves), *kept)
@@ -262,7 +265,7 @@ def clear(connection: Connection) -> Cleared:
 def _compared(connection: Connection, rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, Row]]]:
     """Return the games that are not stored yet, each once, and those that differ from the stored ones.
 
-    Each of the latter is a pair: the stored game, then the new one.
+    Each game that differs is returned as a pair: the stored game, then the new one.
     """
     known: dict[GameId, Row] = {}
     mark = _mark(connection.dialect.name)

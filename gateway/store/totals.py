@@ -13,7 +13,7 @@ DEVIATION = 25.0 / 3
 _BETA = 25.0 / 6
 """The standard deviation of a player's performance in one game."""
 _TAU = 25.0 / 300
-"""The standard deviation of the change of strength between two games, so that no rating becomes certain."""
+"""The standard deviation of the change of strength between two games. It keeps ratings from being certain."""
 _KAPPA = 0.0001
 """The least factor by which a game can reduce a variance."""
 
@@ -26,7 +26,7 @@ class Rating(NamedTuple):
 
     @property
     def sure(self) -> float:
-        """The strength that the player has with a probability of 99.9 %: the order of standings."""
+        """The strength that the player has with a probability of 99.9 %. Standings are in this order."""
         return self.mean - 3 * self.deviation
 
 

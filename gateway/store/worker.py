@@ -1,8 +1,8 @@
-"""The program of the store process: it writes what the server sends to the database.
+"""The program of the store process, which writes to the database what the server sends.
 
-Knows the socket to the server, and the errors of the database. The first message opens the database. It logs
-nothing but its own crash, since the server gets every error as an answer. When the server has ended, even if
-killed, it finishes its work and ends.
+Knows the socket to the server, and the errors of the database. The first message opens the database. The
+program logs nothing but its own crash, since the server gets every error as an answer. When the server has
+ended or was killed, the program finishes its work and ends.
 """
 
 import gc
@@ -27,9 +27,9 @@ from gateway.store.journal import LeftFile, draw_run, next_left
 from gateway.store.records import Cleared, Enclosure, Row, TakenUp, Written
 
 NICENESS = 10
-"""The niceness of this process. On a processor that it shares with play it still gets about 10 %."""
+"""The niceness of this process. On a processor shared with the process that plays, it gets about 10 %."""
 BESIDE = "-unstored"
-"""The suffix that makes the name of a database file that of the folder with its journals."""
+"""The suffix added to the name of a database file to name the folder with its journals."""
 ELSEWHERE = "c4gateway-unstored"
 """The folder with the journals of a PostgreSQL database, in the server's working directory."""
 DAY = 86_400_000
@@ -46,7 +46,7 @@ class Worker:
         journal: tuple[str, str] | None = None,
         claim: Claim | None = None,
     ) -> None:
-        """Store evidence for `keep_wire` days; None is for ever.
+        """Keep evidence for `keep_wire` days; None means for ever.
 
         `journal` is the folder with journals, and the prefix of the names of this database's journals.
         `claim` is the server's lock on the database.
@@ -61,9 +61,9 @@ class Worker:
         """Files that could not be read or removed. They are tried again when all others are stored."""
 
     def write(self, games: Sequence[Row], evidence: Iterable[Enclosure] = ()) -> Written:
-        """Store games, and evidence of these and earlier ones. What is already stored stays unchanged.
+        """Store games, and evidence of these and earlier games. What is already stored stays unchanged.
 
-        Raises StoreError if nothing is stored, and the call should be tried again later.
+        Raises StoreError if nothing was stored. The call should then be tried again later.
         """
         # Evidence is packed before the transaction begins, since that takes time.
         packed, damaged = list[storing.Packed](), list[str]()
@@ -146,8 +146,8 @@ def main() -> None:
 def serve(server: socket.socket, niceness: int = 0) -> None:
     """Answer the messages on the socket until the server closes it, with the priority lowered by `niceness`.
 
-    The priority is lowered only when the database is open, since until then the server waits for it. With
-    PostgreSQL it is not, since the writers of other servers wait for this process's transactions.
+    The priority is lowered only when the database is open, since until then the server waits. With PostgreSQL
+    the priority is not lowered, since the writers of other servers wait for this process's transactions.
     """
     with server, server.makefile("rb") as messages, suppress(OSError):  # the server has ended
         orders = read_message(messages)
@@ -171,7 +171,7 @@ def serve(server: socket.socket, niceness: int = 0) -> None:
 def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tuple[str, str]]:
     """Open a database as the first message says; return it, the answer, and where its journals are.
 
-    The answer to "open" has the fields of `process.Opened`; that to "open again" is None.
+    The answer to "open" has the fields of `process.Opened`. The answer to "open again" is None.
     """
     match orders:
         case ["open", _, where, folder, _]:

@@ -1,7 +1,8 @@
 """Tournament formats: pure functions from players and earlier rounds to the pairings of the next round.
 
-The next round is asked for when every game of the last one has a result; no pairings end the tournament. A
-player without a pairing has a bye. Formats with several rounds, such as Swiss, can pair by earlier scores.
+The schedule asks for the next round when every game of the last one has a result. If there are no pairings,
+the tournament is over. A player without a pairing has a bye. Formats with several rounds, such as Swiss, can
+pair by earlier scores.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ class Score(NamedTuple):
 
 Round: TypeAlias = Sequence[Score]
 Format: TypeAlias = Callable[[Sequence[int], Sequence[Round]], Sequence[Pairing]]
-"""Returns the pairings of the next round for these players, without the withdrawn, after these rounds."""
+"""Takes the players that have not withdrawn and the rounds so far; returns the pairings of the next round."""
 
 
 def round_robin(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:

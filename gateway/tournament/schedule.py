@@ -1,8 +1,8 @@
 """The schedule of a tournament: games to be played, games being played, games with a result.
 
-It follows from the format and the stored entries alone, so a tournament that was stopped goes on with the
-same games. Games of a pairing are numbered from 0; games 2k and 2k + 1 are a pair with the same opening and
-swapped sides.
+The schedule depends only on the format and the stored entries. So a tournament that was stopped goes on with
+the same games. Games of a pairing are numbered from 0; games 2k and 2k + 1 are a pair with the same opening
+and swapped sides.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,11 +20,11 @@ class Result(Protocol):
 
     @property
     def pairing(self) -> int:
-        """The number of its pairing, from 0, in the order in which the format returned them."""
+        """The number of the game's pairing. Pairings are numbered from 0 in the order of the format."""
 
     @property
     def number(self) -> int:
-        """Its number in the pairing."""
+        """The game's number in its pairing."""
 
     @property
     def points(self) -> float:
@@ -55,7 +55,7 @@ class Storage(Protocol[R]):
         """Return all entries, in the order in which they were appended. Raises OSError, ValueError."""
 
     def append(self, entry: Entry[R]) -> None:
-        """Store an entry. Raises OSError; then it does not count."""
+        """Store an entry. If this raises OSError, the entry does not count."""
 
 
 @dataclass(slots=True)
@@ -86,8 +86,8 @@ class Schedule(Generic[R]):
     ) -> None:
         """Load the stored entries. `games` is the number of games of each pairing, which has to be even.
 
-        `on_result` is called with each result, stored now or recorded later. Raises OSError, and ValueError
-        if an entry occurs twice, or has an unknown game or player.
+        `on_result` is called with each stored result, and later with each new one. Raises OSError, and
+        ValueError if an entry occurs twice, or has an unknown game or player.
         """
         self.pairings: list[Pairing] = []
         """The pairings of all rounds so far."""
@@ -135,7 +135,10 @@ class Schedule(Generic[R]):
     # Tables. Each plays games of one pairing, one after the other. A game is open if no table has taken it.
 
     def assign(self) -> int | None:
-        """Assign a table to the pairing with the fewest tables; return it, None without open games."""
+        """Assign a table to the pairing with the fewest tables.
+
+        Return the number of that pairing, or None if no game is open.
+        """
         waiting = [number for number in range(len(self.pairings)) if self._count_open(number)]
         if not waiting:
             return None
@@ -144,10 +147,10 @@ class Schedule(Generic[R]):
         return pairing
 
     def take(self, pairing: int) -> list[int]:
-        """Assign the next games to a table, in whole pairs unless one is half played; none if none is open.
+        """Assign the next games of a pairing to a table; return them, or an empty list if no game is open.
 
-        While many are open it is a share of them, so that all tables of the pairing end at about the same
-        time.
+        Games are assigned in whole pairs, except for a pair of which one game is not open. A table gets a
+        share of the open games, so that all tables of the pairing end at about the same time.
         """
         games = self._games[pairing]
         share = self._count_open(pairing) // (2 * max(1, games.tables))
@@ -166,7 +169,7 @@ class Schedule(Generic[R]):
         return taken
 
     def release(self, pairing: int, unplayed: Iterable[int] = ()) -> None:
-        """Remove a table from its pairing. The games that it has taken and not played are open again."""
+        """Remove a table from its pairing. Its `unplayed` games are open again."""
         games = self._games[pairing]
         games.tables -= 1
         games.taken.difference_update(unplayed)
@@ -190,7 +193,7 @@ class Schedule(Generic[R]):
             raise ValueError(f"game {entry.number} of pairing {entry.pairing} is there twice, or is none")
 
     def _count(self, entry: Entry[R]) -> int:
-        """Count an entry; return the number of games that will not be played because of it."""
+        """Count an entry; return the number of games that will not be played because of the entry."""
         left_out = 0
         if isinstance(entry, Withdrawal):
             left_out = sum(

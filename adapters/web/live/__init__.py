@@ -1,6 +1,6 @@
-"""Live games: from the feed of the process that plays to the browsers of viewers.
+"""Live games: from the server's feed to the browsers of viewers.
 
-`sender` runs in the process that plays, and sends facts. The others run in the web's process: `state` has the
-games that are on, a `channel` the events for all viewers of the same games, `live` updates both while someone
-watches, and `paths` sends events to the viewers.
+`sender` runs in the server's process, and sends facts. The other modules run in the web process. `state`
+holds the live games. `channel` holds the events for all viewers of the same games. `live` updates the state
+and the channels while someone watches. `paths` sends the events to the viewers.
 """

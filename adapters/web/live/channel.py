@@ -1,8 +1,9 @@
-"""The events for all viewers of the same games: a limited number of games, and counts of all games.
+"""The channel of all viewers that watch the same choice of games, and its events.
 
-Reads no clock. Each game shown has a place, a number from 0 on. An event is encoded once, numbered from 1,
-and kept in a ring of limited size. For each viewer, only the number of its latest event is kept, so one that
-stops reading costs nothing. A snapshot and all events after it result in the same state as a later snapshot.
+Reads no clock. A channel shows a limited number of games, each at a place numbered from 0, and counts of all
+games. An event is encoded once, numbered from 1, and kept in a ring of limited size. Nothing is queued for a
+viewer: it asks for the events after its latest one, so a viewer that stops reading takes no memory. A
+snapshot and all events after it result in the same state as a later snapshot.
 """
 
 import json
@@ -21,20 +22,20 @@ RING = 64 * 1024
 FRESH = 0.1
 """Seconds for which a snapshot is reused while nothing happens."""
 RETRY = 2_000
-"""Milliseconds after which a browser connects again."""
+"""Milliseconds after which a browser reconnects."""
 
 _NONE: tuple[int, float, bytes] = (-1, 0.0, b"")
-"""In place of a snapshot: its number, when it was made, and its bytes."""
+"""Stands for no snapshot. A snapshot has a number, the time when it was made, and its bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The games that a viewer wants, and the most of them."""
+    """The games that a viewer wants to see, and the largest number of them."""
 
     player: str | None = None
-    """The name of one of its players."""
+    """Only games with a player of this name; None for all."""
     table: str | None = None
-    """The name of its table, in any case."""
+    """Only games at the table of this name, in upper or lower case; None for all."""
     game: GameId | None = None
     most: int = 60
 
@@ -49,9 +50,9 @@ class Wanted:
 
 
 def event(kind: str, data: Json) -> bytes:
-    """Return an event without its id.
+    """Encode an event, without its id.
 
-    A name may contain half of a surrogate pair, which has no UTF-8: it becomes an escape of JSON.
+    A name may contain half of a surrogate pair, which UTF-8 cannot encode. It is written as a JSON escape.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"event: {kind}\ndata: {text}\n\n".encode("utf-8", "backslashreplace")
@@ -76,11 +77,11 @@ class Channel:
         self._ring: deque[bytes] = deque()
         self._size = 0
         self._tail: tuple[int, int, bytes] = (0, 0, b"")
-        """The latest answer of `since`: many viewers have the same number."""
+        """The latest result of `since`, with the two event numbers that it is for. Many viewers get it."""
         self._snapshot = _NONE
         self._take_places(state)
 
-    # What happens.
+    # Changes.
 
     def start(self, game: Game, now: float) -> None:
         """Add a new game, if it is wanted and a place is free."""
@@ -91,14 +92,17 @@ class Channel:
                 self._others[game.id] = None
 
     def end(self, game: Game, event: bytes) -> None:
-        """Send the end of a game in this channel. The game keeps its place."""
+        """Send `event`, the end of a game, if the game has a place. The game keeps the place."""
         if game.id in self.places:
             self.put(event)
         else:
             self._others.pop(game.id, None)
 
     def drop(self, game: Game, event: bytes, now: float) -> None:
-        """Give the place of a finished game to the newest game without one, or send `event`."""
+        """Give the place of a finished game to the newest game that has no place.
+
+        If there is no such game, free the place and send `event`.
+        """
         place = self.places.pop(game.id, None)
         if place is None:
             return
@@ -121,7 +125,7 @@ class Channel:
             self.news.unpark_all()
 
     def renew(self, state: State) -> None:
-        """Replace the state, after facts were missed, so that every viewer gets a snapshot."""
+        """Replace the state and drop all events, so that every viewer gets a snapshot."""
         self.number += 1
         self._ring.clear()
         self._size = 0
@@ -129,11 +133,11 @@ class Channel:
         self.news.unpark_all()
 
     def tidy(self, now: float) -> None:
-        """Drop a snapshot that is too old to be reused. With the longest names it is large."""
+        """Drop the snapshot if it is too old to be reused, because it may be large."""
         if now > self._snapshot[1] + FRESH:
             self._snapshot = _NONE
 
-    # What viewers get.
+    # Answers to viewers.
 
     def number_in(self, event_id: str) -> int | None:
         """Return the number of the event with this id; None if it is not an event of this channel."""
@@ -142,7 +146,7 @@ class Channel:
         return int(digits) if is_ours else None
 
     def since(self, number: int | None, now: float) -> bytes:
-        """Return all events after this one; a snapshot if the ring has lost some."""
+        """Return all events after event `number`, or a snapshot if the ring does not have all of them."""
         if number is None or not self.number - len(self._ring) <= number <= self.number:
             return self.snapshot(now)
         if self._tail[:2] != (number, self.number):
@@ -173,7 +177,7 @@ class Channel:
         self.put(event("started", game.shown(place, now)))
 
     def _take_places(self, state: State) -> None:
-        """Assign places to the games of a state, the newest first: ids sort by the start of the games."""
+        """Assign places to the games of a state, the newest first. Game ids sort by start time."""
         self._state = state
         on = [game for game, each in state.games.items() if self._wanted.has(each)]
         over = [game for game, each in state.over.items() if self._wanted.has(each)]

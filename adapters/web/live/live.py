@@ -1,7 +1,7 @@
 """The games that viewers see: the state, and a channel for each choice of games that someone watches.
 
-Knows trio, for viewers that wait; does not know HTTP. The server sends facts only while someone watches, and
-for some seconds after that. After missed facts, viewers see the old state until the new one is complete.
+Knows trio, because viewers wait; does not know HTTP. The server sends facts only while someone watches, and
+for `KEPT` seconds afterwards. After missed facts, viewers see the old state until the new one is complete.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -20,9 +20,9 @@ from gateway.runtime.child import LinkError
 VIEWERS = 768
 """The most viewers at once."""
 CHANNELS = 768
-"""The most channels, unless viewers watch more."""
+"""At this number of channels, a new one replaces a channel without viewers, if there is one."""
 KEPT = 20.0
-"""Seconds for which a channel stays without viewers: a browser that lost its connection can continue."""
+"""Seconds for which a channel without viewers is kept, for a browser that reconnects."""
 PATIENCE = 2.0
 """Seconds that a viewer waits for the first complete state."""
 TICK = 1.0
@@ -59,7 +59,7 @@ class Live:
         self._coming: State | None = None
         """The next state, while it arrives."""
         self._request = 1
-        """The number of the latest request for the state. Facts for an earlier one change nothing."""
+        """The number of the latest request for the state. A state for an earlier request is ignored."""
         self._names = count(1)
         self._counts: Json = {}
         """The counts that were sent last."""
@@ -91,7 +91,7 @@ class Live:
     # Messages of the server.
 
     def begin(self, number: int) -> None:
-        """Expect the state for a request."""
+        """Begin to receive the state for request `number`. A state for an earlier request is ignored."""
         self._coming = State(self._state) if number == self._request else None
 
     def hear(self, encoded: Iterable[bytes]) -> None:
@@ -112,7 +112,7 @@ class Live:
                     self._send(fact, game, now)
 
     def complete(self) -> None:
-        """Send all viewers a snapshot: the state is complete, or another node's part of it."""
+        """Send all viewers a snapshot, because the state is complete, or another node's part was added."""
         if self._coming is not None:
             self._state, self._coming = self._coming, None
         if self._state is not None:
@@ -121,7 +121,7 @@ class Live:
             self._complete.set()
 
     def tick(self) -> None:
-        """Drop what is over, and send the counts if they changed. Call it once a second."""
+        """Drop old snapshots, channels and games; send the counts if they changed. Called once a second."""
         now = self._clock()
         for wanted, channel in [*self.channels.items()]:
             channel.tidy(now)
@@ -191,7 +191,7 @@ class Live:
                 self.close(channel)
 
     def open(self, wanted: Wanted) -> Channel:
-        """Return the channel for `wanted`, with one more viewer. The state has to be complete."""
+        """Return the channel for `wanted`, and count one more viewer of it. The state must be complete."""
         assert self._state is not None
         channel = self.channels.get(wanted)
         if channel is None:
@@ -211,7 +211,10 @@ class Live:
 
     @asynccontextmanager
     async def _await_state(self) -> AsyncIterator[State]:
-        """Count a viewer, and provide the state once it is complete. Raises UnavailableError."""
+        """Count a viewer, and provide the state once it is complete.
+
+        Raises UnavailableError after `PATIENCE` seconds.
+        """
         self.watching += 1
         self._watched.set()
         try:

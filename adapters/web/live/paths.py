@@ -1,7 +1,7 @@
 """Live games by HTTP: once as JSON, and as a stream of server-sent events.
 
-Knows starlette; does not know the contents of events. When the server stops, only the wait for the next event
-ends early, never an event.
+Knows starlette; does not know the contents of events. When the server stops, each stream ends after a
+complete event.
 """
 
 import json
@@ -20,9 +20,9 @@ from gateway.game.commands import LONGEST_NAME
 
 PARAMETERS = ("player", "table", "game", "most")
 MOST = 100
-"""The most games that a stream has."""
+"""The most games in a stream."""
 USUAL = 60
-"""Games without the parameter ``most``."""
+"""The default value of the parameter ``most``."""
 SILENCE = 15.0
 """Seconds without an event after which a comment is sent, so that proxies keep the connection."""
 
@@ -45,7 +45,7 @@ class Events(Response):
 
     def __init__(self, live: Live, wanted: Wanted, last: str, headers: Mapping[str, str]) -> None:
         """`last` is the id of the latest event that the client has received."""
-        about = {**headers, "X-Accel-Buffering": "no"}  # otherwise nginx would hold events back
+        about = {**headers, "X-Accel-Buffering": "no"}  # otherwise nginx would buffer events
         super().__init__(media_type="text/event-stream", headers=about)
         del self.headers["content-length"]
         self._live = live
@@ -70,7 +70,7 @@ class Events(Response):
 
 
 def wanted(given: Given) -> Wanted:
-    """Return which games are wanted. Raises BadRequestError."""
+    """Return which games the parameters ask for. Raises BadRequestError."""
     for name in ("player", "table"):
         if len(given.get(name, "")) > LONGEST_NAME:
             raise BadRequestError(f"{name} has {LONGEST_NAME} characters at most")

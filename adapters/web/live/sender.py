@@ -1,8 +1,9 @@
-"""The server's end of the live stream: sends facts to the web's process while someone watches.
+"""Sends facts from the server to the web process while someone watches.
 
-Subscribes to the hub's feed and asks the other nodes of a cluster only then, so that it costs players nothing
-otherwise. Knows trio, the hub's feed and the facts of other nodes; does not know viewers. Players never wait
-for it: if the web's process is too slow, the feed drops facts, and the whole state is sent again.
+Subscribes to the hub's feed, and asks the other nodes of a cluster, only while someone watches. At other
+times it costs players nothing. Knows trio, the hub's feed and the facts of other nodes; does not know
+viewers. Players never wait for it: if the web process is too slow, the feed drops facts, and the whole
+state is sent again.
 """
 
 from collections.abc import Sequence
@@ -22,13 +23,13 @@ PAUSE = 0.05
 SHORT_PAUSE = 0.005
 """Seconds between two messages while another node still sends its state."""
 PART = 15
-"""Players in one part of the state: the work between two pauses takes a millisecond."""
+"""Players in one part of the state. The event loop is busy with one part for about a millisecond."""
 LIMIT = 5_000
-"""The most facts that may wait for the web's process."""
+"""The most facts that may wait for the web process."""
 MOST = 20
-"""Facts in a message, for the same reason as `PART`."""
+"""The most facts in a message, for the same reason as `PART`."""
 GRACE = 1.0
-"""Seconds that the state waits for other nodes."""
+"""Seconds to wait for the state of other nodes."""
 
 
 class FactSender:
@@ -41,12 +42,12 @@ class FactSender:
         self._woken = trio.Event()
 
     def want(self, number: int) -> None:
-        """Send the state and then facts, for the request `number`; with 0 stop sending."""
+        """Send the state and then facts, for the request `number`. The number 0 stops this."""
         self._wanted = number
         self._woken.set()
 
     async def run(self) -> None:
-        """Send what is wanted, until cancelled. Raises LinkError."""
+        """Send the state and facts while they are wanted, until cancelled. Raises LinkError."""
         while True:
             if not self._wanted:
                 await self._sleep()
@@ -64,8 +65,8 @@ class FactSender:
     async def _send_from(self, facts: Subscription, others: RemoteSubscription | None, number: int) -> None:
         """Send the state, then facts, until facts were missed or another request came.
 
-        The state is complete when all nodes have sent theirs, or after `GRACE`. What a node sends later is
-        followed by another end of the state.
+        `Complete` follows once all nodes have sent their state, or after `GRACE` seconds. It is sent again
+        when a late node has sent its state.
         """
         await self._messages.send(Begun(number))
         seats = iter(self._hub.seats())

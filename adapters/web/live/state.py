@@ -1,7 +1,7 @@
 """The state: live games, games that ended a moment ago, and the players that wait.
 
-Pure: facts and the time are arguments. Does not know viewers. The state arrives in parts, so a fact about an
-unknown game or player changes nothing: it may belong to a part that is still to come.
+Pure: facts and the time are arguments. Does not know viewers. The state arrives in parts. A fact about an
+unknown game or player is ignored, because a later part of the state already includes the fact.
 """
 
 from collections import deque
@@ -33,7 +33,7 @@ MINUTE = 60.0
 LOBBY = 100
 """The most waiting players that are listed."""
 LOBBY_TEXT = 10_000
-"""The most characters in all names of this list together."""
+"""The most characters in all names in the list of waiting players."""
 NAMESAKES = 8
 """The most players of one name that are listed."""
 
@@ -50,7 +50,7 @@ class Wait:
 
     @property
     def why(self) -> Json | None:
-        """Why the player has no opponent, as viewers get it; None if it is not known."""
+        """Why the player has no opponent, as sent to viewers; None if it is not known."""
         why = self.obstacle
         return None if why is None else {"cause": why.cause.value, "name": why.name, "alike": why.alike}
 
@@ -67,11 +67,11 @@ class Game:
     """When the latest request for a move was made."""
     winner: Side | None = None
     reason: str | None = None
-    """Why it ended; None for a live game."""
+    """Why the game ended; None for a live game."""
     ended: float = 0.0
 
     def shown(self, place: int, now: float) -> Json:
-        """Return the game as viewers get it."""
+        """Return the game as it is sent to viewers."""
         is_on, started = self.reason is None, self.started
         return {
             "game": started.game,
@@ -101,7 +101,7 @@ class Game:
             self.left = (one, left) if move.side else (left, other)
 
     def end(self, over: Finished, now: float) -> None:
-        """Apply the end."""
+        """Apply the end of the game."""
         self.winner, self.reason, self.ended = over.winner, WORDS[over.reason], now
         clock = self.started.clock
         if self.left is not None and clock is not None:
@@ -124,7 +124,7 @@ class State:
     """All games and players."""
 
     def __init__(self, earlier: "State | None" = None) -> None:
-        """Start empty. The count of moves of an `earlier` state is continued."""
+        """Create an empty state, which continues the count of moves of an `earlier` one."""
         self.games: dict[GameId, Game] = {}
         """Live games."""
         self.over: dict[GameId, Game] = {}
@@ -135,7 +135,7 @@ class State:
         self._moves: deque[Second] = deque() if earlier is None else earlier._moves
 
     def hear(self, fact: Shown, now: float) -> Game | None:
-        """Apply a fact; return its game, if that game is known."""
+        """Apply a fact; return the game that it is about, if that game is known."""
         match fact:
             case MoveMade():
                 if not self._moves or now >= self._moves[-1].began + 1:
@@ -192,7 +192,7 @@ class State:
     def counts(self, now: float) -> Json:
         """Return the numbers of games and players, and a list of waiting players.
 
-        The longest wait is last.
+        The player that has waited longest is last in the list.
         """
         while self._moves and self._moves[0].began <= now - MINUTE:
             self._moves.popleft()
@@ -215,7 +215,7 @@ class State:
         }
 
     def named(self, name: str, now: float) -> list[Json]:
-        """Return the players of a name, and for each how many seconds it has waited, or None."""
+        """Return the connected players with this name; ``waited`` is in seconds, None if not waiting."""
         found = list[Json]()
         for player, came in self._players.items():
             if came.name == name and len(found) < NAMESAKES:

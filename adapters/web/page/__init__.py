@@ -1,6 +1,6 @@
 """The page: the server's views in a browser.
 
-Templates and static files are beside the modules. `rendering` renders templates, with the texts of
-`sentences` and the shapes of `charts`; `assets` serves the static files. `views` has the smaller views and
-lists all; each larger one is a module with its own routes.
+`rendering` renders the templates in the folder ``templates``, with texts from `sentences` and shapes from
+`charts`. `assets` serves the files in the folder ``static``. `views` contains the smaller views, and lists
+the routes of all views. Each larger view is a module of its own.
 """

@@ -1,7 +1,7 @@
-"""The static files of the page: style sheets, modules and pictures; and the library for plots.
+"""Serves the page's static files (style sheets, scripts and pictures), and the library for plots.
 
-They are read once. Their address contains a digest of all files, so a browser can keep them for ever and
-still gets the files of a new version. A module finds the other modules beside it.
+The files are read once. Their addresses contain a digest of all files. A browser can cache a file for ever,
+because in a new version all addresses are different. Scripts import each other by relative addresses.
 """
 
 import gzip
@@ -67,13 +67,13 @@ def assets() -> Assets:
 
 # The library that draws large plots in the browser: Vega-Lite, from the optional package vl-convert-python.
 #
-# A process of its own bundles it on the first request, which takes some seconds. Then it stays in memory, and
-# in the browsers. It interprets expressions (``ast``) and does not compile them, so the page's policy can
-# forbid ``eval``.
+# A separate process bundles the library at the first request, which takes some seconds. The bundle stays in
+# memory, and in the browsers' caches. The library interprets expressions (``ast``) and does not compile them,
+# so the page's policy can forbid ``eval``.
 
 PACKAGE = "vl-convert-python"
 PATIENCE = 180.0
-"""Seconds that the process has to bundle the library. Its priority is low, so a busy machine needs many."""
+"""Seconds that the process has to bundle the library. On a busy machine it is slow: its priority is low."""
 PAUSE = 60.0
 """Seconds until the next attempt, after the process was killed or too slow."""
 _PROGRAM = """
@@ -88,7 +88,10 @@ class Library:
     """The library, as one module of JavaScript."""
 
     def __init__(self, command: list[str] | None = None) -> None:
-        """`command` writes the library to its standard output, compressed by gzip; None for the package."""
+        """`command` writes the library, compressed by gzip, to its standard output.
+
+        By default, a Python program does this with the package.
+        """
         self._command = command or [sys.executable, "-P", "-c", _PROGRAM]
         self._version = _installed()
         self._content: bytes | None = None
@@ -126,7 +129,7 @@ class Library:
         return [Route("/plots/{version}.js", self.serve)]
 
     async def _made(self) -> bytes | None:
-        """Return the library; empty if it cannot be bundled, None if another attempt may succeed."""
+        """Bundle the library and return it; empty if it cannot be bundled, None if a retry may succeed."""
         failed = None
         with trio.move_on_after(PATIENCE):
             done = await trio.run_process(

@@ -36,7 +36,10 @@ class Scale:
 
 
 def rating_scale(ratings: Iterable[Rating], width: float) -> Scale:
-    """Return the scale for all rating bars of a view. The guides and three deviations fit in."""
+    """Return the scale for all rating bars of a view.
+
+    It includes the guides, and each rating from its sure value to three deviations above its mean.
+    """
     low, high = float(GUIDES[0]), float(GUIDES[-1])
     for rating in ratings:
         low, high = min(low, rating.sure), max(high, rating.mean + 3 * rating.deviation)
@@ -80,13 +83,13 @@ class Bar:
 
 
 def bars(values: Mapping[str, float]) -> list[Bar]:
-    """Return a bar for each value. The longest leaves room for a number, and the shortest is visible."""
+    """Return a bar for each value. Bars are 1 to 70 percent wide, which leaves room for their numbers."""
     most = max(values.values(), default=0) or 1
     return [Bar(name, value, round(max(1.0, 70 * value / most), 1)) for name, value in values.items()]
 
 
 def step(score: Score) -> str:
-    """Return one of seven steps, from ``lost-3`` (all lost) over ``even`` to ``won-3`` (all won)."""
+    """Return the step of a score, one of seven from ``lost-3`` (all lost) to ``won-3`` (all won)."""
     of_one = score.share
     if of_one == 0.5:
         return "even"
@@ -95,7 +98,7 @@ def step(score: Score) -> str:
 
 
 def shade(count: int, most: int) -> int:
-    """Return the shade of a tile for `count`: 0 for none, 1 to 5 by the share of `most`."""
+    """Return the shade of a tile: 0 if `count` is 0, otherwise 1 to 5 in proportion to `most`."""
     return math.ceil(5 * count / most) if count else 0
 
 
@@ -110,17 +113,23 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
 
 
 def path(places: Iterable[tuple[float, float]]) -> str:
-    """Return a line through places as the ``d`` of a path."""
+    """Return a line through points, as the attribute ``d`` of an SVG path."""
     return "M" + "L".join(f"{x:g},{y:g}" for x, y in places)
 
 
 def area(above: Sequence[tuple[float, float]], below: Sequence[tuple[float, float]]) -> str:
-    """Return the area between two lines, both from left to right, as the ``d`` of a path."""
+    """Return the area between two lines, as the attribute ``d`` of an SVG path.
+
+    Both lines go from left to right.
+    """
     return f"{path([*above, *reversed(below)])}Z"
 
 
 def spread(wanted: Sequence[float], apart: float, end: float) -> list[float]:
-    """Return places for labels near the wanted ones: in order, at least `apart`, none beyond `end`."""
+    """Return the positions of labels, near the wanted positions and in the same order.
+
+    Two labels are at least `apart` from each other, and none is beyond `end`.
+    """
     order = sorted(range(len(wanted)), key=wanted.__getitem__)
     found, last = [0.0] * len(wanted), -math.inf
     for number in order:
@@ -134,7 +143,7 @@ def spread(wanted: Sequence[float], apart: float, end: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """An opening in an icicle."""
+    """A tile of an icicle: an opening and its score."""
 
     moves: str
     x: float
@@ -153,15 +162,15 @@ class Tile:
 
     @property
     def step(self) -> str:
-        """The step of its score."""
+        """The result of the function `step` for its score."""
         return step(self.score)
 
 
 def icicle(openings: Mapping[str, Score], width: float) -> list[Tile]:
     """Return the tiles of a tree of openings.
 
-    A tile is below its parent, and its width is its share of games. Tiles narrower than `NARROWEST` are left
-    out with all that follow them.
+    A tile is below its parent, and its width is proportional to its number of games. Tiles narrower than
+    `NARROWEST` are left out, together with all tiles below them.
     """
     return [*_below("", 0.0, width, openings)]
 
@@ -206,12 +215,15 @@ class Plot:
     levels: list[tuple[float, str]]
     """The position and the label of each horizontal line."""
     marks: list[tuple[float, int]]
-    """The position of each mark, and the number of a game or a move, or milliseconds of Unix time."""
+    """The position and value of each mark. The value is the number of a game or a move, or a time.
+
+    A time is in milliseconds of Unix time.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line, and its name at its right end."""
+    """A line, with its name at the right end."""
 
     name: str
     path: str
@@ -224,7 +236,7 @@ class Lines(Plot):
 
     series: list[Series]
     precision: str
-    """How to write the times, so that they differ: ``second``, ``minute``, ``day and minute`` or ``day``."""
+    """The precision of the times at the marks: ``second``, ``minute``, ``day and minute`` or ``day``."""
 
 
 def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> Lines | None:
@@ -250,7 +262,7 @@ def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> 
 
 @dataclass(frozen=True, slots=True)
 class Curve(Plot):
-    """A rating, game by game."""
+    """A player's rating, game by game."""
 
     mean: str
     sure: str
@@ -259,7 +271,7 @@ class Curve(Plot):
 
 
 def curve(points: Sequence[Point], frame: Frame) -> Curve | None:
-    """Return the estimate and its band; None for fewer than two games."""
+    """Return the plot of a player's rating; None for fewer than two games."""
     if len(points) < 2:
         return None
     scale = rating_scale((point.rating for point in points), 0)
@@ -284,7 +296,7 @@ class Uprights(Plot):
     """Bars side by side."""
 
     bars: list[tuple[float, float, float, str]]
-    """Left, top, height, and a description."""
+    """The left edge, top, height and description of each bar."""
     width: float
 
 
@@ -309,7 +321,7 @@ def times(taken: Sequence[float], frame: Frame) -> Uprights | None:
 
 
 def precision(span: float) -> str:
-    """Return how to write the times on an axis of so many milliseconds."""
+    """Return the precision of the times on an axis that spans `span` milliseconds."""
     minutes = span / 60_000
     if minutes < 10:
         return "second"

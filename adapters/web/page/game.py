@@ -1,7 +1,8 @@
 """The view of one game: who won and why, every position, and the messages of both sides.
 
-Knows stored games, live games and the templates. Does not know how rows are found (`timeline`), or how
-positions are solved. A game keeps its one address for ever; another spelling of its id is redirected there.
+Knows stored games, live games and the templates. Does not know how the table of messages is made
+(`timeline`), or how positions are solved. The address of a game never changes. Other spellings of its id are
+redirected to it.
 """
 
 import time

@@ -1,7 +1,7 @@
-"""The view of one player: its place, games, openings and opponents, its losses, its thinking times.
+"""The view of one player: place, games, openings, opponents, losses and thinking times.
 
-A player has a page once it has finished a game. Until then it has one while it is connected, which says
-whether it waits or plays.
+A player has this page once it has finished a game. Before that, it has a simpler page while it is connected,
+which says whether it waits or plays.
 """
 
 import time
@@ -31,7 +31,7 @@ from gateway.store.statistics import Career
 GAMES = 13
 """Games on one page."""
 WIDE = 460.0
-"""Pixels of the middle card."""
+"""The width of the middle card, in pixels."""
 _UNKNOWN = "no player of that name is connected, or has finished a game here"
 _CURVE = Frame(380, 170, left=32, right=10, top=8, bottom=22)
 _TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
@@ -61,7 +61,7 @@ class Game:
 
     @property
     def reason(self) -> str:
-        """The text for how it ended."""
+        """The text for how the game ended."""
         return REASON_TEXTS[WORDS[self.record.reason]]
 
 
@@ -151,7 +151,7 @@ class _Player:
 
 
 def _situation(name: str, about: Json) -> list[Text]:
-    """Return sentences on what players of this name do now. `about` is as in `Live.named`."""
+    """Return sentences on what players of this name do now. `about` is the result of `Live.named`."""
     now = 1000 * time.time()
     waits = [
         waiting(each["table"], round(now - 1000 * each["waited"]), each["why"])

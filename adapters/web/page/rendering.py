@@ -1,8 +1,8 @@
 """Renders pages from templates.
 
-Knows Jinja2, and the headers that protect a page. Does not know the content of a view. A client's text stays
-text, because escaping is always on. Scripts, styles and pictures come only from this server, and never stand
-within the markup.
+Knows Jinja2, and the headers that protect a page. Does not know the content of a view. Escaping is always on,
+so a client's text never becomes markup. Scripts, styles and pictures come only from this server, and never
+inline.
 """
 
 import gzip
@@ -54,7 +54,7 @@ class Renderer:
     """Renders the pages of one site."""
 
     def __init__(self, site: Site, played: str) -> None:
-        """`played` is the dialect in which the page itself plays."""
+        """`played` is the name of the dialect in which the page itself plays."""
         self._site = site
         self._environment = Environment(
             loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined
@@ -81,10 +81,13 @@ class Renderer:
     def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
         """Return the page that a template renders with `context`.
 
-        Every template also gets `tab`, the current link of the header or an empty string; `fronts`, the
-        addresses for players, and `offer`, the sentence that lists them; `kinds`, the mark and title of each
-        kind of player; and `notice`, the operator's announcement. All templates and macros have `plays`,
-        whether people can play here, and `keeps`, whether results are kept.
+        Every template also gets these values:
+
+        - `tab`: the current link of the header, or an empty string
+        - `fronts`: the addresses for players, and `offer`: the sentence that lists them
+        - `kinds`: the mark and the title of each kind of player
+        - `notice`: the operator's announcement
+        - `plays`: whether people can play here, and `keeps`: whether results are kept; also in macros
         """
         fronts = [
             {"name": each.name, "title": each.title, "url": _url(each, request)}
@@ -126,11 +129,11 @@ def host_of(request: Request) -> str:
 
 
 def _url(front: Front, request: Request) -> str:
-    """Return the address for bots of a dialect: on the port of this page, if they share one."""
+    """Return the address at which bots reach a dialect, on the page's port if the dialect shares it."""
     is_secure = request.url.scheme == "https"
     host = host_of(request)
     place, path = f"{host}:{front.port}", ""
-    if front.is_shared:  # the address that the client knows, because a proxy may change it
+    if front.is_shared:  # take the port that the client used, because a proxy may have another
         port = port_in(request.headers.get("host", "")) or (443 if is_secure else 80)
         place, path = f"{host}:{port}", f"/{front.name}"
     scheme = f"{front.scheme}s" if is_secure else front.scheme

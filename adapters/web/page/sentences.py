@@ -1,7 +1,8 @@
 """Words and sentences for people: how a game ended, what a player does, what standings count.
 
-Pure. A sentence is a list of texts and `Part` values, so that a client's text stays separate from the page's;
-the macro `text` of the templates makes HTML of it. Scripts have theirs in format.js and play_state.js.
+Pure. A sentence is a list of texts and `Part` values, so that a client's text stays separate from the page's
+text. The template macro `text` turns a sentence into HTML. The sentences of scripts are in format.js and
+play_state.js.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,15 +26,15 @@ REASON_TEXTS = {
     "illegal": "illegal move",
     "stopped": "stopped",
 }
-"""The stored words for how a game ended, and the text for people."""
+"""The text for people for each stored word on how a game ended."""
 
 
 class Part(NamedTuple):
     """A part of a sentence that is not plain text."""
 
     kind: Literal["name", "player", "linked", "quoted", "game", "play", "code", "strong", "bold", "time"]
-    """What the part is: a name, a player's name, one with a link to its page, a text from a client, the id of
-    a game, a link to the view Play, or a style."""
+    """A name, a player's name, a player's name that links to its page, a text from a client, the id of a
+    game, a link to the view Play, code, two kinds of emphasis, or a time."""
     text: str
 
 
@@ -74,7 +75,7 @@ def thought(milliseconds: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of 1 as ``56 %``."""
+    """Return a share, from 0 to 1, as ``56 %``."""
     return f"{round(100 * share)} %"
 
 
@@ -97,7 +98,7 @@ def sentence(text: str) -> str:
 def address(name: str) -> str:
     """Return the part after ``/player/`` in the address of a player.
 
-    Browsers take the names ``.`` and ``..`` for folders even when they are encoded, so these are parameters.
+    Browsers treat ``.`` and ``..`` as folders even when they are encoded, so these names become a parameter.
     """
     quoted = quote(name, safe="", errors="surrogatepass")
     return f"?name={quoted}" if name in {".", ".."} else quoted
@@ -114,7 +115,7 @@ def result_for(record: GameRecord, side: Side) -> Literal["won", "drawn", "lost"
 
 
 def badge(record: GameRecord, side: Side) -> str:
-    """Return the word of a side's badge: its result, or the reason for it."""
+    """Return the word on a side's badge: the side's result, or the reason for that result."""
     result = result_for(record, side)
     if result == "won":
         return "four" if record.reason is Reason.FOUR else result
@@ -129,7 +130,7 @@ def headline(names: Sequence[str], outcome: Outcome | None) -> str:
 
 
 def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: Callable[[str], str]) -> Text:
-    """Return what ended a game, and which message of its loser was refused before.
+    """Return a text on what ended a game, and on a message of the loser that was refused before.
 
     `dialect` returns the title of a kind of player.
     """
@@ -166,7 +167,7 @@ def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: C
 
 
 def unkept(record: GameRecord, *, is_new: bool) -> str:
-    """Return why no messages of a game are kept."""
+    """Return a sentence on why no messages of a game are kept."""
     if all(player.house for player in record.players):
         return "The server's own players have no connection, so there is nothing to keep."
     if record.reason is Reason.STOPPED:
@@ -180,7 +181,10 @@ def unkept(record: GameRecord, *, is_new: bool) -> str:
 
 
 def waiting(table: str | None, since: int, why: Json | None) -> Text:
-    """Return where a player waits since `since`, in milliseconds of Unix time, and why it has no opponent."""
+    """Return a text on where and since when a player waits, and why it has no opponent.
+
+    `since` is in milliseconds of Unix time, and `why` is as in the live stream.
+    """
     place: Text = ("in the lobby",) if table is None else ("at table ", Part("player", table))
     reason: Text = ()
     if why is not None:
@@ -197,7 +201,7 @@ def waiting(table: str | None, since: int, why: Json | None) -> Text:
 
 
 def playing(game: Json, name: str) -> Text:
-    """Return which game a player plays, or has just played, and against whom.
+    """Return a text on the game that a player plays, or has just played, and on its opponent.
 
     `game` is as in the live stream.
     """
@@ -221,7 +225,7 @@ def results(score: Score) -> str:
 
 
 def count(players: int, first_movers: Score) -> str:
-    """Return how many players and games are in standings, and how first movers did."""
+    """Return the numbers of players and games in standings, and the share that first movers won."""
     if not first_movers.games:
         return "no games"
     won = percent(first_movers.won / first_movers.games)
@@ -230,14 +234,17 @@ def count(players: int, first_movers: Score) -> str:
 
 
 def nobody(least: int, page: int) -> str:
-    """Return why a page of standings lists no player."""
+    """Return a sentence on why a page of standings lists no player."""
     if page > 1:
         return "There are fewer players."
     return f"No player has {'one' if least == 1 else f'{number(least)} or more'} of these games."
 
 
 def places(merit: str, *, is_everything: bool) -> Text:
-    """Return what decides the places, one of `MERITS`, and whether ratings are of other games, too."""
+    """Return a text on what decides the places. `merit` is one of `MERITS`.
+
+    Unless `is_everything`, the text adds that ratings come from all games.
+    """
     by: Mapping[str, Text] = {
         "points": (" The place is by ", Part("bold", "points"), ": 1 for a won game, ½ for a drawn one."),
         "share": (" The place is by points a game.",),
@@ -249,7 +256,10 @@ def places(merit: str, *, is_everything: bool) -> Text:
 
 
 def offer(addresses: Sequence[tuple[str, str]], *, plays: bool) -> Text:
-    """Return where to point a bot, from each dialect's URL and title; with `plays`, also the page."""
+    """Return a sentence with the addresses for bots; with `plays`, it also offers to play in the page.
+
+    `addresses` are the URL and the title of each dialect.
+    """
     if not addresses:
         return ()
     found = list[str | Part]()

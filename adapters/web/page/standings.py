@@ -1,7 +1,7 @@
-"""The view Standings: places, scores and a cross-table, of all games or of a choice of them.
+"""The view Standings: places, scores and a cross-table, of all games or of some.
 
-Every choice is a part of the address, so it works without scripts and can be shared. The choice limits which
-games are counted. Ratings, and the order by rating, always come from all games.
+The address contains the viewer's choices, so they work without scripts, and can be shared. The choices limit
+which games are counted. Ratings, and the order by rating, always come from all games.
 """
 
 import time
@@ -43,7 +43,7 @@ PAIRED = 16
 PROJECTED = 8
 """Rows in each of the projector's two tables."""
 COUNTED = 100
-"""With so many players or more, the projector does not say how many."""
+"""The projector shows the number of players only if it is less than this."""
 
 FORMS = {"cross": "Cross-table", "side": "By side", "reason": "By reason"}
 SPANS = {"all": "All", "week": "Week", "today": "Today"}
@@ -51,18 +51,18 @@ _DAY = 86_400_000
 _LINES = charts.Frame(560, 240, left=44, right=130, top=12, bottom=34)
 _USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "rating", "page": "1"}
 _FORMER = {"sure": "rating", "score": "share"}
-"""The names of orders in addresses of version 0.2."""
+"""The names of orders in addresses of version 0.2, and their present names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The choice in an address."""
+    """The viewer's choices, from an address."""
 
     given: Mapping[str, str]
-    """Each of `_USUAL`, from the address or by default."""
+    """The value of each parameter in `_USUAL`, from the address or by default."""
     choice: Choice
     least: int
-    """Games that a player needs to be listed."""
+    """The least number of games of a listed player."""
     page: int
 
     @property
@@ -76,13 +76,16 @@ class Asked:
         return self.given["sort"].startswith("-")
 
     def address(self, path: str = "/standings", **changes: str) -> str:
-        """Return the address with changes, on the first page unless `page` is one of them."""
+        """Return the address for these choices with `changes`.
+
+        It is for the first page, unless `changes` contains `page`.
+        """
         wished = {**self.given, "page": "1", **changes}
         kept = {name: value for name, value in wished.items() if value != _USUAL[name]}
         return f"{path}?{urlencode(kept, errors='surrogatepass')}" if kept else path
 
     def sorting(self, order: str) -> tuple[str, str | None]:
-        """Return the link of a column's head, and its ``aria-sort``."""
+        """Return the link that sorts the table by `order`, and the ``aria-sort`` of that column."""
         if order != self.order:
             return self.address(sort=order), None
         ascends = (order == "name") != self.is_reversed
@@ -91,7 +94,7 @@ class Asked:
 
 
 def asked(given: Given, now: int) -> Asked:
-    """Return the choice in an address; `now` is in milliseconds of Unix time. Raises BadRequestError."""
+    """Return the choices in an address; `now` is in milliseconds of Unix time. Raises BadRequestError."""
     wished = {**_USUAL, **given}
     sort = wished["sort"].removeprefix("-")
     wished["sort"] = wished["sort"].removesuffix(sort) + _FORMER.get(sort, sort)

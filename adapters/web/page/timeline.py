@@ -1,8 +1,7 @@
 """The messages of both sides in a game, as the rows of one table.
 
-Pure. Knows a stored game, its evidence, and which of the texts made a move and when
-(`gateway.store.evidence`). Does not know what a dialect's messages mean. An unknown value is None, never a
-guess.
+Pure. Knows a stored game and its evidence. The module `gateway.store.evidence` finds the texts that made
+moves, and their times. Does not know what a dialect's messages mean. An unknown value is None, never a guess.
 """
 
 import math
@@ -29,21 +28,24 @@ class Cell:
     remark: str = ""
     """An addition, such as the time that is left."""
     refused: str = ""
-    """Why the text was not carried out; empty if it was."""
+    """Why the server refused the text; empty if it did not."""
     move: int = 0
-    """The number of the move that it made, or announced for a player without texts; 0 for none."""
+    """The number of the move that the text made; 0 for none.
+
+    If the player that moved has no texts, the text that tells the opponent has the number.
+    """
     is_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What happened at one millisecond."""
+    """The texts and notes of one millisecond, at most one for each side."""
 
     at: int
     first: Cell | None
     second: Cell | None
     after: int
-    """How many moves had been made after it."""
+    """The number of moves made so far, including this row."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -52,17 +54,17 @@ class Row:
 
     @property
     def move(self) -> int:
-        """The number of the move; 0 for none."""
+        """The number of the move that was made in this row; 0 for none."""
         return max(cell.move for cell in self.cells)
 
     @property
     def refused(self) -> str:
-        """A word for why a text was not carried out; empty if it was, or there is none."""
+        """A short reason why the server refused a text in this row; empty if it refused none."""
         return next((cell.refused.partition(":")[0] for cell in self.cells if cell.refused), "")
 
     @property
     def is_end(self) -> bool:
-        """Whether it has the end of the game for a side."""
+        """Whether this row records the end of the game for a side."""
         return any(cell.is_end for cell in self.cells)
 
 
@@ -71,7 +73,7 @@ class Attempt:
     """The move that lost the game: an illegal one, or one that did not come in time."""
 
     used: int | None
-    """Milliseconds that it took."""
+    """Milliseconds from the previous move to the attempt; None if unknown."""
     text: str = ""
     """The text; empty if none came in time."""
     why: str = ""
@@ -154,7 +156,7 @@ def _rows(first: deque[Cell], second: deque[Cell]) -> Iterable[Row]:
 
 
 def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool]:
-    """Return from which sides the next row takes a cell. A text is above its consequences."""
+    """Return for each side whether the next row takes its cell. A text is above the texts that it caused."""
     here = [bool(queue) and queue[0].at == at for queue in (first, second)]
     if not all(here):
         return here[0], here[1]

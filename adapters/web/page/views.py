@@ -1,4 +1,4 @@
-"""The views Live, the projector, Play and the search. The larger ones are modules of their own."""
+"""The views Live, the projector, Play and the search. The larger views are modules of their own."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -17,32 +17,32 @@ from adapters.web.site import Site
 from gateway.store import NotKeptError, statistics
 from gateway.store.games import NoGameError
 
-# The views Live and projector: the games that are on.
+# The views Live and projector: the live games.
 #
-# Knows the parameters of the address, and the stream for them. Does not know the games: the browser reads
-# them from the stream, so a page never waits for the server.
+# Knows the parameters of the address, and the address of the stream. Does not know the games: the browser
+# reads them from the stream, so rendering the page never waits for the server.
 
 MOST = 56
-"""Games that Live draws: whole rows of two, four and seven."""
+"""The most games that Live draws. They fill rows of two, of four and of seven."""
 PROJECTED = 6
-"""Games that the projector draws: two rows of three."""
+"""The most games that the projector draws: two rows of three."""
 
 
 async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
     given = parameters(request.scope["query_string"], ("player", "table"))
     asked = {**given, "most": str(most)}
-    wanted(asked)  # refuses here what the stream would refuse, so that a person sees the reason
+    wanted(asked)  # raises the error that the stream would raise, so that a person sees it
     stream = f"/api/live/events?{urlencode(asked)}"
     return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)
 
 
 # The view Play: a person plays against a house player, or against someone in the lobby.
 #
-# This module only renders the page. In the browser it is a client like any other, and speaks the arena
+# This module only renders the page. The page's script is a client like any other, and speaks the arena
 # dialect (adapters/arena/PROTOCOL.md).
 
 DIALECT = "arena"
-"""The dialect that the page speaks. Browsers have websockets and JSON, and this dialect needs no more."""
+"""The dialect that the page speaks. It needs only websockets and JSON, which all browsers have."""
 HOUSE = {
     "random": "any column, at once",
     "aimafast": "looks ahead for 0.01 s a move",
@@ -79,7 +79,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 
 
 async def _search(site: Site, request: Request) -> Response:
-    """Redirect the browser to the game or the player that was typed."""
+    """Redirect the browser to the page of the game or the player that was typed."""
     typed = parameters(request.scope["query_string"], ("for",)).get("for", "").strip()
 
     def found() -> str:

@@ -1,7 +1,7 @@
 """The metrics: names, labels, texts, and the source of each figure. docs/operation.md explains them.
 
-Knows prometheus-client, whose import takes 0.1 s, so only a server with metrics imports this module. Each
-family takes a fraction of a millisecond.
+Knows prometheus-client. Its import takes 0.1 s, so only a server with metrics imports this module. The text
+of a family takes a fraction of a millisecond to make.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ L = TypeVar("L", bound=tuple[str, ...])
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 LIMIT = "limit_"
-"""The prefix of the names of counts that are limits."""
+"""The prefix of the names of counts for limits that were hit."""
 HOUSE = "house"
 """The dialect of the server's own players."""
 _OWN = ("connections", "connections_over", "refused", "dropped")
@@ -75,13 +75,16 @@ class _Alone(Collector):
 
 
 def texts(sources: Sources) -> Iterator[bytes]:
-    """Yield the text of each family, made when it is asked for."""
+    """Yield the text of each family. A text is made only when the caller asks for the next one."""
     for family in _families(sources):
         yield generate_latest(_Alone(family))
 
 
 def process_text() -> bytes:
-    """Return the text of the system's figures of this process. Runs in a thread: it counts all open files."""
+    """Return the text of the system's figures for this process.
+
+    Runs in a thread, since it counts all open files.
+    """
     return generate_latest(_PROCESS)
 
 

@@ -1,7 +1,7 @@
 """Counts of answered HTTP requests, with the times until the answers began.
 
-The web's process counts them and sends the counts to the process that plays, which adds them up. Knows only
-how paths begin.
+The web process counts the requests. It sends the counts to the process that plays, which adds them up. Of
+paths this module knows only the beginnings.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Row: TypeAlias = tuple[str, int, Sequence[int], float]
 
 
 def kind_of(path: str) -> str:
-    """Return the kind of a path; any other path is a page."""
+    """Return the kind of a path: ``page`` if it begins like none of the other kinds."""
     return next((kind for beginning, kind in _BEGINNINGS if path.startswith(beginning)), "page")
 
 

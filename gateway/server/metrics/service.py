@@ -1,7 +1,7 @@
 """The port for metrics, by HTTP/1.1.
 
-Knows trio and h11, one request per connection, and one path. Does not know the metrics. The parts of an
-answer are made in several turns of the loop, so that games are not delayed.
+Knows trio and h11. Serves one request per connection, and one path. Does not know the metrics. The parts of
+an answer are made in several turns of the loop, so that games are not delayed.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """Counts of the games of this run of the server, from the facts of the feed.
 
-Knows facts, and only the dialect of a player. Moves are counted when their game is over, so that no fact is
-needed for each move.
+Knows facts. Of a player it knows only the dialect. Moves are counted when their game is over, so that no fact
+is needed for each move.
 """
 
 from collections import Counter
@@ -21,9 +21,9 @@ class GameCounts:
         self.started: Counter[tuple[str, str]] = Counter()
         """Games that began, by the dialects of the first and the second mover."""
         self.ended: Counter[tuple[str, str]] = Counter()
-        """Games that ended, by the same dialects."""
+        """Games that ended, by the dialects of the first and the second mover."""
         self.reasons: Counter[str] = Counter()
-        """Games that ended, by the word for the reason as in exports."""
+        """Games that ended, by reason. The words for the reasons are those of exports."""
         self.moves: Counter[str] = Counter()
         """Moves in games that ended, by the mover's dialect."""
         self.time_losses: Counter[str] = Counter()

@@ -1,7 +1,7 @@
 """Export formats, one module each.
 
-`write` turns an iterator of games into an iterator of texts, each of whole lines, with one game at a time in
-memory. Invisible characters are escaped in all formats.
+`write` turns an iterator of games into an iterator of texts, each of whole lines. Only one game at a time is
+in memory. Invisible characters are escaped in all formats.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""One JSON object a line, with all that is stored of a game except its evidence.
+"""One JSON object per line, with everything that is stored of a game except its evidence.
 
-The keys are those of `GameRecord`, except `id` for its `game`. Pairs are arrays, the first mover's value
+The keys are the fields of `GameRecord`; only `game` is called `id`. Pairs are arrays, the first mover's value
 first. Durations are milliseconds, points in time milliseconds of Unix time. `winner` is 1 for the first
 mover, 2 for the second, 0 for neither. This is the only format that can be imported.
 """

@@ -1,7 +1,7 @@
 """PGN, as in chess: tags in brackets, then the columns as one word of digits, and the result.
 
-The seven tags that PGN requires come first, with the first mover as White, then further ones; the tag
-``Notation`` explains the columns. The result ``*`` is that of an aborted game or one that the server cut off.
+The seven tags that PGN requires come first, then further tags. The first mover is White. The tag ``Notation``
+explains the columns. The result of a game that was aborted or cut off by the server is ``*``.
 """
 
 import json
@@ -59,7 +59,7 @@ def _quoted(value: object) -> str:
 
 
 def _shown(sign: str) -> str:
-    r"""Return a character of a tag; a line break or invisible one as in JSON, such as ``\u000a``.
+    r"""Return a character of a tag. Line breaks and invisible characters are escaped as in JSON: ``\u000a``.
 
     An invisible character beyond U+FFFF takes two escapes.
     """

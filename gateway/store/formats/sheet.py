@@ -1,8 +1,8 @@
 """CSV with a line of column names, for spreadsheets and data frames. It cannot be imported again.
 
 Points in time are ISO 8601 in UTC with milliseconds; durations are milliseconds; truth values are 1 and 0.
-``winner`` is 1 or 2, or 0 for neither. No cell is empty, and text stays text in any program: a cell that a
-program could read as a number, a date or a formula begins with an apostrophe, to be removed by the reader.
+``winner`` is 1 or 2, or 0 for neither. No cell is empty. Text stays text in any program: a cell that a
+program could read as a number, a date or a formula begins with an apostrophe. The reader has to remove it.
 """
 
 import csv
@@ -32,7 +32,7 @@ _CALCULABLE = re.compile("[0-9]+e?-[0-9]+")
 
 
 class _Echo:
-    """The file of the csv writer. `write` returns the line, and so the writer's `writerow` does."""
+    """A file for the csv writer. Its `write` returns the line, so that the writer's `writerow` does, too."""
 
     def write(self, text: str) -> str:
         return text
@@ -51,9 +51,9 @@ def lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
 def text(made_up: str) -> str:
     """Return the cell for a text that a client chose, such that every program reads it as text.
 
-    It has an apostrophe in front unless it begins with a letter or ``_`` and is no special word or date; so
-    it is no formula either (OWASP, CSV injection). Invisible characters are escaped, and semicolons, which
-    some spreadsheets take for separators.
+    The cell begins with an apostrophe, except if the text begins with a letter or ``_`` and is neither a
+    special word nor a date. A cell is therefore never a formula (OWASP, CSV injection). Invisible characters
+    are escaped, and semicolons, too, because some spreadsheets take them for separators.
     """
     begins_as_text = made_up[:1].isalpha() or made_up[:1] == "_"
     is_text = begins_as_text and made_up.casefold() not in _NO_TEXT and not _DATE.match(made_up)

@@ -1,4 +1,4 @@
-"""Sockets of clients, on their way from the server to the web's process."""
+"""Sockets of clients, on their way from the server to the web process."""
 
 import socket
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the server and its web's process tell each other, over memory streams."""
+"""What the server and its web process tell each other, over memory streams."""
 
 import errno
 import resource

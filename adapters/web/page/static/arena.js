@@ -1,4 +1,4 @@
-// A player's connection to the server, in the arena dialect (adapters/arena/PROTOCOL.md), written in JSON.
+// A player's connection to the server. It uses the arena dialect (adapters/arena/PROTOCOL.md), with JSON messages.
 //
 // Sides and columns count from 0 here, as everywhere in the page.
 
@@ -14,8 +14,8 @@
  */
 
 /**
- * What arrives: a position; the end of the game, or the opponent's leaving; a refusal of a message; the loss of the
- * connection.
+ * An event: a position, the end of the game, the departure of the opponent, the refusal of a message, or the loss of
+ * the connection.
  * @typedef {{ type: "state", position: Position }
  *   | { type: "end" }
  *   | { type: "disconnected" }
@@ -83,7 +83,7 @@ export class Arena {
  */
 
 /**
- * Return the event of a message of the server.
+ * Convert a message of the server into an event.
  * @param {StateMessage | OtherMessage} message
  * @returns {ArenaEvent}
  */

@@ -35,8 +35,8 @@ export class Board {
   }
 
   /**
-   * Show the position after `moves`, a string of columns. After one further move the newest disc falls. Discs that do
-   * not change are not drawn again: a move costs two discs, not all.
+   * Show the position after `moves`, a string of columns. If it has one more move than the position before, the newest
+   * disc falls. Discs that look the same are not drawn again, so a move draws only two discs.
    * @param {string} moves
    * @param {string} label what screen readers read
    */
@@ -60,7 +60,7 @@ export class Board {
   }
 
   /**
-   * Return the column that is nearest to a distance from the left of the window.
+   * Return the column that is nearest to a horizontal position in the window, in pixels.
    * @param {number} clientX
    */
   columnAt(clientX) {
@@ -97,7 +97,7 @@ function holes() {
 }
 
 /**
- * Return how many discs from the first on look the same in two positions. The last disc has a halo, so it never counts.
+ * Return how many of the first discs look the same in two positions. The last disc has a halo, so it is not counted.
  * @param {string} one
  * @param {string} other
  */

@@ -27,10 +27,10 @@ export class Columns {
   chosen = null;
 
   /**
-   * There is one of `buttons` for each column. Calls `chose` with a column or null, `drop` with a column that has room,
-   * and `full` with one that has none.
+   * Listen to the buttons, one for each column, and to the board. Calls `chose` with the chosen column or null, `drop`
+   * with a column that has room, and `full` with a column that has none.
    * @param {HTMLButtonElement[]} buttons
-   * @param {HTMLElement} place the board's
+   * @param {HTMLElement} place the element that contains the board
    * @param {import("./board.js").Board} board
    * @param {object} listeners
    * @param {(column: number | null) => void} listeners.chose
@@ -48,7 +48,7 @@ export class Columns {
   }
 
   /**
-   * Show the columns after `moves`. `side` drops next; null if it is not the person's turn.
+   * Show the columns after `moves`. `side` is the side that drops next; null if it is not the person's turn.
    * @param {string} moves
    * @param {Side | null} side
    */
@@ -59,7 +59,7 @@ export class Columns {
     this.#choose(this.#pointed);
   }
 
-  /** Drop into the chosen column; if none is chosen, into the last one. */
+  /** Drop into the chosen column; if none is chosen, into the column that was chosen or played last. */
   drop() {
     this.#take(this.chosen ?? this.#last);
   }
@@ -74,7 +74,7 @@ export class Columns {
   }
 
   /**
-   * Drop into a column, if it is the player's turn.
+   * Drop into a column, if it is the person's turn.
    * @param {number} column
    */
   #take(column) {
@@ -99,14 +99,14 @@ export class Columns {
     target.addEventListener("pointerleave", () => this.#point(null));
     target.addEventListener("click", (event) => {
       const column = columnOf(event);
-      const isTap = event.detail > 0 && pointer !== "mouse"; // a key's click has no detail
+      const isTap = event.detail > 0 && pointer !== "mouse"; // detail is 0 for a click by key
       if (isTap && column !== this.chosen) this.#choose(column);
       else this.#take(column);
     });
   }
 
   /**
-   * Choose the column at which the mouse points; null if there is none.
+   * Choose the column that the mouse points at; null if it points at none.
    * @param {number | null} column
    */
   #point(column) {

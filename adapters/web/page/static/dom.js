@@ -47,7 +47,7 @@ export function create(tag, properties = {}) {
 }
 
 /**
- * Set text and class if they differ, because most ticks of a clock change neither.
+ * Set the text and the classes of an element if they differ. Most ticks of a clock change neither.
  * @param {Element} place
  * @param {string} text
  */
@@ -79,7 +79,7 @@ export function isolated(name) {
 }
 
 /**
- * Return whether a key is for the page: pressed without a modifier key, and not typed into a field.
+ * Return whether the page may handle a key. A key with Ctrl, Meta or Alt, or typed into a field, is not for the page.
  * @param {KeyboardEvent} event
  */
 export function isShortcut({ ctrlKey, metaKey, altKey, target }) {

@@ -1,4 +1,4 @@
-// The view of one game: shows one position in the board, the list, the slider and the lines.
+// The view of one game: shows one position on the board, and marks it in the moves, the slider and the messages.
 import { Board } from "./board.js";
 import { create, find, findAll, isShortcut } from "./dom.js";
 import { inWords } from "./games.js";
@@ -16,7 +16,7 @@ import { watch } from "./watch.js";
  * @property {[string, string]} names
  * @property {string} moves the columns, each a digit
  * @property {import("./times.js").Turn[]} turns
- * @property {{ column: string, used: number | null } | null} attempt the illegal move that ended it
+ * @property {{ column: string, used: number | null } | null} attempt the illegal move that ended the game
  * @property {[number, number]} [thought]
  * @property {import("./rules.js").Side | null} [winner]
  * @property {string | null} [reason] null while the game is on
@@ -25,8 +25,8 @@ import { watch } from "./watch.js";
  */
 
 const TICK = 100;
-const EARLY = 1_500; // milliseconds after which the messages are stored, too
-const SHOWN = 2_000; // milliseconds for which the button shows that the address is copied
+const EARLY = 1_500; // milliseconds after which the messages of a game are stored, too
+const SHOWN = 2_000; // milliseconds for which the button shows "Copied"
 
 const article = find("article.game");
 /** @type {ShownGame} */

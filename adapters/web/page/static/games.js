@@ -1,11 +1,11 @@
-// The games of a live stream, each at its place, and the values of their clocks. Draws nothing.
+// The games of a live stream by place, and the values of their clocks. Draws nothing.
 import { minutes, tenths } from "./format.js";
 import { opposite } from "./rules.js";
 
 /**
  * @typedef {import("./rules.js").Side} Side
  * @typedef {{ name: string, kind: string }} Player
- * @typedef {[number, number]} Both the values of the first mover and of the second
+ * @typedef {[number, number]} Both a value of the first mover, and one of the second
  */
 
 /**
@@ -23,12 +23,12 @@ import { opposite } from "./rules.js";
  */
 
 /**
- * A game of the stream, with the time by performance.now() of the latest request for a move.
+ * A game of the stream. `asked` is the time of the latest request for a move, as by performance.now().
  * @typedef {StreamedGame & { asked: number }} LiveGame
  */
 
 /**
- * Why a player waits.
+ * Why a player waits, a waiting player, the counts of all games, a move, and the end of a game.
  * @typedef {{ cause: string, name: string, alike: string | null }} Why
  * @typedef {Player & { table: string | null, waited: number, why: Why | null }} Waiting
  * @typedef {{ playing: number, waiting: number, moves: number, lobby: Waiting[] }} Counts
@@ -48,9 +48,9 @@ import { opposite } from "./rules.js";
 
 /** The games of a stream. A game is immutable: a change replaces it. */
 export class Games {
-  /** @type {Map<number, LiveGame>} A place's game. */
+  /** @type {Map<number, LiveGame>} The game at each place. */
   at = new Map();
-  /** @type {Map<string, number>} A game's place, by its id. */
+  /** @type {Map<string, number>} The place of each game, by the id of the game. */
   #places = new Map();
 
   /**

@@ -1,4 +1,4 @@
-// In every view: the theme's button, the search field's key, times in the viewer's time zone.
+// Scripts of every view: the button for the theme, the key for the search field, and times in the viewer's time zone.
 import { findAll, isShortcut } from "./dom.js";
 import "./notices.js";
 import { announce } from "./status.js";
@@ -24,7 +24,7 @@ button?.addEventListener("click", () => {
   try {
     localStorage.setItem("theme", choice);
   } catch {
-    // The choice lasts as long as the page.
+    // The choice is kept only until the page is left.
   }
   announce(labelTheme());
 });

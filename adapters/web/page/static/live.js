@@ -1,4 +1,4 @@
-// The view Live: boards, waiting players, and the number of both.
+// The view Live: boards, waiting players, and the numbers of games and waiting players.
 import { Card, showPlayer } from "./card.js";
 import { copyOf, fill, find, findAll, write } from "./dom.js";
 import { minutes, number, plural, waits } from "./format.js";
@@ -18,7 +18,7 @@ const BETWEEN_ANNOUNCEMENTS = 10_000;
 const MINUTE = 60_000;
 const STEP = 8; // boards that a phone adds at once
 const FALLING = 2; // moves in one tick; with more of them, discs do not fall
-const NAMED = 4; // names beside the number of waiting players on a small screen
+const NAMED = 4; // waiting players named on a small screen
 
 const section = find(".live");
 const grid = find(".boards");
@@ -93,7 +93,7 @@ function drawUpTo(boards) {
 find(".draw-more").addEventListener("click", () => drawUpTo(drawn + STEP));
 phone.addEventListener("change", () => drawUpTo(phone.matches ? STEP : Infinity));
 
-// The waiting players: some beside the heading, all in the list that opens.
+// The waiting players: a few beside the heading, and all in a list that can be opened.
 
 const lobby = find(".lobby", document, HTMLDetailsElement);
 const list = find(".waiting");
@@ -115,7 +115,7 @@ function showWaiting(counts, now) {
   const hidden = waiting - chips.length;
   write(find(".others", lobby), hidden > 0 ? `${number(hidden)} more` : "");
   for (const [index, chip] of chips.entries()) showWait(chip, players[index]);
-  // Entries do not move under the pointer.
+  // The list does not change while the pointer or the focus is in it.
   if (lobby.open && !list.matches(":hover, :focus-within")) fillList();
 }
 
@@ -170,7 +170,7 @@ function reasonOf({ cause, name, alike }) {
 }
 
 /**
- * Return the address of a player's page. Browsers take the names . and .. for folders, so these are parameters.
+ * Return the address of a player's page. Browsers treat . and .. as folders, so these names become a parameter.
  * @param {string} name
  */
 function address(name) {
@@ -178,7 +178,7 @@ function address(name) {
   return /^\.\.?$/.test(name) ? `/player/?name=${quoted}` : `/player/${quoted}`;
 }
 
-// Clocks, and sometimes an announcement for screen readers.
+// Clocks, and announcements for screen readers from time to time.
 
 function tick() {
   const now = performance.now();

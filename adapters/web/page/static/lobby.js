@@ -28,7 +28,7 @@ export class Lobby {
   }
 
   /**
-   * Show the players that wait, with the times that they have waited at `now`.
+   * Show the waiting players, and how long each has waited at `now`.
    * @param {number} count
    * @param {Waiting[]} lobby
    * @param {number} now

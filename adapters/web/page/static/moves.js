@@ -1,9 +1,9 @@
-// The list of moves, and a bar for the time of each.
+// The list of moves, and a bar for the time that each move took.
 import { make } from "./board.js";
 import { create, find } from "./dom.js";
 
 /**
- * A line of the list: a move, or the illegal one that ended the game.
+ * An entry of the list: a move, or the illegal move that ended the game.
  * @typedef {{ column: string, used: number | null, number: number, isBad: boolean }} Entry
  */
 
@@ -59,7 +59,7 @@ export class Moves {
   }
 
   /**
-   * Mark the move before the shown position; 0 for none.
+   * Mark the move that led to the shown position; 0 for none.
    * @param {number} number
    */
   mark(number) {
@@ -82,7 +82,7 @@ export class Moves {
   }
 
   /**
-   * Mark the moves at which the game turned.
+   * Mark the moves that made the mover's result with perfect play worse.
    * @param {number[]} numbers
    */
   turn(numbers) {
@@ -118,7 +118,7 @@ function entry({ column, used, isBad }) {
 }
 
 /**
- * Draw the bars: the first mover's up, the other's down.
+ * Draw the bars: upwards for the first mover, downwards for the other player.
  * @param {SVGElement} svg
  * @param {Entry[]} all
  */
@@ -136,7 +136,7 @@ function showBars(svg, all) {
 }
 
 /**
- * Return the slider's width: it ends at the bar of the last move. An illegal attempt has a further bar.
+ * Return the slider's width. The slider ends at the bar of the last move, before the bar of an illegal move.
  * @param {number} moves
  * @param {number} bars
  */

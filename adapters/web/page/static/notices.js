@@ -1,4 +1,4 @@
-// In every view: the operator's announcement, and whether pairing is paused. Updated while the page is visible.
+// Shows the operator's announcement in every view, and whether pairing is paused. Updated while the page is visible.
 import { find, write } from "./dom.js";
 
 const PERIOD = 10_000;
@@ -15,7 +15,7 @@ async function look() {
     const answer = await fetch("/api/notice");
     if (answer.ok) show(await answer.json());
   } catch {
-    // The server is away for a moment. A view that needs it says so.
+    // The server is away for a moment. A view that needs the server shows that itself.
   }
   clearTimeout(due);
   due = setTimeout(look, PERIOD * (0.9 + 0.2 * Math.random()));

@@ -7,9 +7,10 @@ import { announce } from "./status.js";
  * @typedef {import("./game.js").ShownGame} ShownGame
  * @typedef {import("./rules.js").Side} Side
  * @typedef {"win" | "draw" | "lose"} Result for the player to move
- * @typedef {{ result: Result, at?: number | null } | null} Worth of a column, and the move that ends the game; null if it is full
+ * @typedef {{ result: Result, at?: number | null } | null} Worth the result of a column and the number of the last
+ *   move; null for a full column
  * @typedef {{ move: number, was: Result, better: number[] }} Turning a move that made the result worse
- * @typedef {{ positions: (Worth[] | null)[], turned: Turning[] }} Solution null for positions that were not solved in time
+ * @typedef {{ positions: (Worth[] | null)[], turned: Turning[] }} Solution null for each position not solved in time
  */
 
 /** @type {Record<Result, string>} */
@@ -17,7 +18,7 @@ const SIGNS = { win: "▲", draw: "=", lose: "▼" };
 
 /**
  * Ask the server to solve the game when a button is pressed. Dispatches the event "turned" on `article`, with the
- * moves that turned the game.
+ * numbers of the moves that made the result worse.
  * @param {HTMLElement} article
  * @param {ShownGame} game
  */
@@ -133,7 +134,7 @@ function showTurns(article, game, solution) {
 }
 
 /**
- * Return a sentence on what the player that did not win could have reached; empty if there was nothing better.
+ * Return a sentence on how the player that did not win could have done better; empty if it could not.
  * @param {{ moves: string, winner?: Side | null, attempt?: unknown }} game
  * @param {Solution} solution
  */

@@ -73,7 +73,7 @@ views.choose.addEventListener("submit", (event) => event.preventDefault());
 views.choose.addEventListener("click", ({ target }) => {
   const chosen = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest("li button"));
   if (!chosen || !field.reportValidity()) return;
-  const me = field.value.trim().replace(/\p{Surrogate}/gu, "\uFFFD"); // half a pair has no UTF-8
+  const me = field.value.trim().replace(/\p{Surrogate}/gu, "\uFFFD"); // UTF-8 cannot encode half of a pair
   storeName(me);
   ask({ me, opponent: { ...chosen.dataset } });
 });
@@ -124,7 +124,7 @@ function act(state, before) {
 }
 
 /**
- * Read games from the live stream, chosen by these parameters.
+ * Read from the live stream the games that the parameters select.
  * @param {string} parameters
  */
 function follow(parameters) {
@@ -147,14 +147,14 @@ async function findStored({ request, moves, side }, isFirst = true) {
     if (game) dispatch({ type: "stored", game });
     else if (isFirst) setTimeout(() => state.at === "over" && findStored(state, false), LATE);
   } catch {
-    // Without it there is no link to the stored game.
+    // The page then has no link to the stored game.
   }
 }
 
 // Drawing.
 
 /**
- * Draw a state. `before` is the state that is drawn already.
+ * Draw a state. `before` is the state that the page shows so far.
  * @param {State} state
  * @param {State} before
  */
@@ -198,7 +198,7 @@ function drawGame(game, before) {
     columns.show(game.moves, isMine(game) ? game.side : null);
   }
   for (const each of [again, other]) each.hidden = !isOver;
-  if (isOver && shown?.at !== "over" && isHere) again.focus({ preventScroll: true }); // a person who plays by keys can go on so
+  if (isOver && shown?.at !== "over" && isHere) again.focus({ preventScroll: true }); // for a person who plays by keys
   for (const each of [drop, leave]) each.hidden = isOver;
   look.hidden = !isOver || game.stored === null;
   if (isOver && game.stored !== null) look.href = `/game/${encodeURIComponent(game.stored)}`;
@@ -294,7 +294,7 @@ setInterval(() => {
   else if (state.isLong) write(find(".waited", page), minutes((now - state.since) / 1000));
 }, TICK);
 
-// The person's name, for as long as the tab is open.
+// The person's name is kept until the tab is closed.
 
 function storedName() {
   try {
@@ -309,6 +309,6 @@ function storeName(name) {
   try {
     sessionStorage.setItem("name", name);
   } catch {
-    // The name lasts as long as the page.
+    // The name is kept only until the page is left.
   }
 }

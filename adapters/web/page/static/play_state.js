@@ -14,7 +14,7 @@ import { ending, opposite } from "./rules.js";
  */
 
 /**
- * A request for a game: the person, and the opponent by name, by table, or, without both, anyone.
+ * A request for a game: the person's name, and the opponent's name or table. Without both, the opponent is anyone.
  * @typedef {{ me: string, opponent: { name?: string, kind?: string, table?: string } }} Request
  */
 
@@ -24,7 +24,7 @@ import { ending, opposite } from "./rules.js";
  */
 
 /**
- * A game, from its first position on.
+ * A game that has begun.
  * @typedef {object} Game
  * @property {Request} request
  * @property {Side} side the person's own
@@ -38,11 +38,12 @@ import { ending, opposite } from "./rules.js";
 /**
  * @typedef {{ at: "choosing", trouble: string }} Choosing
  * @typedef {{ at: "asking", request: Request, since: number, isLong: boolean, last: Over | null }} Asking
- *   `isLong` once the page shows that it waits; until then the last game stays.
+ *   `isLong` is true once the page shows that it waits. Until then it still shows the last game.
  * @typedef {Game & { at: "playing", toMove: Side | null, isSent: boolean, isLeaving: boolean }} Playing
- *   `isSent` while a move is on its way, `isLeaving` once the person was asked whether to leave and lose.
+ *   `isSent` is true while a move is on its way, `isLeaving` once the person was asked whether to leave and lose.
  * @typedef {Game & { at: "over", winner: Side | null, cause: string | null, trouble: string, stored: string | null }} Over
- *   `cause` as far as the connection shows it, `trouble` if it was lost, `stored` the id of the stored game.
+ *   `cause` is the reason for the end, if the connection shows it. `trouble` is a text if the connection was lost.
+ *   `stored` is the id of the stored game.
  * @typedef {Choosing | Asking | Playing | Over} State
  */
 
@@ -206,7 +207,7 @@ function hear(state, event, games, now) {
 }
 
 /**
- * Return a game before its first position.
+ * Return a new game, before its first position is applied.
  * @param {Request} request
  * @param {Position} position
  * @param {number} now
@@ -266,7 +267,7 @@ function finished(
 }
 
 /**
- * Return the game with a sentence on how it ended.
+ * Return the game with a message on how it ended.
  * @param {Over} over
  * @returns {Over}
  */
@@ -292,7 +293,8 @@ function watch(state, { name, data }, games) {
 }
 
 /**
- * Return the game with its game of the live stream: the same as before or, of those like it, the newest.
+ * Return the state with its game in the live stream: the same game as before, or else the newest that may be the
+ * person's.
  * @template {Playing | Over} T
  * @param {T} state
  * @param {LiveGame[]} games
@@ -306,7 +308,7 @@ function matched(state, games) {
 }
 
 /**
- * Return whether a game of the live stream may be the person's. Either may be some moves ahead.
+ * Return whether a game of the live stream may be the person's. One of the two may be up to two moves ahead.
  * @param {Playing | Over} state
  * @param {LiveGame} game
  */
@@ -317,7 +319,7 @@ function isLike(state, { players, moves, reason }) {
 }
 
 /**
- * Return the game with the stored values: its address, the names, and why it ended.
+ * Return the game with the stored values: its id, the names, and why it ended.
  * @param {Over} state
  * @param {StoredGame} game
  * @returns {Over}

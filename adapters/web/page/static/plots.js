@@ -1,4 +1,4 @@
-// Large plots that replace the page's own, if the server has the library.
+// Large plots that replace the plots in the page, if the server has the library.
 //
 // Expressions are interpreted (ast) and no styles are added, because the page's policy forbids eval and inline styles.
 
@@ -67,7 +67,7 @@ async function load(address) {
 }
 
 /**
- * Return a token's colour in the current theme, which only an element that uses it has.
+ * Return a token's colour in the current theme. It is read from an element that uses the token.
  * @param {string} name
  */
 function token(name) {
@@ -120,8 +120,8 @@ function overTime({ ratings, players }, width) {
 }
 
 /**
- * Return the scale of these players, in order. Not by `sort`, which makes an expression of all names: some characters
- * are errors in it.
+ * Return a scale with the players of `shown`, in the order of `players`. Does not use `sort`, which puts all names into
+ * an expression, where some characters are errors.
  * @param {string[]} shown
  * @param {string[]} players
  */
@@ -131,7 +131,8 @@ function ordered(shown, players) {
 }
 
 /**
- * Return labels of times that differ, as precision() in charts.py does. From four days on: at most a tick a day.
+ * Return the format and the number of the time labels. The format is precise enough that the labels differ, as that of
+ * precision() in charts.py. From four days on, there is at most one label a day.
  * @param {Rating[]} ratings
  */
 function ticks(ratings) {

@@ -1,4 +1,4 @@
-// The projector: live games and standings in turns, without controls.
+// The projector: shows live games and standings alternately, without controls.
 import { Card } from "./card.js";
 import { create, find, findAll, write } from "./dom.js";
 import { plural, waits } from "./format.js";
@@ -45,7 +45,7 @@ function showCounts({ playing, waiting }) {
   if (shown === 0) showHead();
 }
 
-// The turns. The page asks for the standings when it shows the games.
+// Changes the view every TURN milliseconds. The standings are loaded while the games are shown.
 
 setInterval(() => {
   views[shown].element.hidden = true;

@@ -2,7 +2,7 @@
 
 export const COLUMNS = 7;
 export const ROWS = 6;
-/** The steps to the right and up, for each direction of four in a row. */
+/** One step in each direction of four in a row: cells to the right, and cells up. */
 const DIRECTIONS = [
   [1, 0],
   [0, 1],
@@ -17,7 +17,7 @@ const DIRECTIONS = [
  */
 
 /**
- * The sides, the first mover's before the other.
+ * The sides; the first mover has side 0.
  * @type {[Side, Side]}
  */
 export const SIDES = [0, 1];

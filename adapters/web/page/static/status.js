@@ -2,7 +2,7 @@
 import { find } from "./dom.js";
 
 /**
- * Announce a text to screen readers. It may replace an announcement that was not read yet.
+ * Announce a text to screen readers. It replaces an earlier announcement, even if that was not read yet.
  * @param {string} text
  */
 export function announce(text) {

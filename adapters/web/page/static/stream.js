@@ -1,7 +1,8 @@
 // The live stream: one EventSource, open while the page is visible.
 //
-// The browser reconnects by itself and sends the id of its last event. It gives up after an answer that is not a
-// stream; then this module tries again. A hidden page closes its connection, because a browser has few for a host.
+// After a lost connection, the browser reconnects by itself and sends the id of its last event. If an answer is not a
+// stream, the browser gives up, and this module reconnects. A hidden page closes its connection, because browsers
+// limit the connections to a host.
 import { showConnection } from "./status.js";
 
 /** @typedef {import("./games.js").StreamEvent} StreamEvent */

@@ -1,4 +1,4 @@
-// Applies the person's theme before the first paint, so it is no module. header.js has the button.
+// Applies the chosen theme before the first paint. Not a module, because modules run later. The button is in header.js.
 try {
   const choice = localStorage.getItem("theme");
   if (choice && choice !== "auto") document.documentElement.dataset.theme = choice;

@@ -6,7 +6,7 @@ import { clock } from "./games.js";
 /**
  * @typedef {import("./games.js").LiveGame} LiveGame
  * @typedef {import("./rules.js").Side} Side
- * @typedef {{ used: number | null, left: number | null }} Turn milliseconds of a move, and those left on the clock
+ * @typedef {{ used: number | null, left: number | null }} Turn milliseconds that a move took, and those left on the clock
  */
 
 /**
@@ -14,14 +14,14 @@ import { clock } from "./games.js";
  * @typedef {object} Timed
  * @property {string} moves
  * @property {Turn[]} turns one for each move
- * @property {{ used: number | null } | null} [attempt] the illegal move that ended it
- * @property {[number, number] | null} [thought] milliseconds of all moves of both players
+ * @property {{ used: number | null } | null} [attempt] the illegal move that ended the game
+ * @property {[number, number] | null} [thought] milliseconds that each player thought in the whole game
  * @property {Side | null} [winner]
  * @property {string | null} [reason]
  */
 
 /**
- * Show both times for the position after `number` moves. `live` is the live stream's game, if the game is on.
+ * Show both players' times after `number` moves. `live` is the game in the live stream, if it is on.
  * @param {ParentNode} article
  * @param {Timed} game
  * @param {number} number

@@ -1,6 +1,6 @@
 // The page of a live game: its moves as they arrive, and the stored game after its end.
 //
-// If the game disappears from the stream, it has ended unseen, or its server is away and may return.
+// If the game disappears from the stream, its end was missed, or its server is away and may return.
 import { find } from "./dom.js";
 import { Games } from "./games.js";
 import { announce } from "./status.js";
@@ -16,7 +16,8 @@ const PAUSES = [200, 400, 800, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000, 16_000]
 const EVIDENCE = 5; // attempts after which the page is shown without evidence
 
 /**
- * Keep `game` up to date from the live stream at `address`, and call `changed` with the stream's game after each event.
+ * Update `game` from the live stream at `address`, and call `changed` after each event with the game as it is in the
+ * stream, or null.
  * @param {ShownGame} game
  * @param {string} address
  * @param {(live: LiveGame | null) => void} changed
@@ -24,7 +25,7 @@ const EVIDENCE = 5; // attempts after which the page is shown without evidence
 export function watch(game, address, changed) {
   const games = new Games();
   let isOver = false;
-  /** @type {AbortController | null} Ends the search for the result, while the game is not there. */
+  /** @type {AbortController | null} Ends the search for the result if the game appears in the stream again. */
   let missing = null;
   const stream = new Stream(address, (event) => {
     if (isOver || event.name === "counts") return;
@@ -65,7 +66,8 @@ function say(text) {
 }
 
 /**
- * Announce that the game has ended, and show the stored one as soon as possible, with its evidence if that comes soon.
+ * Announce that the game has ended. Reload the page once the game and its evidence are stored, or, after some attempts,
+ * once the game alone is stored.
  * @param {ShownGame} game
  * @param {string} state
  * @param {string} result
