@@ -1,7 +1,6 @@
 """Readable transcripts of the three dialects, and a runner that plays them against any server.
 
-Knows bytes, frames and lines. Must not know the gateway: nothing here imports `gateway`, nor a
-dialect's codec, translator or connection, because a runner that shared them would agree with their
-mistakes. Whatever is needed of a dialect (a dropped disc, a websocket frame) is written here once
-more, naively.
+Works with bytes, frames and lines. Nothing here imports `gateway`, or a dialect's codec, translator or
+connection: a runner that shared that code would share its mistakes. What the runner needs of a dialect (where
+a disc lands, a websocket frame) is implemented here a second time, in the simplest way.
 """

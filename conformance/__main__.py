@@ -1,7 +1,7 @@
-"""`python -m conformance`: the first word may name a command of the laboratory; all else is for the runner.
+"""`python -m conformance`: run a laboratory command if the first word names one, otherwise the runner.
 
-Knows the laboratory's commands by the names of their modules, and imports one only when it is asked for: the
-runner needs nothing of the laboratory, which only the source tree has.
+A command's module is imported only when the command is run. The runner works without the laboratory, which an
+installed package does not contain.
 """
 
 import sys
@@ -20,12 +20,12 @@ COMMANDS: Mapping[str, str] = {
     "measure": "measure.command",
     "survive": "survive.command",
 }
-"""The laboratory's commands, each a module there with a function `main`."""
+"""The laboratory's commands, and for each the module whose function `main` runs it."""
 
 
 def main(argv: Sequence[str], lab: str = LAB) -> int:
     """Run the command line; return the exit status."""
-    status = 130  # as a shell has it for a command that was interrupted
+    status = 130  # the status that a shell gives an interrupted command
     try:
         if argv and argv[0] in COMMANDS:
             status = _measure(argv[0], argv[1:], lab)

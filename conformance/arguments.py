@@ -1,6 +1,6 @@
-"""Options that several commands have, and the values of options.
+"""Options that several commands share, and the parsing of option values.
 
-Must not know what a command does with them.
+Must not know what a command does with an option.
 """
 
 import argparse
@@ -15,11 +15,11 @@ from typing import NoReturn, Self
 
 
 class UsageError(Exception):
-    """The command line makes no sense; says why in one line."""
+    """The command line is invalid. The message says why, in one line."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError where its model would exit."""
+    """An ArgumentParser that raises UsageError instead of exiting on a usage error."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
     def only(self, known: Mapping[str, str | None]) -> None:
         """Add `--only`: some of the known names, separated by commas. The default is all.
 
-        Each name has a docstring, whose first line --help shows.
+        `known` maps each name to a docstring. --help shows the first line of each.
         """
         names = partial(names_in, known=known)
         lines = _described({name: (doc or "").partition("\n")[0] for name, doc in known.items()})
@@ -54,12 +54,12 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--only", type=names, default=[*known], metavar="NAMES", help="only these")
 
     def seed(self) -> None:
-        """Add `--seed`, a word for random numbers. The default differs each time."""
+        """Add `--seed`, a word that seeds the random numbers. The default is random."""
         text = "for the same lot once more"
         self.add_argument("--seed", default=os.urandom(4).hex(), metavar="WORD", help=text)
 
     def report(self) -> None:
-        """Add `--json` and `--markdown`, the files for the report."""
+        """Add `--json` and `--markdown`, the files to write the report to."""
         self.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
         self.add_argument("--markdown", type=file, metavar="FILE", help="write the table in Markdown as well")
 
@@ -75,9 +75,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def choice(command: str, argv: Sequence[str], known: Mapping[str, str]) -> str | None:
-    """Return the first word, which is one of the known names; None where only their list was asked for.
+    """Return the first word, which must be a known name; print the names and return None for --help.
 
-    Raises UsageError.
+    Raises UsageError for any other word, and for an empty command line.
     """
     if argv and argv[0] in known:
         return argv[0]
@@ -94,7 +94,7 @@ def _described(known: Mapping[str, str]) -> str:
 
 
 def seconds(text: str) -> float:
-    """Return a finite number above 0."""
+    """Parse a number of seconds: finite and above 0. Raises ArgumentTypeError."""
     try:
         found = float(text)
     except ValueError:
@@ -105,14 +105,14 @@ def seconds(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Return a whole number above 0."""
+    """Parse a whole number above 0. Raises ArgumentTypeError."""
     if not (text.isascii() and text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
     return int(text)
 
 
 def file(text: str) -> Path:
-    """Return the path of a file that can be written, as far as its name tells."""
+    """Parse the path of an output file. Raises ArgumentTypeError if no file can be written there."""
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"no file can be written at {text!r}")
@@ -120,7 +120,7 @@ def file(text: str) -> Path:
 
 
 def write(path: Path | None, text: str) -> None:
-    """Write the file that was asked for, if one was. Raises UsageError."""
+    """Write a text file, unless `path` is None. Raises UsageError if the file cannot be written."""
     if path is None:
         return
     try:
@@ -130,12 +130,12 @@ def write(path: Path | None, text: str) -> None:
 
 
 def write_json(path: Path | None, data: object) -> None:
-    """Write a report for machines, if one was asked for. Raises UsageError."""
+    """Write data as JSON, unless `path` is None. Raises UsageError if the file cannot be written."""
     write(path, json.dumps(data, indent=2, default=str) + "\n")
 
 
 def names_in(text: str, known: Collection[str]) -> list[str]:
-    """Return names that are separated by commas, each of which is known."""
+    """Parse names separated by commas. Raises ArgumentTypeError for a name that is not in `known`."""
     names = [word.strip() for word in text.split(",")]
     for name in names:
         if name not in known:

@@ -1,6 +1,6 @@
-"""How a disc falls, written naively and once more, so that a server's board is checked, not trusted.
+"""Where a disc lands, computed independently of the gateway, so that a server's board can be checked.
 
-Knows columns and the two ways in which the dialects write a board down; does not know who wins.
+Covers columns and the two notations that the dialects have for a board. Does not determine a winner.
 Columns are given as a string of digits, first move first: "0103".
 """
 
@@ -11,7 +11,7 @@ CELLS = COLUMNS * ROWS
 def drops(columns: str) -> dict[tuple[int, int], int]:
     """Map (column, row) to the player: 1 for the first mover, 2 for the other. Row 0 is the bottom.
 
-    Raises ValueError for what is no column and for a column that overflows.
+    Raises ValueError for anything that is not a column, and for a column that overflows.
     """
     board: dict[tuple[int, int], int] = {}
     for ply, digit in enumerate(columns):
@@ -26,7 +26,7 @@ def drops(columns: str) -> dict[tuple[int, int], int]:
 
 
 def nac4_board(columns: str) -> str:
-    """Return 42 characters, rows from the bottom up: index = row * 7 + column; R moves first, Y second."""
+    """Return 42 characters, rows from the bottom up: index = row * 7 + column. R moves first, Y second."""
     board = drops(columns)
     return "".join(".RY"[board.get((i % COLUMNS, i // COLUMNS), 0)] for i in range(CELLS))
 
@@ -34,7 +34,8 @@ def nac4_board(columns: str) -> str:
 def arena_cells(columns: str) -> str:
     """Return 42 numbers in brackets, column after column: index = column * 6 + row.
 
-    With commas between them they are a JSON list, and an EDN vector too, where commas are blanks.
+    The numbers are separated by commas. The text is a JSON list and also an EDN vector: in EDN a comma is
+    white space.
     """
     board = drops(columns)
     return "[" + ",".join(str(board.get((i // ROWS, i % ROWS), 0)) for i in range(CELLS)) + "]"

@@ -1,7 +1,7 @@
-"""Which clauses the protocol documents have, and which of them no transcript cites.
+"""Which clauses the protocol documents contain, and which of these no transcript cites.
 
-Knows how a clause is numbered in `adapters/<dialect>/PROTOCOL.md`; reads these files where the
-installed package has them and imports none of its modules.
+Reads the clause numbers in `adapters/<dialect>/PROTOCOL.md`, in the installed `adapters` package. Imports no
+module of that package.
 """
 
 import importlib.util
@@ -18,7 +18,7 @@ _CLAUSE = re.compile(r"^\*\*(\d+(?:\.\d+)+)\*\*", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """`clauses`: all there are, in order. `problems`: sentences; empty when documents and citations agree."""
+    """`clauses`: all clauses, in order. `problems`: sentences; empty when documents and citations agree."""
 
     clauses: tuple[Clause, ...]
     uncovered: tuple[Clause, ...]
@@ -37,7 +37,7 @@ def protocols_folder() -> Path | None:
 
 
 def coverage(folder: Path | None, transcripts: Iterable[Transcript]) -> Coverage:
-    """Hold all PROTOCOL.md files under `folder` against all transcripts."""
+    """Compare the clauses of all PROTOCOL.md files under `folder` with those that transcripts cite."""
     found = [(path, _clauses_of(path)) for path in sorted(folder.glob("*/PROTOCOL.md"))] if folder else []
     problems = [] if found else [f"no PROTOCOL.md under {folder or 'an installed adapters package'}"]
     for path, clauses in found:

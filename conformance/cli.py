@@ -1,7 +1,7 @@
-"""The command line of the runner: which transcripts, against what, reported how.
+"""The command line of the runner: which transcripts to play, against which server, and how to report.
 
-Knows words and exit statuses: 0 when all is well, 1 when something failed or a clause has no
-transcript, 2 when the command line makes no sense (one line on stderr says why).
+Exit status: 0 if everything passed; 1 if something failed or a clause has no transcript; 2 if the command
+line is invalid (one line on stderr says why).
 """
 
 import argparse
@@ -39,7 +39,7 @@ _DELAY = "how long to say nothing behind a handshake with a target (0)"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where things are found; a test has them elsewhere."""
+    """Where the runner finds transcripts, protocol documents and the gateway; tests use other places."""
 
     transcripts: Path = Path(__file__).parent / "transcripts"
     protocols: Path | None = None

@@ -1,8 +1,8 @@
-"""One client on the wire: a TCP connection, with a websocket on it or not.
+"""One client on the wire: a TCP connection, with or without a websocket on it.
 
-Knows how to connect, to send bytes, to leave in good order and to go without good-bye. What comes in
-goes to the client's inbox as it comes, read by a task of its own, so that the exchange is recorded
-when it happens and not when it is looked at. Knows no transcript and judges nothing.
+Connects, sends bytes, leaves in good order or resets. A separate task reads what arrives and puts it into the
+client's inbox at once, so the exchange is recorded when it happens, not when a step looks at it. Must not
+know transcripts, and makes no judgement on what arrives.
 """
 
 import math
@@ -23,7 +23,7 @@ _LONGEST_HANDSHAKE = 1 << 16
 
 
 class CannotConnect(Exception):
-    """No connection, or the websocket was refused; says why."""
+    """The connection failed, or the server refused the websocket. The message says why."""
 
 
 class CannotSend(Exception):
@@ -31,12 +31,12 @@ class CannotSend(Exception):
 
 
 class Connection:
-    """A connected client. Make one with `connect`; `read_on` must run in a task of the caller's."""
+    """A connected client. Create it with `connect`; the caller must run `read_on` in a task."""
 
     def __init__(self, client: Client, stream: trio.SocketStream, inbox: Inbox) -> None:
         self.client = client
         self.inbox = inbox
-        # What the transcript has said of it: that it left, that it expects nothing more to be checked.
+        # Steps of the transcript that this client has taken: it left, or what it receives is ignored.
         self.left = False
         self.ignoring = False
         self.hangup_expected = False
@@ -46,7 +46,7 @@ class Connection:
         self._finished = trio.Event()
 
     async def read_on(self) -> None:
-        """Read until the stream is over, answering pings and closes."""
+        """Read until the stream ends, and answer pings and close frames."""
         try:
             async for data in self._stream:
                 await self.take_in(bytes(data))
@@ -54,7 +54,7 @@ class Connection:
         except trio.BrokenResourceError:
             self.inbox.end(End(how="the connection was reset"))
         except trio.ClosedResourceError:
-            pass  # closed from here: nothing was received
+            pass  # this side closed the stream: nothing was received
         self._finished.set()
         self._wake()
 
@@ -65,7 +65,7 @@ class Connection:
             try:
                 await self.send(answer)
             except CannotSend:
-                return  # the end of the stream will be read next
+                return  # the next read finds the end of the stream
 
     async def send(self, data: bytes) -> None:
         """Put bytes on the TCP stream. Raises CannotSend."""
@@ -76,7 +76,7 @@ class Connection:
             raise CannotSend from None
 
     async def received(self, look: Callable[[], Received | None]) -> Received:
-        """Wait until `look` finds something in the inbox, and return that. It stays where it is."""
+        """Wait until `look` finds something in the inbox, and return it without removing it."""
         while (found := look()) is None:
             await self._news.wait()
         return found
@@ -90,7 +90,7 @@ class Connection:
             else:
                 await self._stream.send_eof()
         except (CannotSend, trio.BrokenResourceError, trio.ClosedResourceError):
-            return  # the server was first
+            return  # the server closed first
 
     async def reset(self) -> None:
         """Reset the connection (TCP RST)."""
@@ -116,7 +116,7 @@ async def connect(
     """Connect one client, with a websocket handshake if its dialect has one. Raises CannotConnect."""
     where = f"{client.dialect} at {address.authority}"
     try:
-        # One attempt after the other: the server would see a second connection that nobody uses.
+        # One attempt at a time: a parallel attempt could reach the server as an unused second connection.
         stream = await trio.open_tcp_stream(address.host, address.port, happy_eyeballs_delay=math.inf)
     except OSError as error:
         raise CannotConnect(f"no connection to {where}: {_reason(error)}") from None
@@ -139,7 +139,7 @@ async def connect(
 
 
 async def _shake_hands(stream: trio.SocketStream, handshake: Handshake) -> bytes:
-    """Open the websocket; returns what the server has sent behind its answer already."""
+    """Open the websocket; return the bytes that arrived after the server's answer. Raises FrameError."""
     await stream.send_all(handshake.request)
     read = bytearray()
     while b"\r\n\r\n" not in read:
@@ -153,7 +153,7 @@ async def _shake_hands(stream: trio.SocketStream, handshake: Handshake) -> bytes
 
 
 def _reason(error: OSError) -> str:
-    """Return the system's own words; trio groups them, one for each address that was tried."""
+    """Return the system's error text. trio groups one error for each address tried; the last one counts."""
     tried = error.__cause__.exceptions if isinstance(error.__cause__, ExceptionGroup) else (error,)
     last = tried[-1]
     if isinstance(last, OSError) and last.errno and not isinstance(last, socket.gaierror):

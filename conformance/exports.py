@@ -1,7 +1,7 @@
-"""What machines read: the same report as JSON and as JUnit XML.
+"""The report for machines, as JSON and as JUnit XML.
 
-Knows the report and two formats. A clause without a transcript and trouble with a server are
-failures here too, so that a reader of the file alone is not misled.
+A clause without a transcript and a problem with a server count as failures here too, because a program may
+read only this file.
 """
 
 import json
@@ -15,12 +15,15 @@ from conformance.steps import Transcript
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
-# What XML 1.0 has no way to write.
+# Characters that XML 1.0 cannot represent.
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_json(report: Report) -> str:
-    """Return the keys passed, failed, skipped, good, transcripts, clauses, uncovered, problems, troubles."""
+    """Return the report as the text of a JSON object.
+
+    Keys: good, passed, failed, skipped, transcripts, clauses, uncovered, problems, troubles.
+    """
     coverage = report.coverage
     document: dict[str, Json] = {
         "good": report.good,
@@ -45,7 +48,11 @@ def as_json(report: Report) -> str:
 
 
 def as_junit(report: Report) -> str:
-    """Return a test suite for each folder of transcripts, and one for servers and for clauses if needed."""
+    """Return the report as JUnit XML.
+
+    There is a suite for each folder of transcripts, one for servers if there were problems with any, and one
+    for the clause check if it ran.
+    """
     root = Xml.Element("testsuites")
     for folder in dict.fromkeys(result.id.partition("/")[0] for result in report.results):
         results = [result for result in report.results if result.id.partition("/")[0] == folder]

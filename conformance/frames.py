@@ -1,9 +1,8 @@
-"""Websocket frames as RFC 6455 has them, the client's side, pure: bytes in, frames out.
+"""Websocket frames of RFC 6455, the client's side: bytes in, frames out. Pure.
 
-Written here once more, so that a server's own websocket library (or what it writes past it) is
-checked by something that does not share its code. Knows the opening handshake and frames; does not
-know sockets, dialects or what to do about a close. The rule it keeps: whatever a server must not
-send raises FrameError with a word on what it was; nothing is repaired in silence.
+Shares no code with a server's websocket library, so it can check what a server sends. Covers the opening
+handshake and frames. Must not know sockets or dialects, and does not decide what to do about a close.
+Anything that a server must not send raises FrameError with a description; nothing is silently repaired.
 """
 
 import base64
@@ -27,12 +26,12 @@ class Opcode(IntEnum):
 
 
 class FrameError(Exception):
-    """The server sent what no websocket server may send; says what."""
+    """The server sent something that RFC 6455 forbids. The message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One whole message (its fragments joined) or one control frame."""
+    """One complete message, its fragments joined, or one control frame."""
 
     opcode: Opcode
     payload: bytes
@@ -56,7 +55,7 @@ def close_frame(code: int) -> bytes:
 
 
 def close_reason(payload: bytes) -> tuple[int, str]:
-    """Code and reason of a received close frame; 1005 stands for "no code given" (RFC 6455 7.4.1)."""
+    """Return the code and reason of a received close frame; code 1005 for none (RFC 6455 7.4.1)."""
     if not payload:
         return 1005, ""
     if len(payload) == 1:
@@ -68,7 +67,7 @@ def close_reason(payload: bytes) -> tuple[int, str]:
 
 
 class Handshake:
-    """The opening handshake: `request` is to be sent, `accept` judges the answer."""
+    """The opening handshake: send `request`, and check the answer with `accept`."""
 
     def __init__(self, host: str, resource: str) -> None:
         self._key = base64.b64encode(os.urandom(16))
@@ -83,7 +82,7 @@ class Handshake:
         self.request = "\r\n".join((*lines, "", "")).encode()
 
     def accept(self, head: bytes) -> None:
-        """Check that `head` (up to the blank line) opens a websocket for this request. Raises FrameError."""
+        """Check that the answer `head`, up to the blank line, opens the websocket. Raises FrameError."""
         status, *lines = head.decode("latin-1").split("\r\n")
         if status.split(" ")[1:2] != ["101"]:
             raise FrameError(f"the handshake was answered {status!r}")
@@ -95,7 +94,7 @@ class Handshake:
 
 
 class FrameReader:
-    """Bytes from a server in pieces of any size; whole messages and control frames out."""
+    """Turns bytes from a server, in pieces of any size, into complete messages and control frames."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -103,7 +102,7 @@ class FrameReader:
         self._opcode: Opcode | None = None
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """Yield what `data` completes. Raises FrameError at the first thing that is not allowed."""
+        """Yield the frames that `data` completes. Raises FrameError at the first violation."""
         self._buffer += data
         while (cut := self._cut()) is not None:
             final, opcode, payload = cut
@@ -112,7 +111,7 @@ class FrameReader:
                 yield frame
 
     def _cut(self) -> tuple[bool, Opcode, bytes] | None:
-        """Cut the next frame off the buffer, as (final, opcode, payload); None if it is not whole yet."""
+        """Cut the next frame off the buffer, as (final, opcode, payload); None if it is incomplete."""
         if len(self._buffer) < 2:
             return None
         first, second = self._buffer[:2]

@@ -1,9 +1,8 @@
-"""What one client has received and not yet looked at.
+"""What one client has received and no step has taken yet.
 
-Knows how bytes become lines (TCP) or messages (websocket); does not know sockets, time, or what was
-expected. Everything received is kept in order until it is taken, the end of the stream last. What
-arrives is reported to `hear` at once, in the notation of a transcript, so that a failure can show
-the exchange as it was.
+Turns bytes into lines (TCP) or messages (websocket). Must not know sockets, time, or what was expected. Items
+are kept in order until they are taken; the end of the stream comes last. Each item is also passed to `hear`
+as soon as it arrives, so that a failure can show the exchange in its real order.
 """
 
 from collections import deque
@@ -17,7 +16,7 @@ from conformance.placeholders import escaped
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text frame, or a line of a TCP stream with its ending (undecodable bytes as escapes)."""
+    """A text frame, or a line of a TCP stream with its line ending. Bytes that are not UTF-8 are escaped."""
 
     text: str
     framed: bool
@@ -25,7 +24,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A binary frame, or a piece of a TCP stream that is no whole line."""
+    """A binary frame, or a piece of a TCP stream that is not a complete line."""
 
     data: bytes
     framed: bool
@@ -33,7 +32,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The server hung up. `code` is a close frame's; `how` is empty when it was done in good order."""
+    """The server hung up. `code` is the close frame's code; `how` is empty for an end in good order."""
 
     code: int | None = None
     how: str = ""
@@ -45,7 +44,7 @@ _MOST_SHOWN = 400
 
 
 def notation(received: Received, ending: str) -> str:
-    """Return what was received as a transcript has it behind the client's name."""
+    """Return a received item in the notation of a transcript, without the client's name."""
     match received:
         case Text(text, framed) if text.endswith(ending):
             body = text.removesuffix(ending)
@@ -61,17 +60,17 @@ def notation(received: Received, ending: str) -> str:
 
 
 def short(text: str) -> str:
-    """No line of a report is longer than a screen or two."""
+    """Shorten a text of more than 400 characters, so that a line of a report fits a screen or two."""
     if len(text) <= _MOST_SHOWN:
         return text
     return f"{text[:_MOST_SHOWN]}... ({len(text)} characters)"
 
 
 class Inbox(Protocol):
-    """The face that both kinds share."""
+    """The interface of both kinds of inbox."""
 
     def feed(self, data: bytes) -> bytes:
-        """Add what was read; return what must be answered at once (pongs, a close)."""
+        """Add received bytes; return the bytes to answer at once (pongs, a close frame)."""
 
     def end(self, end: End) -> None:
         """Record that the stream has ended. Only the first end counts."""
@@ -80,10 +79,10 @@ class Inbox(Protocol):
         """Return the oldest complete item without removing it; None if there is none yet."""
 
     def take(self) -> None:
-        """Drop what `first` showed."""
+        """Remove the item that `first` returns."""
 
     def rest(self) -> list[Received]:
-        """Return everything that is left, in order."""
+        """Return all remaining items, in order, without removing them."""
 
 
 class LineInbox:
@@ -130,7 +129,7 @@ class LineInbox:
                 pass
 
     def piece(self, size: int) -> Received | None:
-        """Return the next `size` bytes, or fewer where the stream ends before. They stay in the inbox."""
+        """Return the next `size` bytes without removing them; fewer if the stream has ended."""
         if len(self._buffer) >= size:
             return Data(bytes(self._buffer[:size]), framed=False)
         if self._end is None or self._end_taken:
@@ -155,7 +154,7 @@ class LineInbox:
 
 
 class FrameInbox:
-    """A websocket: text and binary messages, and how it was closed. Pings and closes are answered."""
+    """A websocket: text and binary messages, and how it ended. Answers pings and close frames."""
 
     def __init__(self, hear: Callable[[Received], None]) -> None:
         self._hear = hear
@@ -179,7 +178,7 @@ class FrameInbox:
         return answers
 
     def farewell(self) -> bytes:
-        """Return the close frame with which this side leaves; empty if the server's has been answered."""
+        """Return the close frame that this side sends to leave; empty if it has answered the server's."""
         self._left = True
         return b"" if self._close_answered else close_frame(1000)
 
@@ -202,7 +201,7 @@ class FrameInbox:
         self._hear(item)
 
     def _take_in(self, frame: Frame) -> bytes:
-        """Keep one frame; returns what it must be answered with."""
+        """Add one frame to the inbox; return the bytes to answer it with."""
         match frame.opcode:
             case Opcode.TEXT:
                 self._add(Text(_utf8(frame.payload), framed=True))

@@ -1,7 +1,7 @@
-"""The gateway as a subprocess: started with options, found by what it says, stopped with SIGTERM.
+"""The gateway as a subprocess: start it, read its addresses from its output, stop it with SIGTERM.
 
-Knows a command line, three words in its output, and an exit status. Does not import the server: it
-is met as anybody else meets it.
+Uses only the gateway's command line, the three addresses in its output, and its exit status. Must not import
+the gateway.
 """
 
 import os
@@ -38,24 +38,24 @@ _MOST_KEPT = 20_000
 
 
 class ServerError(Exception):
-    """The gateway did not start, died, or did not stop in good order; says so with its last words."""
+    """The gateway did not start, died, or did not stop in good order. The message quotes its last output."""
 
 
 @dataclass(slots=True)
 class Server:
-    """A running gateway. Made by `start`; `stop` must be awaited."""
+    """A running gateway, created by `start`. The caller must await `stop`."""
 
     process: trio.Process
     options: tuple[str, ...]
     addresses: dict[str, Address] = field(default_factory=dict)
     hear: Callable[[bytes], object] = len
-    """Is called with everything that comes by stderr."""
+    """Called with each piece of the gateway's stderr."""
     _stderr: bytearray = field(default_factory=bytearray)
     _started: trio.Event = field(default_factory=trio.Event)
     _stderr_over: trio.Event = field(default_factory=trio.Event)
 
     async def stop(self) -> None:
-        """Send SIGTERM, and wait. Raises ServerError unless it was still running and exits with status 0."""
+        """Send SIGTERM, and wait. Raises ServerError if it had died, or if its exit status is not 0."""
         if self.process.poll() is not None:
             await self.fail(f"died with status {self.process.returncode} while transcripts were played")
         self.process.terminate()
@@ -78,7 +78,7 @@ class Server:
         if self._has_named_all:
             return
         if self._started.is_set():
-            # Its stdout is over; a process that closed it and lives on is of no use either.
+            # The gateway's stdout has ended. A process that closed its stdout and still runs is useless too.
             with trio.move_on_after(1):
                 await self.process.wait()
         if self.process.poll() is None:
@@ -87,16 +87,16 @@ class Server:
         await self.fail(f"exited with status {self.process.returncode} before it named its three addresses")
 
     async def fail(self, what: str) -> NoReturn:
-        """Raise what happened, with the last words of a process that has ended or is just being killed."""
+        """Raise ServerError with `what` and the last output of a process that has ended or was killed."""
         await self.process.wait()
         words = await self.last_words()
-        # Of a database's URL nothing is said: there may be a password in it.
+        # The message leaves out a database's URL, because it may contain a password.
         options = ["URL" if "://" in option else option for option in self.options]
         started = f"the server started with {' '.join(options)}" if options else "the server"
         raise ServerError(f"{started} {what}; its stderr" + (f":\n{words}" if words else " is empty"))
 
     async def last_words(self) -> str:
-        """Return the end of what it said on stderr, of a process that has ended."""
+        """Return the end of the stderr of a process that has ended."""
         with trio.move_on_after(1):
             await self._stderr_over.wait()
         return self._stderr.decode(errors="backslashreplace").strip()
@@ -129,9 +129,9 @@ async def start(
     command: Sequence[str] = COMMAND,
     hear: Callable[[bytes], object] = len,
 ) -> Server:
-    """Start the gateway and wait until it has named its three addresses.
+    """Start the gateway and wait until it has printed its three addresses.
 
-    Its output is read in tasks of `nursery`, which call `hear` with what comes by stderr. Raises ServerError.
+    Tasks of `nursery` read its output and pass each piece of its stderr to `hear`. Raises ServerError.
     """
     process = await trio.lowlevel.open_process(
         [*command, *options],
@@ -169,5 +169,5 @@ async def running(
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment, with output that comes at once and not when a buffer is full."""
+    """Return this process's environment, with settings that make a Python child write unbuffered."""
     return {**given, "PYTHONUNBUFFERED": "1"}

@@ -1,7 +1,7 @@
-"""Which transcripts there are, and which of them are meant.
+"""Find the transcripts, and choose those that a command line names.
 
-Knows that a file's folder and name are its id, and how ids are written on a command line. Does not
-know what stands in a transcript.
+A transcript's id consists of its folder and its file name. This module must not know the contents of
+transcripts.
 """
 
 import difflib
@@ -18,7 +18,7 @@ def load(folder: Path) -> list[Transcript | Broken]:
 
 
 def choose(everything: Sequence[Transcript | Broken], wanted: Sequence[str]) -> list[Transcript | Broken]:
-    """Those named by id or folder, in their own order; all when none is named. Raises ValueError."""
+    """Return the transcripts that `wanted` names by id or folder; all if it is empty. Raises ValueError."""
     ids = [transcript.id for transcript in everything]
     folders = {_folder(identity) for identity in ids}
     for word in wanted:

@@ -1,6 +1,6 @@
-"""How a playback went, as data for the reports.
+"""The outcome of a playback, as data for the reports.
 
-Knows what there is to tell; neither how it came about nor how it is printed.
+Must not know how a transcript is played or how a report is printed.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """`line` counts from 1. `why` may be empty. `exchange`: what went over the wires, oldest first."""
+    """`line` counts from 1. `why` may be empty. `exchange`: everything sent and received, oldest first."""
 
     line: int
     expected: str
@@ -34,7 +34,7 @@ Outcome = Passed | Skipped | Failed
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`seconds`: how long it took to play."""
+    """`seconds`: how long the playback took."""
 
     transcript: Transcript | Broken
     outcome: Outcome

@@ -1,8 +1,8 @@
-"""What a payload line means: the bytes to put on the wire, or what a received thing must be like.
+"""What a payload line means: the bytes to send, or the item that a client must receive.
 
-Knows how each manner writes (line endings, frames, values) and how to say why something received is
-not what a line expects. Does not know connections or time. Everything here is pure, so that a
-transcript is checked when it is read, with made-up names, and not only when it is played.
+Covers how each manner writes (line endings, frames, values), and explains why a received item does not match
+a line. Must not know connections or time. Everything here is pure, so that a transcript can be checked with
+placeholder names when it is read, before it is played.
 """
 
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def outgoing(manner: Manner, form: Form, payload: str, names: Names) -> bytes:
 
 
 def expectation(manner: Manner, form: Form, payload: str, names: Names) -> Expected:
-    """Return what a `<` line expects. Raises PlaceholderError or ValueSyntaxError."""
+    """Return the expected item of a `<` line. Raises PlaceholderError or ValueSyntaxError."""
     if form is Form.BYTES:
         return ExpectedBytes(_bytes(expand(_unquoted(payload), names)))
     if form is Form.TEXT:
@@ -75,7 +75,7 @@ def expectation(manner: Manner, form: Form, payload: str, names: Names) -> Expec
 
 
 def complaint(expected: Expected, received: Received) -> str | None:
-    """Why `received` is not what was expected ("" where that needs no words); None if it is."""
+    """Return why `received` does not match; "" if it needs no explanation; None if it matches."""
     match expected, received:
         case ExpectedText(pattern), Text(text):
             return pattern.complaint(text)

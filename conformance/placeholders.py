@@ -1,10 +1,9 @@
-"""What stands in braces in a transcript: names, boards, times, and wildcards.
+"""The placeholders of a transcript: names, boards, times and wildcards in braces.
 
-Knows how `{a}`, `{table}`, `{board 0103}` or `{time clock-1.0..clock}` are written and what they stand
-for. Knows neither files nor connections. Any other word in braces is an error, for it
-is a misspelt placeholder more often than anything else (where braces around a word are meant, write
-`\\x7bword}` in a payload with escapes). JSON and EDN maps are never mistaken for one: after their
-brace stands a quote, a colon or the closing brace.
+Defines how `{a}`, `{table}`, `{board 0103}` or `{time clock-1.0..clock}` are written and what they stand for.
+Must not know files or connections. Any other word in braces is an error, because it is most likely a misspelt
+placeholder; for a literal word in braces write `\\x7bword}` in a payload with escapes. A JSON or EDN map is
+never taken for a placeholder: its brace is followed by a quote, a colon or the closing brace.
 """
 
 import re
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 
 from conformance.boards import arena_cells, arena_moves, nac4_board
 
-# Words that mean something in braces, so that no client may be called so.
+# Words with a meaning in braces. A client must not have such a name.
 RESERVED = frozenset({"table", "clock", "time", "any", "rest", "board", "cells", "moves", "repeat"})
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9]*)(?: ([^{}\"]*))?\}")
@@ -26,20 +25,20 @@ _WORD = re.compile(r"[a-z][a-z0-9]*")
 
 
 USUAL_CLOCK = 42.0
-"""Seconds that a server gives a player for a game if nothing else is said."""
+"""Seconds that a server gives a player for a game by default."""
 
 
 class PlaceholderError(ValueError):
-    """A placeholder that cannot be understood, or stands where it cannot."""
+    """A placeholder is malformed, or not allowed in its position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of one playback, which no stranger on the same server bears.
+    """The names of one playback, which no other client of the server uses.
 
-    `suffix`, letters and digits, is what makes them so. `roles` says for every name that may stand
-    in braces which client bears it (after a `lot`, two names point to one client). `clock` is
-    what the server gives a player for a game, in seconds.
+    `suffix`, of letters and digits, makes the names unique. `roles` maps each name that is allowed in braces
+    to the client it stands for; after a `lot`, two names stand for one client. `clock` is the time that the
+    server gives a player for a game, in seconds.
     """
 
     suffix: str
@@ -51,13 +50,13 @@ class Names:
 
 
 def run_token() -> str:
-    """Return five random letters, so that names differ from those of other runs on the same server."""
+    """Return five random letters that make the names of a run differ from those of other runs."""
     return "".join(secrets.choice(string.ascii_lowercase) for _ in range(5))
 
 
 @dataclass(frozen=True, slots=True)
 class Wild:
-    """A placeholder that fits many texts. `bounds`: what the number in its place must lie within."""
+    """A placeholder that matches many texts. `bounds`: the range that a number in its place must be in."""
 
     source: str
     regex: str
@@ -80,7 +79,7 @@ class TextPattern:
         object.__setattr__(self, "_regex", re.compile(body + re.escape(self.ending), re.DOTALL))
 
     def complaint(self, text: str) -> str | None:
-        """Why `text` does not fit, in words; None if it does."""
+        """Return a description of why `text` does not match; None if it matches."""
         found = self._regex.fullmatch(text)
         if found is None:
             return self._difference(text)
@@ -103,7 +102,7 @@ class TextPattern:
 
 
 def parts(text: str, names: Names) -> tuple[Part, ...]:
-    """Cut text into literal pieces, with what is fixed filled in, and wildcards."""
+    """Split text into literal pieces and wildcards. Placeholders with a fixed value become literal."""
     pieces: list[Part] = []
     end = 0
     for found in _PLACEHOLDER.finditer(text):
@@ -113,7 +112,7 @@ def parts(text: str, names: Names) -> tuple[Part, ...]:
 
 
 def expand(text: str, names: Names) -> str:
-    """Fill in a text that will be sent, in which nothing may be left open."""
+    """Replace the placeholders of a text to be sent. Raises PlaceholderError for a wildcard."""
     pieces = parts(text, names)
     for piece in pieces:
         if isinstance(piece, Wild):
@@ -122,12 +121,12 @@ def expand(text: str, names: Names) -> str:
 
 
 def filled(text: str, names: Names) -> str:
-    """Fill in what is fixed and leave wildcards as they are written, for people to read."""
+    """Replace placeholders that have a fixed value; keep wildcards as written. For people to read."""
     return "".join(piece if isinstance(piece, str) else piece.source for piece in parts(text, names))
 
 
 def span(text: str, clock: float) -> float:
-    """Return the seconds that `2.5`, `clock` or `clock-0.3` stand for. Raises PlaceholderError."""
+    """Return the seconds that a text such as `2.5`, `clock` or `clock-0.3` means. Raises PlaceholderError."""
     found = _SPAN.fullmatch(text)
     if found is None:
         raise PlaceholderError(f"{text!r} is no number of seconds, nor clock, nor clock less seconds")
@@ -136,7 +135,7 @@ def span(text: str, clock: float) -> float:
 
 
 def unescape(text: str) -> str:
-    """Read Python's string escapes."""
+    """Decode Python's string escapes. Raises PlaceholderError."""
     try:
         return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
     except UnicodeDecodeError as error:
@@ -144,7 +143,7 @@ def unescape(text: str) -> str:
 
 
 def escaped(text: str, *, quote: bool) -> str:
-    """Make what cannot be seen visible, as escapes; with `quote`, so that `unescape` reads it back."""
+    """Replace unprintable characters by escapes. `quote`: add quotes, in a form that `unescape` reverses."""
     if quote:
         text = text.replace("\\", "\\\\").replace('"', '\\"')
     seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -152,7 +151,7 @@ def escaped(text: str, *, quote: bool) -> str:
 
 
 def joined(pieces: Iterable[Part]) -> tuple[Part, ...]:
-    """Join literal neighbours, and drop empty parts."""
+    """Join adjacent literal parts, and drop empty ones."""
     result: list[Part] = []
     for piece in pieces:
         last = result[-1] if result else None

@@ -1,9 +1,9 @@
-"""Plays one transcript against servers that are already there.
+"""Play one transcript against running servers.
 
-Knows the clients, time and what each step means on the wire; does not know how servers come about, nor
-what is reported of a failure. The rules it keeps: every wait has an end (`patience`); what a client
-received and no line expected is a failure; and nobody is left behind, neither after success nor
-after failure, because a client left over from this one would disturb the next.
+Handles the clients, time and the effect of each step on the wire. Must not know how servers are started or
+how a failure is reported. Every wait ends after `patience`. It is a failure if a client receives something
+that no line expects. All clients leave at the end, after a failure too, because a remaining client would
+disturb the next transcript.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,17 +21,18 @@ from conformance.placeholders import USUAL_CLOCK, Names, expand, filled, span
 from conformance.steps import Client, Form, Line, Step, Transcript
 from conformance.targets import Address
 
-# How long a message that nobody expects may take to show up once the last step is done.
+# Seconds to wait after the last step for a message that no line expects.
 SETTLE = 0.05
-# How long the server may take to close its side when all have left.
+# Seconds that the server has to close its side after all clients have left.
 GOODBYE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where transcripts are played, and all in seconds: `patience`, what anything expected may take;
-    `clock`, what the servers give a player for a game; `delay`, how long a client that has shaken hands
-    says nothing.
+    """Where and how transcripts are played. Times are in seconds.
+
+    `patience`: the longest wait for anything expected. `clock`: the time that the servers give a player for a
+    game. `delay`: how long a client waits after its websocket handshake before it sends anything.
     """
 
     addresses: Mapping[str, Address]
@@ -41,7 +42,7 @@ class Setting:
 
 
 class StepFailed(Exception):
-    """A step went otherwise than the transcript has it."""
+    """A step did not go as the transcript says."""
 
     def __init__(self, expected: str, got: str, why: str = "") -> None:
         super().__init__(expected)
@@ -49,9 +50,9 @@ class StepFailed(Exception):
 
 
 async def play(transcript: Transcript, setting: Setting, suffix: str) -> Outcome:
-    """Play a transcript whose dialects are all among the setting's addresses.
+    """Play a transcript. The setting must have an address for each of its dialects.
 
-    `suffix` goes behind every name: letters and digits, used for no other transcript on that server.
+    `suffix`, of letters and digits, is added to every name. No other transcript on the server may use it.
     """
     async with trio.open_nursery() as nursery:
         playback = _Playback(transcript, setting, suffix, nursery)
@@ -85,7 +86,7 @@ class _Playback:
         return Passed()
 
     async def good_bye(self) -> None:
-        """Close all connections at once, and wait for the server to close its side."""
+        """Make all clients leave at once, and wait for the server to close its side."""
         async with trio.open_nursery() as nursery:
             for connection in self._connections.values():
                 nursery.start_soon(self._see_off, connection)
@@ -93,7 +94,7 @@ class _Playback:
             await connection.drop()
 
     async def _see_off(self, connection: Connection) -> None:
-        """Leave, if that was not done yet; then wait a while for the server to close its side."""
+        """Leave, unless the client has left; then wait at most 2 s for the server to close its side."""
         with trio.move_on_after(GOODBYE):
             if not connection.left:
                 await connection.leave()
@@ -130,7 +131,7 @@ class _Playback:
                 assert_never(step)
 
     async def _connected(self, who: str) -> Connection:
-        """Return the client, connected if it was not yet."""
+        """Return the client's connection; connect first if there is none."""
         name = self._roles[who]
         if name not in self._connections:
             self._connections[name] = await self._connect(self._clients[name])
@@ -185,7 +186,7 @@ class _Playback:
             connection.inbox.take()
 
     async def _next(self, connection: Connection, expected: Expected | None, wanted: str) -> Received:
-        """Return what the connection received next. It stays in the inbox."""
+        """Return the next item that the connection received, without removing it from the inbox."""
         look = connection.inbox.first
         if isinstance(expected, ExpectedBytes) and isinstance(connection.inbox, LineInbox):
             size, inbox = len(expected.data), connection.inbox
@@ -251,7 +252,7 @@ class _Playback:
         return f"{connection.client.name} {notation(received, connection.client.manner.ending)}"
 
     def _written(self, connection: Connection, arrow: str, step: steps.Sends | steps.Hears) -> str:
-        """Return a line of the transcript with its placeholders filled in."""
+        """Return a line of the transcript with its placeholders replaced."""
         payload = filled(step.payload, self._names())
         return short(f"{connection.client.name} {arrow}{step.form.value} {payload}".rstrip())
 

@@ -1,7 +1,7 @@
-"""What people read: one line a clause, then every failure with the exchange that led to it.
+"""The report for people: one line for each clause, then each failure with the exchange that led to it.
 
-Knows results and clauses; plays nothing. The last line is always the sum, alone on its line. Whoever
-reads a failure wrote a bot or a server and has never seen this code: the words are theirs.
+Works on results and clauses only. The last line is always the totals. The readers of a failure are authors of
+bots and servers who do not know this code, so its words are those of the protocol.
 """
 
 import os
@@ -16,7 +16,7 @@ from conformance.steps import Broken, Clause, Transcript
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything there is to tell of a run. `coverage` is None when only some transcripts were chosen."""
+    """Everything to report about a run. `coverage` is None if only some transcripts were chosen."""
 
     results: tuple[Result, ...]
     troubles: tuple[str, ...]
@@ -31,7 +31,7 @@ class Report:
         return sum(isinstance(result.outcome, kind) for result in self.results)
 
     def by_clause(self) -> dict[Clause, list[Result]]:
-        """Return the results for each clause, in order; none for a clause that no transcript cites."""
+        """Return the results for each clause, in order; an empty list if no transcript cites the clause."""
         found: dict[Clause, list[Result]] = {c: [] for c in (self.coverage.clauses if self.coverage else ())}
         for result in self.results:
             if isinstance(result.transcript, Transcript):
@@ -41,7 +41,7 @@ class Report:
 
 
 def verdict(results: Sequence[Result]) -> str:
-    """Return a word on a clause: a failure outweighs a pass, a pass outweighs what was skipped."""
+    """Return the verdict on a clause: a failure outweighs a pass, and a pass outweighs a skip."""
     outcomes = [result.outcome for result in results]
     if any(isinstance(outcome, Failed) for outcome in outcomes):
         return "FAILED"
@@ -52,7 +52,7 @@ def verdict(results: Sequence[Result]) -> str:
 
 
 def readable(report: Report) -> str:
-    """Return the whole report as text, ending in the line with the sum."""
+    """Return the whole report as text. Its last line has the totals."""
     sections = [
         *_clause_sections(report),
         *_skipped_section(report.results),
@@ -65,7 +65,7 @@ def readable(report: Report) -> str:
 
 
 def coverage_section(coverage: Coverage | None) -> Iterator[str]:
-    """Return what the clause check found wrong; nothing when all is well."""
+    """Return the lines about problems that the clause check found; none if there are no problems."""
     if coverage is None:
         return
     if coverage.problems:
@@ -77,7 +77,7 @@ def coverage_section(coverage: Coverage | None) -> Iterator[str]:
 
 
 def listing(transcripts: Iterable[Transcript | Broken]) -> str:
-    """List the transcripts: id, source, options needed, clauses, and what each is about."""
+    """List the transcripts: id, source, required options, clauses and title."""
     blocks = []
     for transcript in transcripts:
         if isinstance(transcript, Broken):
@@ -108,7 +108,7 @@ def _clause_sections(report: Report) -> Iterator[str]:
 
 
 def _skipped_section(results: Iterable[Result]) -> Iterator[str]:
-    """List the transcripts that were not played: their clauses may have passed by others."""
+    """List the skipped transcripts. Other transcripts may have shown their clauses to hold."""
     lines = [f"  {r.id}: {r.outcome.reason}" for r in results if isinstance(r.outcome, Skipped)]
     if lines:
         yield "\n".join(("Skipped:", *lines))

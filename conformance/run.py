@@ -1,7 +1,7 @@
-"""Plays many transcripts: chooses the server and the order for them, and collects their results.
+"""Play many transcripts: choose the server and the order for each, and collect the results.
 
-Knows that transcripts which need the same options share a server and are played one after the other
-on it, while several servers may run at once. Does not know what a step is.
+Transcripts that need the same options share a server, which plays them one after the other. Several servers
+may run at once. Must not know the steps of a transcript.
 """
 
 import time
@@ -18,13 +18,13 @@ from conformance.play import Setting, play
 from conformance.steps import Broken, Transcript
 from conformance.targets import Address
 
-# More servers than this at once would get into each other's way, and into that of the clocks.
+# Servers that run at once. More would slow each other down and disturb the measured times.
 _AT_ONCE = 3
 
 
 @dataclass(slots=True)
 class Run:
-    """The results. `troubles` are sentences about problems of servers, not of transcripts."""
+    """The results of a run. `troubles` are sentences about problems with servers, not with transcripts."""
 
     results: list[Result] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
@@ -32,9 +32,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`targets`: running servers, by dialect. If there are none, `command` starts a server.
+    """`targets`: addresses of running servers, by dialect. Without targets, `command` starts the servers.
 
-    `clock` and `delay` are those of a `Setting` with these targets.
+    `clock` and `delay` are the values of the `Setting` for the targets.
     """
 
     targets: Mapping[str, Address]
@@ -45,7 +45,7 @@ class Settings:
 
 
 async def run_all(chosen: Sequence[Transcript | Broken], settings: Settings) -> Run:
-    """Play all of them. The results come in the order of `chosen`."""
+    """Play the chosen transcripts. The results are in the order of `chosen`."""
     broken = [t for t in chosen if isinstance(t, Broken)]
     run = Run([Result(t, Failed(t.number, "a transcript", t.message)) for t in broken])
     transcripts = [t for t in chosen if isinstance(t, Transcript)]
@@ -109,7 +109,7 @@ class _Player:
             self._run.results.append(Result(transcript, outcome, time.perf_counter() - began))
 
     def _obstacle(self, transcript: Transcript) -> Outcome | None:
-        """Why this one cannot be played against the targets given."""
+        """Return `Skipped` with the reason if the transcript cannot be played at the targets; else None."""
         if not self._settings.targets:
             return None
         missing = sorted(transcript.dialects - self._settings.targets.keys())
@@ -122,6 +122,6 @@ class _Player:
 
 
 def _placed(options: Iterable[str], path: Path) -> tuple[str, ...]:
-    """Return options for a server, with the folder of all transcripts, of which one is at `path`."""
+    """Replace `{transcripts}` in options by the folder of all transcripts; `path` is one of them."""
     folder = path.resolve().parents[1]
     return tuple(option.replace("{transcripts}", str(folder)) for option in options)

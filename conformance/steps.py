@@ -1,7 +1,7 @@
-"""What a transcript says, as data: its head, its clients, its steps.
+"""A transcript as data: its head, its clients, its steps.
 
-Knows the vocabulary and nothing else: no files, no sockets. `transcript` reads it, `play` performs
-it; the union `Step` is closed, so that both know every kind of step.
+Must not know files or sockets. `transcript` creates these objects and `play` carries them out. The union
+`Step` lists all kinds of steps, so type checking finds a kind that either module does not handle.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Manner(Enum):
-    """How a client writes and reads: what a plain `>` adds and what a plain `<` compares."""
+    """How a client writes and reads: what a plain `>` adds, and how a plain `<` compares."""
 
     TEXT = "text"  # websocket text frames, each ending in CRLF
     JSON = "json"  # websocket text frames, compared as JSON values
@@ -29,7 +29,7 @@ class Manner(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who takes part. `path`: the request path of a websocket, placeholders in it; None for the target's."""
+    """A client of a transcript. `path`: a websocket's request path, with placeholders; None: the target's."""
 
     name: str
     dialect: str
@@ -40,11 +40,11 @@ class Client:
 class Form(Enum):
     """How a payload is written after the arrow."""
 
-    PLAIN = ""  # as the dialect has it, without the line ending
+    PLAIN = ""  # in the dialect's own form, without the line ending
     BYTES = "bytes"  # bytes as they are, on the TCP stream itself
     TEXT = "text"  # one text frame, exactly
     BINARY = "binary"  # one binary frame, exactly
-    JSON = "json"  # an arena message in this encoding, whatever the client usually reads
+    JSON = "json"  # an arena message in this encoding, whatever the client's manner
     EDN = "edn"
 
 
@@ -69,7 +69,7 @@ class Hears:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """`span`: seconds, or in terms of the clock, as `placeholders.span` reads it."""
+    """`span`: a number of seconds or a term such as `clock-0.3`, as `placeholders.span` reads it."""
 
     who: str
     span: str
@@ -87,7 +87,7 @@ class Resets:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The server hung up; with `code`, by a websocket close frame that carries it."""
+    """The server hung up; if `code` is given, with a websocket close frame of that code."""
 
     who: str
     code: int | None = None
@@ -105,7 +105,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """Which of two clients has which part: the order stays if the next message of the first fits."""
+    """Assigns two parts to two clients.
+
+    If the first client's next message matches `payload`, the order is as given; otherwise it is reversed.
+    """
 
     parts: tuple[str, str]
     clients: tuple[str, str]
@@ -117,7 +120,7 @@ Step = Connects | Sends | Hears | Silent | Leaves | Resets | Closed | IgnoresThe
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A step and where it stands: `number` counts from 1, `text` is the line without blanks around it."""
+    """A step and its line: `number` counts from 1, `text` is the line without surrounding blanks."""
 
     number: int
     text: str
@@ -133,7 +136,7 @@ class Clause:
 
     @property
     def order(self) -> tuple[str, tuple[int, ...]]:
-        """Sorts 3.10 behind 3.9."""
+        """The sort key, which puts 3.10 after 3.9."""
         return self.dialect, tuple(int(part) for part in self.number.split("."))
 
     def __str__(self) -> str:
@@ -142,11 +145,11 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """`id`: folder and file name without ending, `nac4/win`. `needs`: options for the gateway, sorted.
+    """`id`: folder and file name without ending, as in `nac4/win`. `needs`: options of the gateway, sorted.
 
-    `source`: "recorded" or "derived", perhaps with a remark behind it. `clock`: the `--clock` among its
-    needs, in seconds. `any_clock`: whether all its times are in terms of that, so that a server that is
-    there already may have another.
+    `source`: "recorded" or "derived", optionally followed by a remark. `clock`: the value of `--clock` in
+    `needs`, in seconds. `any_clock`: whether all times are relative to the clock, so that a running server
+    with another clock may play it.
     """
 
     id: str
@@ -167,7 +170,7 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A file that is no transcript: `message` says why, `number` in which line."""
+    """A file that is not a valid transcript: `message` says why, `number` is the line."""
 
     id: str
     path: Path

@@ -1,6 +1,6 @@
-"""Where a server listens: read from the command line or from what the gateway says when it starts.
+"""Where a server listens: addresses from the command line, or from the gateway's output when it starts.
 
-Knows how an address is written; does not connect.
+Parses addresses, and does not connect.
 """
 
 import re
@@ -11,16 +11,16 @@ from urllib.parse import urlsplit
 from conformance.dialects import DIALECTS
 
 WEB = "web"
-"""The front end that is no dialect: the page, and results by HTTP."""
+"""The front end for browsers: the page, and results by HTTP."""
 METRICS = "metrics"
-"""What the server counts, for Prometheus."""
+"""The front end for Prometheus: the server's metrics."""
 _WORDS = {"page": WEB, "metrics": METRICS} | {dialect: dialect for dialect in DIALECTS}
-"""The gateway's words for its front ends, and ours."""
+"""The gateway's word for each front end, with the name used here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`path` is what goes before a client's own request path; empty or beginning with a slash."""
+    """`path` is a prefix for a client's own request path: empty, or beginning with a slash."""
 
     host: str
     port: int
@@ -32,12 +32,12 @@ class Address:
         return f"{host}:{self.port}"
 
     def resource(self, own_path: str | None) -> str:
-        """Return what a websocket asks for."""
+        """Return the path that a websocket requests."""
         return self.path.rstrip("/") + own_path if own_path is not None else self.path or "/"
 
 
 def parse_target(word: str) -> tuple[str, Address]:
-    """Read `DIALECT=ADDRESS` from the command line. Raises ValueError that says what is wrong."""
+    """Parse `DIALECT=ADDRESS` from the command line. Raises ValueError with a message for the user."""
     dialect, _, address = word.partition("=")
     if dialect not in DIALECTS:
         raise ValueError(f"{word!r}: {dialect!r} is no dialect; there are {', '.join(DIALECTS)}")
@@ -45,7 +45,7 @@ def parse_target(word: str) -> tuple[str, Address]:
 
 
 def parse_address(dialect: str, text: str) -> Address:
-    """Read `HOST:PORT`, for websocket dialects also `ws://HOST:PORT/path`. Raises ValueError."""
+    """Parse `HOST:PORT`, or for websocket dialects also `ws://HOST:PORT/path`. Raises ValueError."""
     scheme, _, rest = text.rpartition("://")
     allowed = ("", DIALECTS[dialect].scheme if dialect in DIALECTS else "http")
     if scheme not in allowed:
@@ -63,7 +63,7 @@ def parse_address(dialect: str, text: str) -> Address:
 
 
 def addresses_in(line: str) -> dict[str, Address]:
-    """Find the ports that a line of the gateway's output names: a dialect's word, then an address."""
+    """Return the addresses in a line of the gateway's output. Each follows the word of its front end."""
     words = [word.strip(",;") for word in line.split()]
     found = {}
     for word, following in pairwise(words):

@@ -1,8 +1,7 @@
-"""Reads transcripts: text in, `Transcript` out.
+"""Parse transcripts: text in, `Transcript` out. README.md describes the grammar.
 
-Knows the grammar (README.md). Does not know servers, nor where files lie.
-The rule it keeps: whatever could only fail when played is found here, with file and line: unknown
-clients and placeholders, payloads that are no JSON, clauses that nobody cited.
+Must not know servers, or where files are. A mistake that would make every playback fail is reported here,
+with its line: an unknown client or placeholder, a payload that is not JSON, a transcript without a clause.
 """
 
 import re
@@ -38,7 +37,7 @@ _HEARABLE = {
 
 
 class TranscriptError(ValueError):
-    """A line that cannot be understood."""
+    """A transcript has an invalid line."""
 
     def __init__(self, number: int, message: str) -> None:
         super().__init__(message)
@@ -46,7 +45,7 @@ class TranscriptError(ValueError):
 
 
 def parse(text: str, identity: str, path: Path) -> Transcript:
-    """Read one transcript. Raises TranscriptError with the number of the line at fault."""
+    """Parse one transcript. Raises TranscriptError with the number of the invalid line."""
     reader = _Reader()
     number = 0
     for number, raw in enumerate(text.split("\n"), start=1):
@@ -75,7 +74,7 @@ def parse(text: str, identity: str, path: Path) -> Transcript:
 
 
 def sorted_options(words: list[str]) -> tuple[str, ...]:
-    """Command line words with the options (each with the words behind it) in alphabetical order."""
+    """Return command line words with the options in alphabetical order, each followed by its values."""
     groups: list[list[str]] = []
     for word in words:
         if word.startswith("--") or not groups:
@@ -85,7 +84,7 @@ def sorted_options(words: list[str]) -> tuple[str, ...]:
 
 
 class _Reader:
-    """What has been read so far of one file."""
+    """The part of a transcript that has been read so far."""
 
     def __init__(self) -> None:
         self.title = ""
@@ -96,7 +95,7 @@ class _Reader:
         self.lines: list[Line] = []
         self.clock: float | None = None
         self.any_clock = False
-        # Which name is whose: the clients, and after a lot the names that it gave.
+        # The client for each name: the clients' own names, and the names that a lot assigns.
         self._roles: dict[str, Client] = {}
         self._gone: set[str] = set()
         self._paths: list[tuple[int, str]] = []
@@ -123,7 +122,7 @@ class _Reader:
             self.lines.append(Line(number, text, self._step(word, rest.strip(), text)))
 
     def finish(self) -> None:
-        """Check what concerns the whole file. Raises ValueError, TranscriptError."""
+        """Check the transcript as a whole. Raises ValueError, TranscriptError."""
         if not self.clauses:
             raise ValueError("it cites no clause; write for example: clause nac4 3.1")
         if not self.source:
@@ -173,7 +172,7 @@ class _Reader:
         if more:
             raise ValueError(f"not understood: {' '.join(more)!r}")
         self.clients[name] = self._roles[name] = Client(name, dialect, manner, path)
-        # A path may name clients further down, so it is looked at when all are known.
+        # A path may name a client that is defined on a later line, so paths are checked at the end.
         self._paths.append((self._number, path or ""))
 
     def _new_name(self, name: str) -> None:
@@ -262,7 +261,7 @@ class _Reader:
             )
 
     def _names(self) -> Names:
-        """Return made-up names, with which payloads are tried out."""
+        """Return placeholder names for checking payloads."""
         return Names("x", {role: role for role in self._roles})
 
 

@@ -1,8 +1,8 @@
-"""Arena payloads as values: read strictly, compared without regard to the order of keys.
+"""Arena payloads as values: parsed strictly, and compared in any order of keys.
 
-Knows JSON and EDN, and how to say in words where two values differ. Does not know what an arena
-message means. Strictly read means: no NaN, no Infinity, no key twice, nothing behind the value; a
-number is not equal to another kind of number, nor a keyword to a string.
+Parses JSON and EDN, and describes where two values differ. Must not know what an arena message means. Strict
+parsing refuses NaN, Infinity, a repeated key and text after the value. In a comparison an integer never
+equals a float, and a keyword never equals a string.
 """
 
 import json
@@ -15,14 +15,14 @@ import edn_format
 from conformance.placeholders import Names, Part, PlaceholderError, TextPattern, Wild, joined, parts
 
 Plain = object
-"""A value made of dict, list, str, int, float, bool, None, Keyword; TextPattern and ANYTHING if expected."""
+"""A value of dict, list, str, int, float, bool, None, Keyword; expected ones also TextPattern, ANYTHING."""
 
-# Stand-ins for wildcards while the text around them is parsed: private-use characters.
+# Private-use characters that replace wildcards while the surrounding text is parsed.
 _IN_STRING, _AS_VALUE = 0xE000, 0xF000
 
 
 class ValueSyntaxError(ValueError):
-    """A text that is no value in its encoding; says why."""
+    """A text is not a valid value in its encoding. The message says why."""
 
 
 class Encoding(Enum):
@@ -31,7 +31,7 @@ class Encoding(Enum):
 
 
 class Anything(Enum):
-    """An expected value that every value fits."""
+    """An expected value that matches every value."""
 
     ANYTHING = "{any}"
 
@@ -44,18 +44,18 @@ class Keyword:
 
 
 def read(encoding: Encoding, text: str) -> Plain:
-    """Read a value. Raises ValueSyntaxError."""
+    """Parse a value. Raises ValueSyntaxError."""
     return _READERS[encoding](text)
 
 
 def expected_value(encoding: Encoding, text: str, names: Names) -> Plain:
-    """Read a transcript's payload, with patterns where wildcards stand."""
+    """Parse a transcript's payload. Wildcards become patterns. Raises ValueSyntaxError, PlaceholderError."""
     wilds: list[Wild] = []
     return _with_patterns(read(encoding, _marked(parts(text, names), wilds)), wilds)
 
 
 def difference(expected: Plain, got: Plain, where: str = "it") -> str | None:
-    """Say where and how `got` is not what was expected; None if it fits."""
+    """Return a description of the first difference between `got` and `expected`; None if they match."""
     match expected, got:
         case TextPattern(), str():
             why = expected.complaint(got)
@@ -69,7 +69,7 @@ def difference(expected: Plain, got: Plain, where: str = "it") -> str | None:
 
 
 def told(value: Plain) -> str:
-    """Return a value in few words."""
+    """Return a short description of a value."""
     match value:
         case Keyword(name):
             return f":{name}"
@@ -111,7 +111,7 @@ def _item_difference(expected: list[Plain], got: list[Plain], where: str) -> str
 
 
 def _marked(pieces: tuple[Part, ...], wilds: list[Wild]) -> str:
-    """Text with a stand-in for each wildcard: a character within a string, a whole string elsewhere."""
+    """Return text with a replacement for each wildcard: a character in a string, elsewhere a whole string."""
     text, in_string = "", False
     for piece in pieces:
         if isinstance(piece, str):
@@ -122,7 +122,7 @@ def _marked(pieces: tuple[Part, ...], wilds: list[Wild]) -> str:
             raise PlaceholderError(f"{piece.source} stands outside of a string, where only {{any}} can")
         mark = chr((_IN_STRING if in_string else _AS_VALUE) + len(wilds))
         text += mark if in_string else f'"{mark}"'
-        # The end of the word, up to which {any} reaches, is here the end of the string.
+        # {any} matches up to the next blank; in a string it matches up to the end of the string.
         wilds.append(replace(piece, regex=".*") if piece.source == "{any}" else piece)
     return text
 
@@ -179,12 +179,12 @@ def _finite(text: str) -> float:
 
 def _read_edn(text: str) -> Plain:
     _edn(text)
-    # Again in brackets, because the library does not mention what stands behind a first value.
+    # Parse the text again in brackets: the library ignores anything after the first value.
     values = _edn_items(f"[{text}\n]")
     if len(values) != 1:
         raise ValueSyntaxError(f"no EDN: {len(values)} values, not one")
     value, inside = values[0], text.strip()
-    # Nor would it mention a key that stands twice: read a map as a vector, too, and count.
+    # The library also ignores a repeated key: parse each map as a vector too, and count its items.
     keys = len(value) if isinstance(value, dict) and inside.startswith("{") else None
     if keys is not None and len(_edn_items(f"[{inside[1:-1]}\n]")) > 2 * keys:
         raise ValueSyntaxError("no EDN: a key stands twice in one map")
@@ -206,7 +206,7 @@ def _edn(text: str) -> Plain:
 
 
 def _first_line(error: Exception) -> str:
-    """Return the reason alone: the library quotes the text behind it, sometimes all of it."""
+    """Return the first line of an error. The library then quotes the text, sometimes all of it."""
     return str(error).partition(" with lexpos")[0].partition("\n")[0]
 
 

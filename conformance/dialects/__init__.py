@@ -1,7 +1,7 @@
-"""The dialects, one module each: what runner and laboratory need to know of them.
+"""The dialects, one module each: what the runner and the laboratory need to know about each.
 
-Nothing here comes from the gateway: a dialect is written down once more, from its PROTOCOL.md, so that a
-server is checked and not trusted. `DIALECTS` is the one list of them.
+Nothing here comes from the gateway. Each dialect is implemented a second time from its PROTOCOL.md, so that a
+server can be checked. `DIALECTS` lists all of them.
 """
 
 from conformance.dialects import arena, droidcon, nac4

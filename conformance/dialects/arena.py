@@ -1,8 +1,7 @@
-"""arena: a value in each websocket frame, JSON or EDN. Clauses are those of adapters/arena/PROTOCOL.md.
+"""arena: one value, JSON or EDN, in each websocket frame. Clauses are those of adapters/arena/PROTOCOL.md.
 
-Every `state` is read as a value, whatever the order of its keys, and compared with the game: columns,
-cells, turn and result. That is slow and therefore done once for each different text: a load remembers what
-a text came to.
+Every `state` is parsed, in any order of its keys, and compared with the game: columns, cells, turn and
+result. Parsing is slow, so each different text is parsed only once: bots cache the result for each text.
 """
 
 import json
@@ -30,7 +29,7 @@ def _cells(moves: str) -> Plain:
 
 
 class Arena(Script):
-    """Plays at a table, in the lobby, or against the player that each `start` names."""
+    """A bot that plays at a table, in the lobby, or against the player that each `start` names."""
 
     start = Place(Phase.WAITING)
 
@@ -66,13 +65,13 @@ class Arena(Script):
 
     def _next_state(self, place: Place, told: dict[str, Plain]) -> Step | None:
         winner = told.get("winner")
-        # 8.1: no column brought about a loss on time.
+        # 8.1: the state after a loss on time has no last move.
         if self.timed and isinstance(winner, int) and "last-move" not in told:
             return self.over(place, winner, late=True, then=Place(Phase.OVER))
         return self._state(place, place.discs + 1, told)
 
     def _state(self, place: Place, discs: int, told: dict[str, Plain]) -> Step | None:
-        """Return what the state with so many discs does; None if it is not that state."""
+        """Return the step for a `state` message with `discs` discs; None if the message does not match."""
         game = self.game
         is_over = discs == len(game.moves) and game.reason != LEFT
         wanted: dict[str, Plain] = {
@@ -85,7 +84,7 @@ class Arena(Script):
         if any(told.get(key) != value for key, value in wanted.items()):
             return None
         now = Place(Phase.PLAYING, place.opens, discs)
-        # Its own moves come back in a state, too, and count then.
+        # A state also confirms the bot's own move, which is counted only then.
         heard = 1 if discs and not self.to_move(place) else 0
         if is_over:
             step = self.over(now, game.winner, then=Place(Phase.OVER))
@@ -98,7 +97,7 @@ class Arena(Script):
 
 @lru_cache(maxsize=1024)
 def _told(encoding: Encoding, message: bytes) -> dict[str, Plain]:
-    """Return a message as a map with text keys; an empty map if it is not a map."""
+    """Parse a message into a dict with text keys; return an empty dict if the message is not a map."""
     try:
         value = read(encoding, message.decode(errors="replace"))
     except ValueSyntaxError:

@@ -1,6 +1,6 @@
 """Droidcon: lines over TCP. Clauses are those of adapters/droidcon/PROTOCOL.md.
 
-A series may have any number of rounds, and the hang-up behind it is no error.
+A series may have any number of rounds. The server may hang up after a series.
 """
 
 from conformance.dialects.script import Cut, Dialect, Phase, Place, Script, Step, Wish
@@ -15,13 +15,13 @@ _RESULTS = {b"YOU_WON": True, b"YOU_LOST": False, b"DRAW": None}
 
 
 def cut_lines(data: bytes) -> Cut:
-    """Cut into lines without their ends."""
+    """Cut received bytes into lines without their line endings."""
     *lines, rest = data.split(b"\n")
     return Cut(lines, rest)
 
 
 class Droidcon(Script):
-    """Plays at a table, against the one it wishes for, or in the lobby."""
+    """A bot that plays at a table, against an opponent whom it names, or in the lobby."""
 
     start = Place(Phase.NAMING)
     may_hang_up = True
@@ -53,7 +53,7 @@ class Droidcon(Script):
         return None
 
     def _told(self, place: Place, message: bytes) -> Step | None:
-        if place.opens is None:  # 4.1: it was not told to move, so the other one opens
+        if place.opens is None:  # 4.1: no YOUR_MOVE came first, so the opponent opens
             place = Place(Phase.PLAYING, opens=False)
         moves = self.game.moves[place.discs :]
         if self.to_move(place) or not moves or message != b"PUT %s" % moves[0].encode():
@@ -63,7 +63,7 @@ class Droidcon(Script):
     def _over(self, place: Place, won: bool | None) -> Step | None:
         own = self.own_number(place)
         winner = 0 if won is None else own if won else 3 - own
-        # 4.4: the last disc is told before the result, so a result without it is one on time.
+        # 4.4: the server sends the last disc before the result. A result without it is a loss on time.
         is_early = place.discs < len(self.game.moves) or winner != self.game.winner
         return self.over(place, winner, late=self.timed and is_early)
 

@@ -1,8 +1,8 @@
-"""Websocket frames for a load that must cost next to nothing; pure.
+"""Websocket frames for bots, at the lowest cost. Pure.
 
-Beside conformance/frames.py, which judges: here a mask is four zeros (RFC 6455 5.3 allows any), so that a
-frame is made once and sent a million times, and a message has one frame, as the servers of these dialects
-write it; whatever else comes raises.
+conformance/frames.py checks a server's frames; this module does not. Every mask is four zeros (RFC 6455 5.3
+allows any mask), so a frame is built once and sent many times. A message must be a single frame, which is how
+servers of these dialects write it. Anything else raises OutOfStep.
 """
 
 import struct
@@ -15,7 +15,7 @@ _SHORT = 126
 
 
 def frame(payload: bytes, opcode: Opcode = Opcode.TEXT) -> bytes:
-    """Return one masked, final frame of less than 65,536 bytes."""
+    """Return one masked, final frame. The payload must be shorter than 65,536 bytes."""
     length = len(payload)
     if length < _SHORT:
         return struct.pack("!BB", 0x80 | opcode, 0x80 | length) + _MASK + payload
@@ -23,7 +23,7 @@ def frame(payload: bytes, opcode: Opcode = Opcode.TEXT) -> bytes:
 
 
 def cut_frames(data: bytes) -> Cut:
-    """Cut into the payloads of text frames. Raises OutOfStep for a close frame, a fragment, a mask."""
+    """Cut received bytes into payloads. Raises OutOfStep for a close frame, a fragment or a masked frame."""
     messages: list[bytes] = []
     answer, at = b"", 0
     while (end := _end(data, at)) is not None:
@@ -37,7 +37,7 @@ def cut_frames(data: bytes) -> Cut:
                 pass
             case 0x88:
                 if messages:
-                    break  # which come first; the next call is about the close
+                    break  # return the messages first; the next call handles the close frame
                 raise Closed(f"closed the websocket: {_reason(payload)}")
             case first:
                 raise OutOfStep(f"sent a frame that begins with the byte {first:#04x}")
@@ -46,7 +46,7 @@ def cut_frames(data: bytes) -> Cut:
 
 
 def _end(data: bytes, at: int) -> tuple[int, int] | None:
-    """Return where the payload of the frame at `at` begins and ends; None if it is not whole yet."""
+    """Return where the payload of the frame at `at` begins and ends; None if the frame is incomplete."""
     if len(data) < at + 2:
         return None
     size, begin = data[at + 1], at + 2

@@ -1,6 +1,6 @@
 """nac4: a line of words in each websocket frame. Clauses are those of adapters/nac4/PROTOCOL.md.
 
-A genmove shows the whole board, so the bot's place is checked against the server's at every move.
+A genmove contains the whole board, so every move compares the bot's board with the server's.
 """
 
 from functools import lru_cache
@@ -14,19 +14,19 @@ from conformance.steps import Manner
 _board = lru_cache(maxsize=1024)(nac4_board)
 _STATUS = {"Tie": 0, "WinR": 1, "WinY": 2}
 _TOLD = len(b"..genmove ") + CELLS + len(b" R PlayR")
-"""The bytes of a genmove's frame that come before the time."""
+"""The length of the part of a genmove's frame before the time, in bytes."""
 
 
 def without_time(data: bytes) -> bytes:
-    """Return what tells one chunk from another: all of it, but of a genmove by itself not the time.
+    """Return the part of a chunk that determines its effect: of a single genmove, all but the time.
 
-    Other messages that come alone lose only what the length of their frame tells too.
+    Any other single message is cut at the same length. The length in its frame header still identifies it.
     """
     return data[:_TOLD] if len(data) > _TOLD and data[1] + 2 == len(data) else data
 
 
 class Nac4(Script):
-    """Plays at a table, against the one it wishes for, or in the lobby."""
+    """A bot that plays at a table, against an opponent whom it names, or in the lobby."""
 
     start = Place(Phase.NAMING)
 
@@ -80,8 +80,8 @@ class Nac4(Script):
 
 
 def _winner(board: str, status: str, battle: str) -> int | None:
-    """Return the winner that an `endgame` names, as in `Game`; None where it contradicts itself."""
-    if status.startswith("Play"):  # 5.14: nobody, and whose move it was
+    """Return the winner that an `endgame` names, as in `Game`; None if the message contradicts itself."""
+    if status.startswith("Play"):  # 5.14: no winner; the status names the player to move
         to_move = "RY"[sum(cell != "." for cell in board) % 2]
         return 0 if (status, battle) == (f"Play{to_move}", "Disconnected") else None
     return None if (status, battle) == ("Tie", "Disconnected") else _STATUS.get(status)

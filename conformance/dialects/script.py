@@ -1,8 +1,8 @@
-"""How a scripted bot plays a game that it knows, in the same terms for every dialect. Pure.
+"""How a scripted bot plays a known game, in terms common to all dialects. Pure.
 
-A bot knows all moves of its game beforehand. So whatever a server may say next is known, and a script
-answers None to anything else: a bot that is out of step stops the run and never counts wrong in silence.
-Does not know sockets, nor time.
+A bot knows all moves of its game in advance, so a script knows every message that may come next. For any
+other message it returns None, which stops the run: a bot never goes on with wrong counts. Knows neither
+sockets nor time.
 """
 
 from abc import ABC, abstractmethod
@@ -22,11 +22,11 @@ class OutOfStep(Exception):
 
 
 class Closed(OutOfStep):
-    """A server closed the connection with a message of the transport for that."""
+    """A server closed the connection with a message of the transport, such as a websocket close frame."""
 
 
 class Phase(Enum):
-    """How far a bot is."""
+    """The stage that a bot has reached."""
 
     NAMING = "giving its name"
     JOINING = "joining"
@@ -53,24 +53,24 @@ class Game:
     winner: int
     """1 for the first mover, 2 for the other, 0 for nobody."""
     reason: str
-    """`four`, `full`, or `left`: then the player who is to move next leaves."""
+    """`four`, `full`, or `left`: with `left` the player to move next leaves."""
 
 
 DRAWN = Game("146660203633536103043506522512202545444111", 0, "full")
-"""All 42 moves, so that as few games as possible begin between the moves."""
+"""A game of all 42 moves, so that games begin as rarely as possible."""
 SHORT = Game("0101010", 1, "four")
-"""As few moves as a game can have that is played to its end."""
+"""The shortest possible game that is won on the board: seven moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a bot is in its games."""
+    """A bot's position in its games."""
 
     phase: Phase
     opens: bool | None = None
-    """Whether the first move of this game is its own; None if it does not know yet."""
+    """Whether the bot makes the first move of this game; None if it does not know yet."""
     discs: int = 0
-    """How many of the game's moves it knows: its own and its opponent's."""
+    """How many moves of the game the bot has made or received."""
 
     def __str__(self) -> str:
         discs = f" with {self.discs} discs" if self.phase is Phase.PLAYING else ""
@@ -82,26 +82,26 @@ WAITING = Place(Phase.WAITING)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one message does to a bot."""
+    """The effect of one message on a bot."""
 
     place: Place
-    """Where it is now, its own answer included."""
+    """The bot's place after the message and its own answer."""
     entered: bool = False
-    """Whether it is in, and waits."""
+    """Whether the server has admitted the bot, which now waits for a game."""
     begun: bool = False
     """Whether a game begins."""
     told: int = 0
     """How many moves of its opponent the message reports: 0 or 1."""
     outcome: Outcome | None = None
-    """How its game ended, if it did."""
+    """How the bot's game ended, if the message ends it."""
     move: bytes = b""
-    """The move that it answers; empty for none."""
+    """The move to send as the answer; empty for none."""
     again: bool = False
-    """Whether it has to ask for the next game, in words of its own."""
+    """Whether the bot has to ask for the next game with a message."""
     leaves: bool = False
-    """Whether it is time to leave, as the game demands."""
+    """Whether the bot has to leave now, because its game ends that way."""
     opponent: str | None = None
-    """Whom it plays from here on, where the message says so."""
+    """The opponent's name, if the message gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,24 +110,24 @@ class Cut:
 
     messages: Sequence[bytes]
     rest: bytes
-    """The beginning of a message that is not whole yet."""
+    """The beginning of an incomplete message."""
     answer: bytes = b""
-    """What the transport itself requires as an answer."""
+    """Bytes that the transport requires as an answer, such as pongs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Who a bot is, and whom it wants to play: who sits at a table, one by name, or anyone in the lobby."""
+    """A bot's name, and its opponent: the player at the same table, one given by name, or anyone."""
 
     name: str
     table: str | None = None
     against: str | None = None
     token: str | None = None
-    """Lets it bear a name that is protected."""
+    """The token of a protected name."""
 
     @property
     def called(self) -> str:
-        """The name, and behind it the token, if there is one."""
+        """The name, followed by the token if there is one."""
         return self.name if self.token is None else f"{self.name} {self.token}"
 
 
@@ -135,9 +135,9 @@ class Script(ABC):
     """One kind of bot and the game that it plays."""
 
     start: ClassVar[Place]
-    """Where it is once it is connected and `opening` was sent."""
+    """The bot's place after it has connected and sent `opening`."""
     may_hang_up: ClassVar[bool] = False
-    """Whether the server may hang up between two games, so that a bot comes back, to another table."""
+    """Whether the server may hang up between two games. The bot then connects again, to another table."""
 
     def __init__(self, game: Game = DRAWN, *, timed: bool = False) -> None:
         """`timed`: whether a player may lose on time."""
@@ -145,7 +145,7 @@ class Script(ABC):
         self.timed = timed
 
     def key(self, data: bytes) -> bytes:
-        """Return a key, which is equal for received bytes that have the same effect."""
+        """Return a key for received bytes. Equal keys have the same effect."""
         return data
 
     def resource(self, wish: Wish) -> str | None:
@@ -154,44 +154,44 @@ class Script(ABC):
 
     @abstractmethod
     def opening(self, wish: Wish) -> bytes:
-        """Return the first message. It also asks for another game, in dialects that require that."""
+        """Return the first message. In dialects where a bot has to ask for each game it also asks again."""
 
     @abstractmethod
     def cut(self, data: bytes) -> Cut:
-        """Cut into messages. Raises OutOfStep for anything else."""
+        """Cut received bytes into messages. Raises OutOfStep if that is impossible."""
 
     @abstractmethod
     def advance(self, place: Place, message: bytes, name: str) -> Step | None:
-        """Return the step after a message to the bot of this name; None if the message is out of place."""
+        """Return the effect of a message on the bot called `name`; None if the message is out of place."""
 
     def move(self, column: str) -> bytes:
         """Return the bytes of a move."""
         raise NotImplementedError
 
-    # What the dialects have in common.
+    # Common to all dialects.
 
     def to_move(self, place: Place) -> bool:
         """Return whether the next move of the game is the bot's own."""
         return place.opens is not None and place.opens == (place.discs % 2 == 0)
 
     def own_number(self, place: Place) -> int:
-        """Return 1 for the first mover and 2 for the other."""
+        """Return the bot's number: 1 if it moves first, otherwise 2."""
         return 1 if place.opens else 2
 
     def answer(self, place: Place, told: int = 0, *, begun: bool = False) -> Step | None:
-        """Return the step after a request to move. `place` already counts `told` moves of the opponent."""
+        """Return the effect of a request to move. `place` already includes the opponent's `told` moves."""
         if not self.to_move(place):
             return None
         if place.discs < len(self.game.moves):
             now = Place(Phase.PLAYING, place.opens, place.discs + 1)
             return Step(now, begun=begun, told=told, move=self.move(self.game.moves[place.discs]))
-        # A game that ends by a move asks for none behind it.
+        # There is no request to move after the last move of a game, unless a player is to leave.
         return Step(place, begun=begun, told=told, leaves=True) if self.game.reason == LEFT else None
 
     def over(self, place: Place, winner: int, *, late: bool = False, then: Place = WAITING) -> Step | None:
-        """Return the step after the end of a game; None if the result does not fit the bot's game.
+        """Return the effect of the end of a game; None if the result does not fit the bot's game.
 
-        `late`: whether the loser's time was up, by the server's words or because nothing else is possible.
+        `late`: whether the game was lost on time. Either the server says so, or no other reason is possible.
         Such a result is allowed only if the bots are timed.
         """
         if late:
@@ -211,11 +211,11 @@ class Dialect:
 
     name: str
     scheme: str
-    """Of its addresses."""
+    """The scheme of the dialect's addresses."""
     manners: Mapping[str, Manner]
-    """How a transcript's member may speak it; the first is meant where none is named."""
+    """The manners that a transcript's client may use, by name. The first is the default."""
     bots: Mapping[str, Callable[..., Script]]
-    """Its kinds of bots, by name; each is called with a game and, perhaps, `timed`."""
+    """The kinds of bots, by name, each with what makes its script from a game and optionally `timed`."""
 
     @property
     def has_paths(self) -> bool:

@@ -1,7 +1,7 @@
-"""The laboratory: what a server costs, what it withstands, and what it keeps.
+"""The laboratory: commands that measure, attack and break servers.
 
-Each command is a module, or a package with a `command`, of its name; `python -m conformance NAME` runs it.
-What commands share are plain modules here; of commands only `survive` uses another, whose attackers it lets
-loose. The laboratory may import the runner's modules; the runner imports nothing of the laboratory, which is
+`python -m conformance NAME` runs a command: the module of that name, or `command` in the package of that
+name. The other modules here are shared by commands. Only `survive` uses another command, the attackers of
+`abuse`. The laboratory may import the runner's modules. The runner must not import the laboratory, which is
 not part of an installed package.
 """

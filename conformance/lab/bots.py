@@ -1,7 +1,7 @@
-"""Fast bots: scripted clients on sockets that never block, thousands of them in one process.
+"""Fast bots: scripted clients on non-blocking sockets, thousands of them in one process.
 
-Bots play the same games over and over, so the same bytes come again and again. What they mean is read once
-and then looked up in a dict. What a bot does about them is for the subclasses of `Bot`.
+Bots play the same games over and over, and receive the same bytes. The script interprets each chunk of bytes
+once; after that its meaning is looked up in a dict. Subclasses of `Bot` define how a bot reacts to a chunk.
 """
 
 import select
@@ -20,27 +20,27 @@ from conformance.frames import FrameError, Handshake
 from conformance.targets import Address
 
 KINDS = {kind: (dialect.name, make) for dialect in DIALECTS.values() for kind, make in dialect.bots.items()}
-"""Of each kind of bot its dialect, and what makes its script."""
+"""The dialect of each kind of bot, and the function that creates its script."""
 PLAIN = {name: next(iter(dialect.bots)) for name, dialect in DIALECTS.items()}
-"""The kind of bot that is meant by a dialect alone."""
+"""The default kind of bot for each dialect."""
 NAP = 0.01
-"""Seconds that one look at the sockets waits at most."""
+"""The longest wait of one look at the sockets, in seconds."""
 _CHUNK = 4096
 _HEAD_END = b"\r\n\r\n"
 _SHOWN = 200
 _MOST_KNOWN = 2000
-"""Chunks that are remembered in one place, so that new ones do not fill the memory."""
+"""The most chunks to remember for one place, to limit the memory."""
 _MOST_FOUND = 1000
-"""A look that finds so many sockets may have left some out."""
+"""A look that finds this many readable sockets may have missed some."""
 
 
 def script_of(kind: str, *game: object, timed: bool = False) -> Script:
-    """Return what a kind of bot hears and answers. Raises KeyError."""
+    """Create the script of a kind of bot. Raises KeyError for an unknown kind."""
     return KINDS[kind][1](*game, timed=timed)
 
 
 def shown(message: bytes) -> str:
-    """Return a message in quotes, cut where it is long."""
+    """Return a message in quotes, cut after 200 characters."""
     text = repr(message)[1:]
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
@@ -50,13 +50,13 @@ Known = dict[bytes, "Reading"]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a chunk of bytes does to a bot."""
+    """The effect of a chunk of received bytes on a bot."""
 
     place: Place
     known: Known
-    """The chunks that are known in that place."""
+    """The known chunks for `place`."""
     told: int
-    """How many moves of the opponent it has: 2 where one game ends and the next begins."""
+    """How many moves of the opponent the chunk contains: 2 if one game ends and the next begins."""
     outcome: Outcome | None
     answer: bytes
     """The bytes to send at once, such as answers to pings."""
@@ -68,7 +68,7 @@ class Reading:
 
 
 class BotError(OutOfStep):
-    """A bot is out of step, or lost its connection."""
+    """A bot is out of step, or has lost its connection."""
 
     def __init__(self, bot: "Bot", what: str) -> None:
         super().__init__(f"{bot} {what}")
@@ -76,7 +76,7 @@ class BotError(OutOfStep):
 
 
 class Readings:
-    """The known chunks that one kind of bot receives."""
+    """The known chunks for one kind of bot."""
 
     def __init__(self, kind: str, script: Script) -> None:
         self.kind = kind
@@ -84,11 +84,11 @@ class Readings:
         self._known: dict[Place, Known] = {}
 
     def known(self, place: Place) -> Known:
-        """Return what is known in a place, which grows."""
+        """Return the dict of known chunks for a place. `remember` adds to it."""
         return self._known.setdefault(place, {})
 
     def read(self, place: Place, data: bytes, name: str) -> tuple[Reading, bytes]:
-        """Return what `data` does to the bot of this name, and the message it leaves unfinished.
+        """Interpret `data` for the bot called `name`; return its effect, and any incomplete last message.
 
         Raises OutOfStep.
         """
@@ -119,21 +119,21 @@ class Readings:
         return reading, cut.rest
 
     def remember(self, place: Place, data: bytes, reading: Reading) -> None:
-        """Remember what a chunk does to any bot in this place."""
+        """Remember the effect of a chunk on any bot in this place."""
         known = self.known(place)
         if len(known) < _MOST_KNOWN:
             known[self.script.key(data)] = reading
 
 
 class Bot(ABC):
-    """A bot. Its socket is there between `connect` and `close`."""
+    """A bot. It has a socket between `connect` and `close`."""
 
     def __init__(self, readings: Readings, wish: Wish, address: Address) -> None:
         self.readings = readings
         self.wish = wish
         self.place = readings.script.start
         self.has_played = False
-        """Whether a game of this connection has ended."""
+        """Whether a game has ended on this connection."""
         self._address = address
         self._key = readings.script.key
         self._known: Known = {}
@@ -147,16 +147,16 @@ class Bot(ABC):
 
     @abstractmethod
     def take(self, reading: Reading, before: Place) -> None:
-        """Do what follows from what was received. `before` is where the bot was until then."""
+        """React to received bytes. `before` is the bot's place before it received them."""
 
     def come_back(self) -> None:
-        """Do what follows where the server hung up after a series, as it may. Raises OutOfStep."""
+        """React to a hang-up after a series, which the dialect allows. Raises OutOfStep by default."""
         raise self.wrong("was hung up on between two games")
 
     def connect(self) -> int:
-        """Begin to connect; return the socket's number. Raises OutOfStep.
+        """Begin to connect; return the socket's file descriptor. Raises OutOfStep.
 
-        What is to be said first leaves with `push`, once there is a connection.
+        `push` sends the first message when the connection is established.
         """
         address, script = self._address, self.readings.script
         try:
@@ -185,17 +185,17 @@ class Bot(ABC):
         self._socket.close()
 
     def push(self) -> bool:
-        """Send what could not leave before; return whether all has left. Raises OutOfStep."""
+        """Send the bytes that are still unsent; return whether all have been sent. Raises OutOfStep."""
         try:
             self._unsent = self._unsent[self._send(self._unsent) :]
-        except (BlockingIOError, BrokenPipeError):  # the latter: not connected yet, on some systems
+        except (BlockingIOError, BrokenPipeError):  # some systems raise BrokenPipeError while connecting
             return False
         except OSError as error:
             raise self.wrong(f"cannot connect: {error.strerror}") from None
         return not self._unsent
 
     def say(self, data: bytes) -> None:
-        """Send all of `data` at once. Raises OutOfStep where the system does not take it."""
+        """Send all of `data` at once. Raises OutOfStep if the system does not accept all of it."""
         try:
             if self._send(data) == len(data):
                 return
@@ -206,7 +206,7 @@ class Bot(ABC):
         raise self.wrong("cannot send: the server has stopped reading")
 
     def ready(self) -> None:
-        """Receive what has arrived, and do what follows. Raises OutOfStep."""
+        """Receive the bytes that have arrived, and react to them. Raises OutOfStep."""
         try:
             data = self._receive(_CHUNK)
         except BlockingIOError:
@@ -225,11 +225,11 @@ class Bot(ABC):
         self.take(reading, before)
 
     def wrong(self, what: str) -> BotError:
-        """Return what to raise."""
+        """Return an error about this bot, for the caller to raise."""
         return BotError(self, what)
 
     def _read(self, data: bytes) -> Reading | None:
-        """Read what is not known yet by the script; None where nothing follows from it."""
+        """Interpret bytes that are not a known chunk; return None if there is nothing to react to."""
         script = self.readings.script
         if not data:
             if self._handshake is not None:
@@ -257,7 +257,7 @@ class Bot(ABC):
             reading, self._rest = self.readings.read(self.place, data, self.wish.name)
         except OutOfStep as error:
             raise self.wrong(str(error)) from None
-        # A name is this bot's affair, and a torn message is not worth remembering.
+        # Do not remember a chunk that contains the opponent's name or an incomplete message.
         if reading.opponent is None and not (rest or self._rest):
             self.readings.remember(self.place, data, reading)
         return reading
@@ -267,15 +267,15 @@ B = TypeVar("B", bound=Bot)
 
 
 class BotLoop(Generic[B]):
-    """The loop that many bots share: which can be read, what is to be done later, which still connect.
+    """The event loop of many bots: readable sockets, delayed calls, and bots that are still connecting.
 
-    Between two looks at the sockets at most `NAP` seconds pass, plus what the work takes. So it is known to
-    that when a message came.
+    Two looks at the sockets are at most `NAP` seconds apart, plus the time that the work takes. The arrival
+    time of a message is known with this accuracy.
     """
 
     def __init__(self) -> None:
         self.looked_before = perf_counter()
-        """When the sockets were looked at before the latest time: what that found had not come by then."""
+        """The time of the look before the latest one. What the latest look found arrived after this time."""
         self._poll = select.epoll()
         self._readers: dict[int, Callable[[], None]] = {}
         self._numbers: dict[B, int] = {}
@@ -289,15 +289,15 @@ class BotLoop(Generic[B]):
 
     @property
     def is_waiting_for_connections(self) -> bool:
-        """Whether some bots have not said their first words yet."""
+        """Whether some bots have not sent their first message yet."""
         return bool(self._connecting)
 
     def lose(self, error: BotError) -> None:
-        """Do what follows from a bot's mistake, or its server's: raise it, unless a subclass goes on."""
+        """Handle an error of a bot or its server. Raises it; a subclass may continue instead."""
         raise error
 
     def watch(self, number: int, ready: Callable[[], None]) -> None:
-        """Call `ready` when there is something to read at a file descriptor."""
+        """Call `ready` whenever a file descriptor is readable."""
         self._readers[number] = ready
         self._poll.register(number, select.EPOLLIN)
 
@@ -309,7 +309,7 @@ class BotLoop(Generic[B]):
         self._connecting.append(bot)
 
     def remove(self, bot: B) -> None:
-        """Hang up, if that was not done yet."""
+        """Close a bot's connection, unless it is closed."""
         number = self._numbers.pop(bot, None)
         if number is not None:
             self._poll.unregister(number)
@@ -317,20 +317,20 @@ class BotLoop(Generic[B]):
             bot.close()
 
     def close(self, bots: Iterable[B] | None = None) -> None:
-        """Hang up, all of them or some."""
+        """Close the connections of `bots`; of all bots for None."""
         for bot in list(self._numbers if bots is None else bots):
             self.remove(bot)
 
     def at(self, when: float, what: Callable[[], None]) -> None:
-        """Call `what` at a time of `perf_counter`."""
+        """Call `what` at the time `when` of `perf_counter`."""
         heappush(self._later, (when, next(self._order), what))
 
     def hurry(self) -> None:
-        """Call at once what was to be called later."""
+        """Make all delayed calls at once."""
         self._do(float("inf"))
 
     def run(self, is_over: Callable[[], bool], limit: float) -> None:
-        """Run all bots until it is over. Raises OutOfStep where nothing comes for `limit` seconds."""
+        """Run all bots until `is_over` returns True. Raises OutOfStep after `limit` seconds of silence."""
         end = perf_counter() + limit
         while not is_over():
             if self.turn():
@@ -339,15 +339,15 @@ class BotLoop(Generic[B]):
                 raise OutOfStep(f"{len(self)} bots have received nothing for {limit:g} s")
 
     def run_for(self, seconds: float) -> None:
-        """Run all bots for so long. Raises OutOfStep."""
+        """Run all bots for `seconds`. Raises OutOfStep."""
         end = perf_counter() + seconds
         while perf_counter() < end:
             self.turn()
 
     def turn(self, longest: float = NAP) -> bool:
-        """Do what is due, look at the sockets once, and deal with what they bring. Raises OutOfStep.
+        """Make the calls that are due, look at the sockets once, and handle what has arrived.
 
-        Returns whether there was something to read.
+        Returns whether anything was readable. Raises OutOfStep.
         """
         if self._connecting:
             connecting, self._connecting = self._connecting, []
@@ -368,7 +368,7 @@ class BotLoop(Generic[B]):
             self._looked = perf_counter()
         readers = self._readers
         for number, _ in found:
-            if number in readers:  # another bot may have removed it just now
+            if number in readers:  # another bot may have just removed this one
                 try:
                     readers[number]()
                 except BotError as error:
@@ -384,13 +384,13 @@ class BotLoop(Generic[B]):
 
 
 def renamed_table(table: str | None) -> str:
-    """Return the table for the next series of a bot that was hung up on at this one."""
+    """Return the table for a bot's next series, after the server has hung up on it at `table`."""
     name, _, series = (table or "").partition("-")
     return f"{name}-{int(series or 0) + 1}"
 
 
 def couple(name: str, *, at_table: bool) -> tuple[Wish, Wish]:
-    """Return the wishes of two who want to meet: at a table of their own, or by name."""
+    """Return the wishes of two bots that want to meet, at a table of their own or by name."""
     one, two = f"{name}a", f"{name}b"
     if at_table:
         return Wish(one, table=name), Wish(two, table=name)
@@ -400,5 +400,5 @@ def couple(name: str, *, at_table: bool) -> tuple[Wish, Wish]:
 def readings_of(
     kinds: Iterable[str], game: Sequence[object] = (), *, timed: bool = False
 ) -> dict[str, Readings]:
-    """Return what is shared by the bots of each kind, or of each dialect."""
+    """Return the `Readings` for each kind of bot. A dialect's name stands for its default kind."""
     return {kind: Readings(kind, script_of(PLAIN.get(kind, kind), *game, timed=timed)) for kind in kinds}

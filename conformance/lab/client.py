@@ -1,4 +1,4 @@
-"""A client on a TCP connection, by trio, with a websocket or TLS on it where that is asked for."""
+"""A client on a TCP connection with trio, optionally with a websocket or TLS."""
 
 import ssl
 import time
@@ -12,14 +12,14 @@ from conformance.lab.workers import LoadError
 from conformance.targets import Address
 
 PATIENCE = 15.0
-"""Seconds in which an answer has to come that needs no thought."""
+"""Seconds within which a simple answer must arrive."""
 _CHUNK = 65_536
 _HEAD_END = b"\r\n\r\n"
 _RESULTS = (b"YOU_WON", b"YOU_LOST", b"DRAW")
 
 
 class HungUp(LoadError):
-    """The server has closed the connection, or not let the client in."""
+    """The server has closed the connection, or has refused the client."""
 
     def __init__(self, why: str = "the server hung up") -> None:
         super().__init__(why)
@@ -35,7 +35,7 @@ class Client:
     def __init__(self, stream: trio.SocketStream | trio.SSLStream[trio.SocketStream]) -> None:
         self.stream = stream
         self._lines: list[bytes] = []
-        """Lines that were received and not yet read, the next one last."""
+        """Lines received but not yet read, the next one last."""
         self._rest = b""
 
     async def say(self, data: bytes) -> None:
@@ -46,7 +46,7 @@ class Client:
             raise HungUp from None
 
     async def leave(self) -> None:
-        """Send no more; with TLS that is the end of the connection. Raises HungUp."""
+        """End the sending side; with TLS close the whole connection. Raises HungUp."""
         try:
             if isinstance(self.stream, trio.SSLStream):
                 await self.stream.aclose()
@@ -56,7 +56,7 @@ class Client:
             raise HungUp from None
 
     async def heard(self, most: int = _CHUNK) -> bytes:
-        """Return what comes, so many bytes at most. Raises HungUp at the end, which may be a reset."""
+        """Receive at most `most` bytes. Raises HungUp at the end of the stream, including a reset."""
         try:
             data = await self.stream.receive_some(most)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -73,7 +73,7 @@ class Client:
         return self._lines.pop()
 
     async def rest(self) -> bytes:
-        """Return all that was not read yet, once the server has hung up."""
+        """Return everything that is still unread, up to the end of the stream."""
         found = [line + b"\n" for line in self._lines[::-1]] + [self._rest]
         self._lines, self._rest = [], b""
         try:
@@ -83,12 +83,12 @@ class Client:
             return b"".join(found)
 
     async def drain(self) -> None:
-        """Read and drop all that comes. Raises HungUp at its end."""
+        """Read and drop everything. Raises HungUp at the end of the stream."""
         while True:
             await self.heard()
 
     async def shake(self, host: str, resource: str) -> bytes:
-        """Open a websocket; return what came behind the answer. Raises HungUp."""
+        """Open a websocket; return the bytes that arrived after the answer. Raises HungUp."""
         handshake, head = Handshake(host, resource), b""
         await self.say(handshake.request)
         while _HEAD_END not in head:
@@ -103,14 +103,14 @@ class Client:
     # Droidcon.
 
     async def reply(self) -> bytes:
-        """Return the next line. Raises HungUp; Refusal where the line is an error."""
+        """Return the next line. Raises HungUp, or Refusal if the line is an error."""
         line = await self.line()
         if line.startswith(b"Error"):
             raise Refusal(f"the server said {line.decode(errors='replace')!r}")
         return line
 
     async def until(self, wanted: bytes) -> None:
-        """Read up to this line, which is to come soon. Raises LoadError."""
+        """Read lines up to `wanted`. Raises LoadError if it does not come within `PATIENCE` seconds."""
         with trio.move_on_after(PATIENCE):
             while await self.reply() != wanted:
                 pass
@@ -118,7 +118,7 @@ class Client:
         raise LoadError(f"no {wanted.decode()!r} within {PATIENCE:g} s")
 
     async def enter(self, name: str) -> None:
-        """Send a name, and wait until it is accepted. Raises LoadError."""
+        """Send a name, and wait until the server accepts it. Raises LoadError."""
         await self.say(b"NAME %s\n" % name.encode())
         await self.until(b"SUCCESS")
 
@@ -127,7 +127,7 @@ class Client:
 async def connected(
     address: Address, source: str | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Client]:
-    """Connect for as long as the block lasts. `source`: the address to come from. Raises HungUp."""
+    """Connect for as long as the block lasts. `source`: the address to connect from. Raises HungUp."""
     try:
         stream = await trio.open_tcp_stream(address.host, address.port, local_address=source)
     except OSError as error:
@@ -139,13 +139,13 @@ async def connected(
 
 
 def request(path: str, web: Address) -> bytes:
-    """Return a request in HTTP/1.0, which is answered by a body as it is, without a word on its pieces."""
+    """Return an HTTP/1.0 request. The answer to it has a plain body, without chunked encoding."""
     return f"GET {path} HTTP/1.0\r\nHost: {web.authority}\r\n\r\n".encode()
 
 
 @asynccontextmanager
 async def asked(web: Address, path: str) -> AsyncIterator[Client]:
-    """Ask for a path; the client of the block receives the body next. Raises LoadError."""
+    """Request a path, and read the head of the answer. The block reads the body. Raises LoadError."""
     async with connected(web) as client:
         await client.say(request(path, web))
         status = await client.line()
@@ -157,24 +157,24 @@ async def asked(web: Address, path: str) -> AsyncIterator[Client]:
 
 
 class HouseGames:
-    """Games between clients, which move at once, and house players, and counts of them."""
+    """Plays games against house players, and counts them. Each client moves at once."""
 
     def __init__(self, pause: float = 0.0) -> None:
-        """`pause`: seconds before each of a client's moves."""
+        """`pause`: seconds that a client waits before each move."""
         self.on = 0
-        """Games that have begun and not ended."""
+        """Games that have begun and not yet ended."""
         self.begun = 0
         self.finished = 0
         self.answers = 0
         """Moves of house players."""
         self.times: list[float] = []
-        """Seconds from a client's move to the answer."""
+        """Seconds from a client's move to the house player's move."""
         self.asked: float | None = None
-        """When the client moved, if it waits for the answer; of one client alone."""
+        """When the client moved, if it waits for the answer. Meaningful only with a single client."""
         self._pause = pause
 
     async def play(self, client: Client, player: str) -> None:
-        """Play against a house player without end. Raises HungUp, Refusal."""
+        """Play against a house player until the connection ends. Raises HungUp, Refusal."""
         await client.say(b"JOIN @%s\n" % player.encode())
         room = [6] * 7
         while True:
@@ -201,5 +201,5 @@ class HouseGames:
                 self.finished += 1
 
     def owed(self) -> list[float]:
-        """Return the seconds since the move that is not answered yet, in a list; empty where none is open."""
+        """Return a list: the seconds since the client's unanswered move, or nothing if there is none."""
         return [] if self.asked is None else [time.perf_counter() - self.asked]

@@ -1,7 +1,7 @@
-"""Crowds of fast bots that come, wait and play short games, in a process of their own, and are counted.
+"""Crowds of fast bots that connect, wait and play short games, in a separate process.
 
-Three jobs measure how long it takes until all of many players play, what a short game costs while others
-wait, and how much memory a server uses after given numbers of games.
+Three jobs measure how long it takes until all of many players are in a game, the CPU time of a short game
+while other players wait, and the memory of a server after given numbers of games.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,24 +19,24 @@ from conformance.launch import Server
 from conformance.targets import Address
 
 COMING = 60.0
-"""Seconds in which one of the bots has to receive something."""
+"""Seconds within which at least one of the bots must receive something."""
 SHORT_SERIES = ("--rounds", "100", "--games-per-pair", "0", "--clock", "1000000", "--idle", "1000000")
-"""Options of a gateway with which series end now and then, and no game is lost on time."""
+"""Options of a gateway with short series and no losses on time."""
 PAIRS = 20
-"""Pairs that play short games, of each kind."""
+"""The number of pairs of each kind that play short games."""
 NAMES = 50
-"""The number of names that a player uses in turn, if it has to ask for each game."""
+"""The number of names that a player uses in turn, if its dialect makes it ask for each game."""
 TABLE, ANYONE, WISH = "table", "anyone", "wish"
-"""Whom a crowd comes for: one at a table, whoever is there, or one by name on another node."""
+"""The opponents of a crowd: the other player at a table, anyone, or one given by name on another node."""
 _WAVE = 200
-"""The length of the queue of connections that the server has not accepted yet."""
+"""Bots that connect at once: no more than the server's queue of unaccepted connections holds."""
 _LONG = 86_400.0
 _MOST_WARM_UP = 0.5
 
 
 @dataclass(slots=True)
 class Counts:
-    """What all players together have received."""
+    """Counts of what all players together have received."""
 
     entered: int = 0
     begun: int = 0
@@ -46,11 +46,11 @@ class Counts:
 
 
 class FastBot(Bot):
-    """Answers every request at once, or never if `moves` is false.
+    """A bot that answers every request at once, or never if `moves` is false.
 
-    A bot that has to ask for each game does so under the next of its names. One that the server hangs up on
-    after a series connects again and joins another table. So all that a server keeps by name, by table
-    and by connection is used.
+    A bot that has to ask for each game uses the next of its names. A bot that the server hangs up on after a
+    series connects again and joins another table. This exercises all data that a server keeps by name, by
+    table and by connection.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class FastBot(Bot):
         super().__init__(readings, renamed(wish, 0) if moves else wish, address)
         self.first_wish = wish
         self.loop: BotLoop[FastBot] | None = None
-        """Where it comes back after a series; without one a hang-up is an error."""
+        """The loop in which the bot reconnects after a series; None: a hang-up is an error."""
         self._counts = counts
         self._moves = moves
         self._games = 0
@@ -90,7 +90,7 @@ class FastBot(Bot):
 
 
 def renamed(wish: Wish, number: int) -> Wish:
-    """Return a wish for an opponent under another name of both; any other wish as it is."""
+    """Return a wish for a named opponent with both names changed; return any other wish unchanged."""
     if wish.against is None:
         return wish
     return replace(wish, name=f"{wish.name}-{number}", against=f"{wish.against}-{number}")
@@ -98,22 +98,22 @@ def renamed(wish: Wish, number: int) -> Wish:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a crowd comes: to one server or to several."""
+    """The server or servers that a crowd connects to."""
 
     addresses: Sequence[Addresses]
     pids: Sequence[int]
     cores: tuple[int, int] | None
-    """Where to pin servers and crowd."""
+    """The cores for the servers and for the crowd."""
 
 
 def site(*servers: Server) -> Site:
-    """Return where these servers are, and two cores where there are two."""
+    """Return the site of these servers. It has two cores if the machine has two."""
     pids = [server.process.pid for server in servers]
     return Site([server.addresses for server in servers], pids, meters.two_cores())
 
 
 async def fill(server: Server, games: int) -> None:
-    """Play so many short games, so that there is something to read. Raises LoadError."""
+    """Play `games` short games, which fills the server's database. Raises LoadError."""
     say(f"playing {games} games ...")
     await run(last, site(server), [games])
 
@@ -122,7 +122,7 @@ async def fill(server: Server, games: int) -> None:
 
 
 class _Crowd:
-    """Makes fast bots of one loop that count together."""
+    """Creates fast bots with common counts."""
 
     def __init__(self, site: Site) -> None:
         self.counts = Counts()
@@ -135,9 +135,9 @@ class _Crowd:
 
 
 def come(site: Site, pairs: int, whom: str) -> float:
-    """Connect so many pairs at once; return the seconds until all play.
+    """Connect `pairs` pairs at once; return the seconds until all players are in a game.
 
-    Players who take anyone make no move, so that none is paired twice.
+    Players in the lobby or with a wish make no move, so that none of them is paired twice.
     """
     loop, crowd = BotLoop[FastBot](), _Crowd(site)
     settle_on(site.cores, *site.pids)
@@ -168,7 +168,7 @@ def _coming(crowd: _Crowd, servers: int, pairs: int, whom: str) -> Iterator[Fast
 
 
 def wait(site: Site, waiting: int, seconds: float) -> dict[str, float]:
-    """Return the server's CPU time for an idle second and for a game, while so many players wait."""
+    """Return the server's CPU time for an idle second and for a game, while `waiting` players wait."""
     loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
     settle_on(site.cores, pid)
     for at in range(waiting):
@@ -200,7 +200,7 @@ def _reaches(counts: Counts, number: int) -> Callable[[], bool]:
 
 
 def last(site: Site, points: Sequence[int]) -> list[tuple[int, float, int]]:
-    """Play without end; at each of these numbers of games, return games, seconds and the server's memory."""
+    """Play as many games as the last of `points`; return games, seconds and server memory at each point."""
     loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
     settle_on(site.cores, pid)
     at_tables = [

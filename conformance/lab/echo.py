@@ -1,7 +1,7 @@
-"""Two servers that only send messages back, called floors, and their bots: the least cost of a message.
+"""Two echo servers, called floors, and their bots. They show the lowest possible cost of a message.
 
-Lines use trio's SocketStream, and texts use trio-websocket, each in the simplest way. A message has the size
-of a move, and its echo stands for the message that tells the opponent about the move.
+One echoes lines with trio's SocketStream, the other echoes texts with trio-websocket, each in the simplest
+way. A message is as long as a move. Its echo stands for the message that reports the move to the opponent.
 """
 
 from collections.abc import AsyncIterator
@@ -19,12 +19,12 @@ from conformance.targets import Address
 
 TCP, WEBSOCKET = "tcp", "websocket"
 STARTING = 15.0
-"""Seconds in which a floor has to report its port."""
+"""Seconds within which a floor must report its port."""
 _CHUNK = 4096
 
 
 class LineEcho(Script):
-    """A bot that sends a line over TCP, and sends it again whenever the line comes back."""
+    """A bot that sends a line over TCP, and sends it again whenever it receives the echo."""
 
     start = Place(Phase.PLAYING)
     said, heard = b"PUT 3\n", b"PUT 3"
@@ -43,7 +43,7 @@ class LineEcho(Script):
 
 
 class TextEcho(LineEcho):
-    """The same with a text over a websocket."""
+    """A bot that sends a text over a websocket, and sends it again whenever it receives the echo."""
 
     said, heard = frame(b"playmove 3\r\n"), b"playmove 3\r\n"
 
@@ -59,7 +59,7 @@ ECHOES: dict[str, type[LineEcho]] = {TCP: LineEcho, WEBSOCKET: TextEcho}
 
 @asynccontextmanager
 async def echoing(transport: str) -> AsyncIterator[tuple[int, Address]]:
-    """Run a floor until the block ends; yield its process id and its address. Raises LoadError."""
+    """Run a floor for as long as the block lasts; yield its process id and address. Raises LoadError."""
     async with worker(serve, transport) as floor:
         port = None
         with trio.move_on_after(STARTING):
@@ -70,7 +70,7 @@ async def echoing(transport: str) -> AsyncIterator[tuple[int, Address]]:
 
 
 def serve(transport: str) -> None:
-    """Serve until killed; reply the port."""
+    """Reply with the port, and serve until killed."""
     trio.run(_serve, transport)
 
 

@@ -1,6 +1,6 @@
 """`python -m conformance engines`: how strong are the engines, and how often is the test of a match wrong?
 
-Both use the gateway's own code, as what they measure is arithmetic. No server is started.
+Both measurements call the gateway's own code, without a server.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from gateway.match.sprt import LOGISTIC, MODELS, Sprt, Verdict
 STRENGTH = "how often do engines play a move that keeps what a position is worth?"
 SPRT = "how often is the test of `c4gateway match --sprt` wrong?"
 MOST_WRONG = 0.065
-"""Wrong verdicts, as a share, at either hypothesis. The test itself promises a little less."""
+"""The highest share of wrong verdicts at either hypothesis. The test itself promises slightly less."""
 LONGEST = 100_000
-"""Pairs after which a test is taken as not decided."""
+"""Pairs of games after which a test counts as undecided."""
 THIRD = CELLS // 3
 ENGINES = "aima,mctime,mctstime"
 THINK = "0.01,0.1,0.5"
@@ -43,14 +43,14 @@ def main(argv: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of positions, in thirds of a board: those that are filled, and those that are still to be."""
+    """A kind of positions: how many thirds of the board are filled, and how many more best play fills."""
 
     name: str
     filled: int
     remaining: int
 
     def has(self, discs: int, remaining: int) -> bool:
-        """Return whether a position with so many discs, that ends after so many more, is of this kind."""
+        """Return whether a position is of this kind. `remaining`: the discs until the end with best play."""
         return (discs // THIRD, min(remaining, CELLS - 1) // THIRD) == (self.filled, self.remaining)
 
 
@@ -66,15 +66,15 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position in which a move can be a mistake."""
+    """A position in which at least one move is a mistake."""
 
     board: Board
     good: frozenset[int]
-    """The columns that keep what it is worth: a win, or a draw."""
+    """The columns that keep the value of the position: a win, or a draw."""
 
 
 def positions(kind: Kind, count: int, seed: str) -> Iterator[Position]:
-    """Yield different positions of a kind, always the same ones for a seed."""
+    """Yield different positions of a kind. The same seed gives the same positions."""
     lot = Random(f"{kind.name} {seed}")
     seen = set[tuple[int, int]]()
     while len(seen) < count:
@@ -89,7 +89,7 @@ def positions(kind: Kind, count: int, seed: str) -> Iterator[Position]:
 
 
 def judged(board: Board, kind: Kind) -> Position | None:
-    """Return a board with its good moves; None if it is of another kind, or no move is a mistake."""
+    """Return a board with its good moves; None if the board is of another kind or no move is a mistake."""
     scores = score_columns(board)
     best = max(scores.values())
     remaining = (last_move(best, len(board.moves)) or CELLS) - len(board.moves)
@@ -104,7 +104,7 @@ def _sign(score: int) -> int:
 
 
 def moved(name: str, think: float, dealt: Mapping[str, Sequence[Position]]) -> list[Row]:
-    """Ask an engine for a move in each position; return the share of moves that kept the value, by kind."""
+    """Ask an engine for a move in each position; return the percentage that kept the value, by kind."""
     engine, part, times = engine_named(name), f"{name}, given {think:g} s", list[float]()
     shares: dict[str, float] = {}
     for kind, found in dealt.items():
@@ -125,10 +125,11 @@ def moved(name: str, think: float, dealt: Mapping[str, Sequence[Position]]) -> l
 def _strength(argv: Sequence[str]) -> int:
     """Ask each engine for a move in random positions in which some move is a mistake.
 
-    A figure is the percentage of moves that keep what the position is worth: a win, or a draw. The kinds are
-    those of Pascal Pons' test sets: up to 13 discs on the board (begin), up to 27 (middle) or more (end), and
-    up to 13 more with best play (easy), up to 27 (medium) or more (hard). Needs the extra `perfect`, and
-    `engines` for Monte Carlo. --json has the positions, too.
+    A figure is the percentage of moves that keep the value of the position: a win, or a draw. The kinds are
+    those of Pascal Pons' test sets. The first word is the number of discs on the board: up to 13 (begin), up
+    to 27 (middle) or more (end). The second is the number that best play adds: up to 13 (easy), up to 27
+    (medium) or more (hard). Requires the extra `perfect`, and `engines` for Monte Carlo. The JSON report also
+    contains the positions.
     """
     parser = Parser.of("engines strength", STRENGTH, _strength.__doc__)
     parser.add_argument("--engines", type=_engines, default=ENGINES, help=f"with commas between ({ENGINES})")
@@ -166,16 +167,16 @@ def _times(text: str) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """What affects the results of games, apart from the strength of the players."""
+    """The factors other than strength that affect the results of games."""
 
     drawn: float = 0.2
     """The share of draws."""
     opening: float = 0.1
-    """What the first move adds to a score, and takes from the opponent's."""
+    """The amount that the first move adds to a player's score and takes from the opponent's."""
 
 
 def shares(difference: float, chances: Chances) -> list[float]:
-    """Return how likely each result of a pair is for a player who is better by so much Elo."""
+    """Return the probability of each result of a pair of games for a player stronger by `difference` Elo."""
     both = [_game(expected(difference) + sign * chances.opening, chances.drawn) for sign in (1, -1)]
     found = [0.0] * 5
     for one, first in enumerate(both[0]):
@@ -185,7 +186,7 @@ def shares(difference: float, chances: Chances) -> list[float]:
 
 
 def _game(score: float, drawn: float) -> tuple[float, float, float]:
-    """Return how likely a game is lost, drawn and won. Raises ValueError for too many draws."""
+    """Return the probabilities of a loss, a draw and a win. Raises ValueError if draws are too frequent."""
     game = 1 - score - drawn / 2, drawn, score - drawn / 2
     if min(game) < 0:
         raise ValueError("with so many draws nobody scores so")
@@ -193,7 +194,7 @@ def _game(score: float, drawn: float) -> tuple[float, float, float]:
 
 
 def logistic(difference: float, model: str, chances: Chances) -> float:
-    """Return the logistic Elo of a difference in the Elo of a model, of at most 100 either way."""
+    """Convert a difference in the Elo of a model, from -100 to 100, to logistic Elo."""
     if model == LOGISTIC:
         return difference
     low, high = -200.0, 200.0
@@ -205,7 +206,7 @@ def logistic(difference: float, model: str, chances: Chances) -> float:
 
 
 def verdict(test: Sprt, likely: Sequence[float], lot: Random) -> tuple[Verdict, int]:
-    """Play pairs until the test is decided; return what it says, and after how many."""
+    """Simulate pairs of games until the test is decided; return its verdict and the number of pairs."""
     cells = [0] * len(likely)
     for number in range(1, LONGEST + 1):
         cells[lot.choices(range(len(likely)), likely)[0]] += 1
@@ -216,7 +217,7 @@ def verdict(test: Sprt, likely: Sequence[float], lot: Random) -> tuple[Verdict, 
 
 
 def errors(test: Sprt, chances: Chances, times: int, seed: str) -> tuple[float, float, float]:
-    """Return the shares of wrong verdicts at `elo0` and at `elo1`, and the mean number of pairs."""
+    """Return the shares of wrong verdicts at `elo0` and at `elo1`, and the mean number of pairs of games."""
     wrong, pairs = [], 0
     for difference, right in ((test.elo0, Verdict.H0), (test.elo1, Verdict.H1)):
         lot, likely = (
@@ -230,10 +231,10 @@ def errors(test: Sprt, chances: Chances, times: int, seed: str) -> tuple[float, 
 
 
 def _sprt(argv: Sequence[str]) -> int:
-    """Simulate matches with the test of `c4gateway match --sprt`, until each is decided.
+    """Simulate matches that run until the test of `c4gateway match --sprt` is decided.
 
-    The players differ by `elo0`, and then by `elo1`; one game in five is drawn, and the first mover scores a
-    tenth of a point more. A figure is the share of the verdicts that are wrong.
+    The players' strengths differ by `elo0` in half of the matches and by `elo1` in the others. One game in
+    five is drawn, and the first move is worth a tenth of a point. A figure is the share of wrong verdicts.
     """
     parser = Parser.of("engines sprt", SPRT, _sprt.__doc__)
     parser.count("--times", 2000, "tests at each of the two")

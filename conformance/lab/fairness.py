@@ -1,15 +1,15 @@
-"""Does nobody lose on time because the server was busy?
+"""Does a player ever lose on time because the server was busy?
 
-Half of the games are played while the gateway's process is stopped now and then for longer than a player's
-clock, half while other processes take all cores. Some bots answer at once, some think for up to a tenth of
-the clock. Now and then one does not answer, on purpose, and has to lose. With --cluster there is a node for
-each dialect, so that six in nine pairs play between nodes, and one node at a time is stopped.
+Half of the games are played while the gateway's process is stopped from time to time, for longer than a
+player's clock. The other half are played while other processes take all cores. Some bots answer at once,
+others think for up to a tenth of the clock. From time to time a bot deliberately does not answer, and must
+lose. With --cluster there is a node for each dialect: six of nine pairs play between nodes, and one node at
+a time is stopped.
 
-    by the server's fault  losses of bots that had used less than their time, even counted from the look at
-                           their sockets before the one that found the request
-    by their own           losses of bots that had used their time, even counted from reading the request
-    nobody can tell        all other losses: the bots' own process was too busy
-    not in the log         losses that a bot was told of and the gateway did not log
+    by the server's fault  losses of bots that had time left, even if the request arrived as early as possible
+    by their own           losses of bots without time left, even if the request arrived as late as possible
+    nobody can tell        all other losses: the bots' own process was too busy to know
+    not in the log         losses that a bot received and the gateway did not log
 """
 
 import math
@@ -44,56 +44,56 @@ BURNER = (sys.executable, "-c", "import os\nstarter = os.getppid()\nwhile os.get
 """Keeps a core busy while the process that started it lives."""
 ENDLESS = ("--rounds", "1000000", "--games-per-pair", "0")
 AT_CLUSTER = 1.0, 0.6, 300
-"""At a cluster: seconds of a stall and of a clock, and games at once.
+"""With a cluster: the seconds of a stall, the seconds of a clock, and the number of games at once.
 
-If a node stands still or is late for longer, another one may begin to pair, and games that are being agreed
-on are called off; these bots take nothing of the kind.
+After a longer stall another node may begin to pair. The cluster then calls off games that are about to start,
+which these bots do not accept.
 """
 LOSS = (
     r"game '[^']*' beats '(?P<loser>[^']*)': time"
     r"(?: \(after [0-9.]+ s, the server was deaf for (?P<deaf>[0-9.]+) s\), moving )?"
 )
-"""A line of the gateway's log on a game that was lost on time, with its own delay."""
+"""Matches the gateway's log line about a loss on time, with the gateway's own delay."""
 GAPS = 0.3, 1.0
-"""Seconds between two stalls, from and to."""
+"""The shortest and the longest time between two stalls, in seconds."""
 STANDING = 60.0
-"""Seconds in which something has to come to one of the bots."""
+"""Seconds within which at least one of the bots must receive something."""
 _STDIN = 0
 SLEEPERS = 50
-"""In so many games' beginnings that players hear of, one falls asleep in its game."""
+"""One in this many starts of a game makes the player fall asleep in that game."""
 THINKING = 0.1
-"""The longest thought, as a share of the clock; every other move is made without any."""
+"""The longest time to think, as a share of the clock. Half of the moves are made at once."""
 LEAST_MOVES = 3
-"""So many moves of a short game does each of its players make at least."""
+"""The fewest moves of a player in a short game."""
 
 
 class Fault(Enum):
-    """Whose fault a loss on time is."""
+    """Who caused a loss on time."""
 
     SERVER = "by the server's fault"
     """The bot's time was not up."""
     PLAYER = "by their own"
     """Its time was up."""
     UNKNOWN = "nobody can tell"
-    """The bots' own process was too busy to know."""
+    """The bots' own process was too busy to tell."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """What all pairs together have counted."""
+    """Counts of all pairs together."""
 
     games: int = 0
     moves: int = 0
     begun: int = 0
     """Players that received the start of a game."""
     slept: int = 0
-    """Players who did not answer a request, on purpose."""
+    """Players that deliberately did not answer a request."""
     told: int = 0
-    """Those of them that received a loss on time."""
+    """Players in `slept` that received a loss on time."""
     losers: list[str] = field(default_factory=list)
-    """The names of the players that received one."""
+    """The names of all players that received a loss on time."""
     faults: dict[Fault, list[str]] = field(default_factory=lambda: {fault: [] for fault in Fault})
-    """Losses of players that had not slept, or whose time was not up."""
+    """Losses of players that had not slept, or that had time left."""
     seconds: float = 0.0
 
 
@@ -116,7 +116,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(options: Namespace) -> tuple[list[Row], list[str]]:
-    """Play all games; return the figures, and lines on what went wrong.
+    """Play all games; return the figures, and lines about problems.
 
     Raises LoadError, ServerError, wrapped.
     """
@@ -132,9 +132,9 @@ async def measure(options: Namespace) -> tuple[list[Row], list[str]]:
 async def _stretch(
     options: Namespace, games: int, stalls: int
 ) -> tuple[Counts, int, list[tuple[str, float | None]]]:
-    """Play so many games, and on until there were so many stalls.
+    """Play until at least `games` games have ended and `stalls` stalls have happened.
 
-    Returns what the bots counted, the stalls, and the losses on time in the log with the server's own delay.
+    Returns the bots' counts, the number of stalls, and the losses on time in the log with the server's delay.
     """
     clock = ("--clock", str(options.clock), "--idle", str(options.clock))
     words = (*ENDLESS, *clock, "--seed", str(options.seed))
@@ -145,7 +145,7 @@ async def _stretch(
         }
         done: list[float] = []
         async with worker(play, addresses, games, options) as bots:
-            await bots.receive()  # all play
+            await bots.receive()  # all players are in a game
             async with trio.open_nursery() as nursery:
                 if stalls:
                     nursery.start_soon(_stall, servers, options.stall, random.Random(options.seed), done)
@@ -163,7 +163,7 @@ async def _stretch(
 
 
 async def _stall(servers: Sequence[Gateway], seconds: float, lot: random.Random, done: list[float]) -> None:
-    """Stop one of the servers again and again: its process gets SIGSTOP, and later SIGCONT."""
+    """Stop one of the servers repeatedly: send SIGSTOP to its process, and later SIGCONT."""
     while True:
         await trio.sleep(lot.uniform(*GAPS))
         server = lot.choice(servers)
@@ -188,7 +188,7 @@ async def _serving(words: Sequence[str], *, is_cluster: bool) -> AsyncIterator[S
 
 @contextmanager
 def _burning(number: int) -> Iterator[None]:
-    """Run so many processes that use all the time that they get, for as long as the block lasts."""
+    """Run `number` processes that keep a core busy, for as long as the block lasts."""
     burners = [subprocess.Popen(BURNER, stdin=subprocess.DEVNULL) for _ in range(number)]
     try:
         yield
@@ -201,7 +201,7 @@ def _burning(number: int) -> Iterator[None]:
 def rows_of(
     part: str, counts: Counts, stalls: int, losses: Sequence[tuple[str, float | None]]
 ) -> tuple[list[Row], list[str]]:
-    """Return the figures of a stretch of games, and lines on what is not as it should be."""
+    """Return the figures of a stretch of games, and lines about problems."""
     delays = [deaf for _, deaf in losses if deaf is not None]
     unlogged = sorted((Counter(counts.losers) - Counter(loser for loser, _ in losses)).elements())
     bare = [loser for loser, deaf in losses if deaf is None]
@@ -231,33 +231,33 @@ def rows_of(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """When a loop looked at its sockets. Seconds of `time.perf_counter`."""
+    """The times of a loop's two latest looks at its sockets, in seconds of `time.perf_counter`."""
 
     now: float
-    """When the messages that it found are read."""
+    """When the bots read the messages that the latest look found."""
     before: float
-    """When it had looked at all of them before: what it finds now had not come by then."""
+    """When the loop made the previous look at all sockets. The messages found now arrived after it."""
 
 
 @dataclass(slots=True)
 class UsedTime:
-    """How much time a bot has used in a game, as far as it can know, in seconds.
+    """The time that a bot has used in a game, as two bounds, in seconds.
 
-    When a message came is known to within two looks at the sockets: it had not come at the look before, and
-    was read after the present one. So what a bot has used is known by two bounds, and so is whose fault a
-    loss is.
+    A bot does not know exactly when a message arrived: it was after the previous look at the sockets, and
+    before the bot read it. The time used therefore has a lower and an upper bound. The cause of a loss is
+    known only if both bounds agree.
     """
 
     clock: float
-    """What it has: for all moves of a game, or for each where `renewed`."""
+    """The time that the bot has: for all moves of a game, or for each move if `renewed`."""
     renewed: bool
     moves: int = 0
-    """Answers whose bytes the system has taken."""
+    """Answers that the system has accepted in full."""
     least: float = 0.0
-    """What it has used at least, for answered requests."""
+    """The lower bound of the time used for answered requests. `most` is the upper bound."""
     most: float = 0.0
     _asked: Look | None = field(default=None, repr=False)
-    """When the request that is open was read."""
+    """When the open request was read; None if no request is open."""
 
     @property
     def is_open(self) -> bool:
@@ -271,7 +271,7 @@ class UsedTime:
         self._asked = look
 
     def answered(self, now: float) -> None:
-        """Record that the system has taken all bytes of the answer."""
+        """Record that the system has accepted all bytes of the answer."""
         if self._asked is not None:
             self.least += now - self._asked.now
             self.most += now - self._asked.before
@@ -279,7 +279,7 @@ class UsedTime:
             self.moves += 1
 
     def lost(self, look: Look) -> Fault:
-        """Return whose fault a loss on time is."""
+        """Return who caused a loss on time, received at this look."""
         least, most = self.least, self.most
         if self._asked is not None:
             least += max(0.0, look.before - self._asked.now)
@@ -294,13 +294,13 @@ class UsedTime:
 
 
 class Games(BotLoop["Player"]):
-    """All pairs, and what they share."""
+    """All pairs, and their common state."""
 
     def __init__(self, addresses: Addresses, lot: random.Random, clock: float) -> None:
         super().__init__()
         self.counts = Counts()
         self.may_sleep = True
-        """Whether it is still time for a player to fall asleep."""
+        """Whether players may still fall asleep."""
         self.lot = lot
         self.clock = clock
         self._addresses = addresses
@@ -318,13 +318,13 @@ class Games(BotLoop["Player"]):
             self.add(player)
 
     def _replace(self, pair: Sequence["Player"], kinds: tuple[str, str], number: int, life: int) -> None:
-        """Connect another pair under other names, so that a name loses once at most."""
+        """Replace a pair by one with other names, so that a name loses on time at most once."""
         self.close(pair)
         self.begin(kinds, number, life + 1)
 
 
 class Player(Bot):
-    """One bot. `replace` is called when it has lost on time, so that its pair can play no more."""
+    """One bot. It calls `replace` when it has lost on time, because its pair cannot continue then."""
 
     replace: Callable[[], None]
 
@@ -340,7 +340,7 @@ class Player(Bot):
         self._sleeps = False
 
     def take(self, reading: Reading, before: Place) -> None:
-        """Answer a request at once, later or never, and count what happens."""
+        """Answer a request at once, later or never, and update the counts."""
         games, counts = self._games, self._games.counts
         look = Look(perf_counter(), games.looked_before)
         match reading.outcome:
@@ -365,10 +365,10 @@ class Player(Bot):
 
     def close(self) -> None:
         super().close()
-        self._used = UsedTime(self._games.clock, self._renewed)  # so that no answer leaves that was delayed
+        self._used = UsedTime(self._games.clock, self._renewed)  # so that no delayed answer is sent
 
     def come_back(self) -> None:
-        """Leave, as the opponent has lost on time."""
+        """Leave: the opponent has lost on time."""
         self._games.remove(self)
 
     def _request(self, move: bytes, look: Look) -> None:
@@ -385,7 +385,7 @@ class Player(Bot):
             games.at(later, partial(self._move, move, self._used))
 
     def _move(self, move: bytes, used: UsedTime) -> None:
-        """Answer the request that stands in `used`, if the game is still on."""
+        """Answer the open request of `used`, if the game has not ended."""
         if used is self._used and used.is_open:
             self.say(move)
             used.answered(perf_counter())
@@ -402,14 +402,14 @@ class Player(Bot):
 
 
 def play(addresses: Addresses, least: int, options: Namespace) -> Counts:
-    """Play at least so many games, until stdin ends and each player that slept has received its loss.
+    """Play until stdin ends, and until every player that did not answer has lost on time.
 
-    Reply when all play, and when so many games have ended.
+    Reply once when all players are in a game, and again when `least` games have ended.
     """
     games = Games(addresses, random.Random(options.seed), options.clock)
     counts = games.counts
     is_over: list[bool] = []
-    games.watch(_STDIN, lambda: is_over.append(True))  # there is nothing to read but the end
+    games.watch(_STDIN, lambda: is_over.append(True))  # stdin is readable only at its end
     begun = perf_counter()
     for number, kinds in zip(range(options.at_once), cycle(product(PLAIN, PLAIN)), strict=False):
         games.begin(kinds, number)

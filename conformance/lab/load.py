@@ -1,7 +1,8 @@
-"""Timed bots: pairs that play the drawn game over and over, in a process of their own, and are counted.
+"""Timed bots: pairs in a separate process that play a drawn game over and over.
 
-A bot moves at once (*saturated*), or so that its pair makes a move in so many seconds (*paced*). Counts and
-the server's CPU time are read at the same instant. A bot that is out of step, or stands still, ends the run.
+A bot moves at once (*saturated*), or so that its pair makes a move at a fixed interval (*paced*). The counts
+and the server's CPU time are read at the same instant. A bot that is out of step, or stands still, ends the
+run.
 """
 
 import gc
@@ -23,9 +24,9 @@ from conformance.launch import Server, running
 from conformance.targets import Address
 
 Couple = tuple[str, ...]
-"""The kinds of two bots that meet; or one alone, which is its own opponent."""
+"""The kinds of the two bots of a pair; or the kind of a single bot, which is its own opponent."""
 Addresses = Mapping[str, Address]
-"""Where a server listens, by kind of bot or by dialect."""
+"""The addresses of a server, by kind of bot or by dialect."""
 
 MOVES = len(DRAWN.moves)
 MIX: Sequence[Couple] = (
@@ -38,75 +39,76 @@ COUPLES: Mapping[str, Sequence[Couple]] = {
     **{kind: [(kind, kind)] for kind in ("droidcon", "nac4", "arena-json", "arena-edn")},
     "mix": MIX,
 }
-"""What is measured: each kind of bot against itself, and all in equal parts and across dialects."""
+"""The pairs to measure: each kind of bot against itself; `mix` has all kinds, also across dialects."""
 ENDLESS = ("--rounds", "1000000", "--games-per-pair", "0", "--clock", "1000000")
-"""No series ends, and no clock cuts, while it is measured."""
+"""Options with which no series ends and no game is lost on time during a measurement."""
 SATURATED = 0.9
-"""The share of the time in which a server that is the limit has work at least."""
+"""A server that is busy for a smaller share of the time is not the limit."""
 
 STARTING = 30.0
-"""Seconds in which the games have to begin."""
+"""Seconds within which all games must begin."""
 STILL = 10.0
-"""Seconds in which every bot has to make a move, where all play at once."""
+"""Seconds within which every bot must make a move in a saturated stretch."""
 DISTURBED = 0.05
-"""The share of the time off its core from which on a measurement is in doubt."""
+"""If a server is kept off its core for a larger share of the time, the measurement is in doubt."""
 _LOOK_AROUND = 0.5
 _WAVES, _WAVE = 100, 0.005
-"""Bots come in so many times so many seconds, or all games would begin and end at the same time."""
+"""Bots connect in this many waves, with this many seconds between two. Otherwise all games would begin and
+end at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A time in which the bots play in one way, and what they do is counted."""
+    """A period in which the bots play in one way and are measured."""
 
     seconds: float
     rate: float | None = None
-    """Moves a second of all bots together; None: each answers at once."""
+    """Moves a second of all bots together; None: each bot answers at once."""
     warm_up: float = 1.0
-    """Seconds before that, uncounted."""
+    """Seconds of play before the measurement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One server, the bots that play there, and how."""
+    """A server, the bots that play there, and how they play."""
 
     couples: Sequence[Couple]
-    """Dealt round to the pairs."""
+    """The kinds of the pairs, assigned to the pairs in turn."""
     pairs: int
     addresses: Addresses
     stretches: Sequence[Stretch]
     pid: int
-    """The server's process."""
+    """The process id of the server."""
     cores: tuple[int, int] | None = None
-    """Where to pin the server and this process; None: nowhere."""
+    """The cores to pin the server and this process to; None: do not pin."""
     others: Addresses | None = None
-    """Where one bot of each pair plays, if that is another server."""
+    """The addresses of a second server, where one bot of each pair plays; None: there is none."""
     more: Sequence[int] = ()
-    """Further processes that are pinned and measured beside the server's."""
+    """Further processes to pin and measure with the server's process."""
     notes_moves: bool = False
     """Whether to report when each move was sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The figures of a stretch. Times are in seconds; for an echo, a move is a round trip."""
+    """The figures of a stretch. Times are in seconds. For an echo server, a move is a round trip."""
 
     seconds: float
     moves: int
-    """That the server passed on."""
+    """Moves that the server passed on."""
     games: float
-    """Games that ended: half a game for each player that heard of it."""
+    """Games that ended: half a game for each player that received the result."""
     load_cpu: float
     times: Sequence[float]
-    """From a move's being sent to the opponent's hearing of it, of all moves, in order of length."""
+    """Time from the sending of a move to the opponent's receipt, for all moves, sorted."""
     plays: Sequence[float]
-    """The same of the moves that were not a game's last."""
+    """The same for all moves except the last ones of games."""
     results: Sequence[float]
-    """From a game's last move to a player's hearing of the result."""
+    """Time from the sending of a game's last move to a player's receipt of the result, sorted."""
     server: meters.Used
-    """What the server's process used meanwhile."""
+    """The resources that the server's process used in the stretch."""
     more_cpu: Sequence[float] = ()
-    """What the further processes used, each."""
+    """The CPU time of each further process."""
 
     @property
     def rate(self) -> float:
@@ -115,7 +117,7 @@ class Counted:
 
     @property
     def cpu_us(self) -> float:
-        """Microseconds of server CPU for a move."""
+        """The server's CPU time for a move, in microseconds."""
         return 1e6 * self.server.cpu / self.moves
 
     @property
@@ -125,12 +127,12 @@ class Counted:
 
     @property
     def server_share(self) -> float:
-        """What the server used of a core."""
+        """The share of a core that the server used."""
         return self.server.cpu / self.seconds
 
     @property
     def load_share(self) -> float:
-        """What the bots used of theirs."""
+        """The share of a core that the bots used."""
         return self.load_cpu / self.seconds
 
 
@@ -144,34 +146,34 @@ class Report:
     rss_playing: int
     stretches: Sequence[Counted]
     sent: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """When each move was sent, by table, where the plan asks for that."""
+    """When each move was sent, by table, if the plan has `notes_moves`."""
     now: float = 0.0
-    """When all was over, on the same clock."""
+    """When the plan was finished, on the same clock."""
 
     @property
     def kb_per_connection(self) -> float:
-        """What the server's memory grew by for each connection, in units of 1,024 bytes."""
+        """The growth of the server's memory for each connection, in units of 1,024 bytes."""
         return (self.rss_playing - self.rss_before) / self.connections / 1024
 
 
 def at_gateway(server: Server, couples: Sequence[Couple], pairs: int, *stretches: Stretch) -> Plan:
-    """Return a plan for a gateway that runs here, and two cores where there are two."""
+    """Return a plan for a gateway on this machine. It pins the processes to two cores if there are two."""
     return Plan(couples, pairs, by_kind(server), stretches, server.process.pid, meters.two_cores())
 
 
 def by_kind(server: Server) -> Addresses:
-    """Return where each kind of bot connects."""
+    """Return the address for each kind of bot."""
     return {kind: server.addresses[dialect] for kind, (dialect, _) in KINDS.items()}
 
 
 def both_stretches(options: Namespace) -> tuple[Stretch, Stretch]:
-    """Return a saturated stretch and a paced one, of `seconds` each, at a `rate`."""
+    """Return a saturated and a paced stretch of the same length, with the times and rate of `options`."""
     warm_up = min(1.0, options.seconds)
     return Stretch(options.seconds, None, warm_up), Stretch(options.seconds, options.rate, warm_up)
 
 
 async def played(plan: Plan) -> Report:
-    """Carry out a plan in a process of bots. Raises LoadError."""
+    """Carry out a plan in a separate process. Raises LoadError."""
     with many_files():
         return await run(carry_out, plan)
 
@@ -179,9 +181,9 @@ async def played(plan: Plan) -> Report:
 async def played_at_new(
     kind: str, pairs: int, options: Namespace, command: Sequence[str], *words: str
 ) -> Report:
-    """Play a saturated stretch and a paced one at a gateway that is started with these further options.
+    """Start a gateway with further options, and play a saturated stretch and a paced one there.
 
-    Says on stderr what puts the saturated one in doubt. Raises LoadError, ServerError, wrapped.
+    Warns on stderr if the saturated measurement is in doubt. Raises LoadError, ServerError, wrapped.
     """
     async with running([*ENDLESS, *words], command) as server:
         report = await played(at_gateway(server, COUPLES[kind], pairs, *both_stretches(options)))
@@ -197,11 +199,11 @@ async def played_at_new(
 
 
 def carry_out(plan: Plan) -> Report:
-    """Carry out a plan, as lean as Python allows, so that the server is what limits.
+    """Carry out a plan with as little work as possible, so that only the server limits the speed.
 
     Raises OutOfStep, NoSuchProcess.
     """
-    gc.disable()  # what is kept are numbers
+    gc.disable()  # the kept objects are numbers, which form no cycles
     settle_on(plan.cores, plan.pid, *plan.more)
     load = Load(plan, f"x{time.time_ns() % 10**9}")
     try:
@@ -212,14 +214,14 @@ def carry_out(plan: Plan) -> Report:
 
 @dataclass(slots=True)
 class Times:
-    """What all bots did since it was cleared. In seconds."""
+    """The times of all bots since the last `clear`, in seconds."""
 
     moves: list[float] = field(default_factory=list)
-    """From a move's being sent to the opponent's hearing of it: of each move but a game's last."""
+    """Time from the sending of a move to the opponent's receipt, for all moves except the last of a game."""
     lasts: list[float] = field(default_factory=list)
-    """The same for the last moves."""
+    """The same for the last moves of games."""
     results: list[float] = field(default_factory=list)
-    """From a last move's being sent to a player's hearing of the result: two for each game."""
+    """Time from the sending of a last move to a player's receipt of the result: two for each game."""
 
     def clear(self) -> None:
         self.moves.clear()
@@ -234,7 +236,7 @@ class TimedLoop(BotLoop["TimedBot"]):
         super().__init__()
         self.times = Times()
         self.interval: float | None = None
-        """Seconds between two moves of one pair; None: moves are sent at once."""
+        """Seconds between two moves of a pair; None: moves are sent at once."""
 
 
 class TimedBot(Bot):
@@ -243,20 +245,20 @@ class TimedBot(Bot):
     def __init__(self, readings: Readings, wish: Wish, address: Address, loop: TimedLoop) -> None:
         super().__init__(readings, wish, address)
         self.peer = self
-        self.sent_at = math.inf  # a bot that has not come in yet is not waited for
-        """When it sent its latest move."""
+        self.sent_at = math.inf  # a bot that has not connected cannot stand still
+        """When the bot sent its latest move."""
         self.due = 0.0
-        """When it was to send that, where moves are paced."""
+        """When the latest move was due, if moves are paced."""
         self.games = 0
-        """How many results it was told."""
+        """How many results the bot has received."""
         self.closed_at = 0.0
-        """When the last move of the latest of these games was sent."""
+        """When the last move of the bot's latest finished game was sent."""
         self._loop = loop
         self._times = loop.times
 
     def connect(self) -> int:
         number = super().connect()
-        self.sent_at = perf_counter()  # it may be let in later, and is not still until then
+        self.sent_at = perf_counter()  # standing still is counted from here
         return number
 
     def ask(self) -> None:
@@ -286,25 +288,26 @@ class TimedBot(Bot):
             self.ask()
 
     def send_in_turn(self, move: bytes, now: float, interval: float) -> None:
-        """Send a move when the pair's interval has passed since its latest was due."""
-        # One bot makes a game's last move and the next's first.
+        """Send a move one interval after the pair's latest move was due."""
+        # A bot that makes the last move of a game also makes the first move of the next.
         self.due = max(self.due, self.peer.due) + interval
         if interval and (late := now - self.due) > interval:
-            # A whole turn was missed. Pairs keep to their own beat all the same, or they would fall into one.
+            # The move is late by more than an interval. Skip whole intervals: the pair keeps its own beat,
+            # and pairs do not start to move all at the same time.
             self.due += late // interval * interval
         self._loop.at(self.due, partial(self.send, move))
 
     def _count_end(self, reading: Reading, before: Place, now: float) -> None:
-        """Count a game's last move and its result, as far as they came, and the next game's first move."""
+        """Record the times of what arrived: a game's last move, its result, the next game's first move."""
         times, told = self._times, reading.told
-        # The one who made the last move may have been told of the result before, and gone on.
+        # The player of the last move may have received the result earlier, and have sent its next move.
         if not before.opens:
             closed_at = self.sent_at
         elif self.peer.games > self.games:
             closed_at = self.peer.closed_at
         else:
             closed_at = self.peer.sent_at
-        if told and before.opens and before.discs < MOVES:  # the last of 42 moves is the other's
+        if told and before.opens and before.discs < MOVES:  # the second mover makes the last of 42 moves
             times.lasts.append(now - closed_at)
             told -= 1
         if reading.outcome is not None:
@@ -317,7 +320,7 @@ class TimedBot(Bot):
 
 
 class _NotingBot(TimedBot):
-    """Notes its moves at its table, where only the two of a pair ever play."""
+    """Records when it sends its moves, by table. Only the two bots of a pair play at a table."""
 
     def send(self, move: bytes) -> None:
         assert isinstance(self._loop, Load)
@@ -327,19 +330,19 @@ class _NotingBot(TimedBot):
 
 
 class Load(TimedLoop):
-    """The bots of a plan, in pairs, with names and tables that no other run has."""
+    """The bots of a plan, in pairs. Their names and tables are unique to this run."""
 
     def __init__(self, plan: Plan, token: str) -> None:
-        """`token` is of letters and digits, and in no other run."""
+        """`token`, of letters and digits, must be unique to this run."""
         super().__init__()
         self.sent: dict[str, list[float]] = {}
         self._plan = plan
         self._bots = list(self._made(token))
         self._idle = 0.0
-        """Processor time of turns in which nothing had come."""
+        """Processor time of turns in which nothing arrived."""
 
     def _made(self, token: str) -> Iterator[TimedBot]:
-        """Yield the bots; where there are two servers, each of them has the first of every other pair."""
+        """Yield the bots. With two servers, each pair has a bot at each; the first bots alternate."""
         plan = self._plan
         servers = plan.addresses, plan.others or plan.addresses
         make = _NotingBot if plan.notes_moves else TimedBot
@@ -366,12 +369,12 @@ class Load(TimedLoop):
         )
 
     def _play(self, seconds: float) -> None:
-        """Play for so long. Raises OutOfStep."""
+        """Play for `seconds`. Raises OutOfStep."""
         now = perf_counter()
         end, look = now + seconds, now + _LOOK_AROUND
-        # At full speed, on a core of its own, the load does not sleep. To wake a core that sleeps is a
-        # third of the server's time for a move on a virtual machine, and the faster the server, the less
-        # often that happens: it says something of the machine, and nothing of the server.
+        # In a saturated stretch, with a core of its own, the load does not sleep. On a virtual machine it
+        # costs the server a third of the time of a move to wake a sleeping core. That cost depends on the
+        # machine, and must not count as the server's.
         longest = 0.0 if self._plan.cores is not None and self.interval is None else _LOOK_AROUND
         used = time.process_time()
         while now < end:
@@ -411,7 +414,7 @@ class Load(TimedLoop):
         else:
             self.interval = pairs / stretch.rate
             for number, bot in enumerate(self._bots):
-                # Spread evenly, a pair's two bots alike.
+                # Spread the pairs evenly over the interval. The two bots of a pair have the same time.
                 bot.due = now + self.interval * (number * pairs // len(self._bots) / pairs - 1)
         self._play(stretch.warm_up)
         self.times.clear()
@@ -439,6 +442,6 @@ class Load(TimedLoop):
         )
 
     def _instant(self) -> tuple[float, meters.Used, float, Sequence[float]]:
-        """Return what clocks and meters show: the time, and what server, load and other processes used."""
+        """Return the time, and the CPU time of the server, the load and the further processes."""
         more = [meters.used_by(pid).cpu for pid in self._plan.more]
         return perf_counter(), meters.used_by(self._plan.pid), time.process_time() - self._idle, more

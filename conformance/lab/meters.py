@@ -1,4 +1,4 @@
-"""What a process has used, read from /proc, and which core it may run on. Linux only."""
+"""The resources that a process has used, from /proc, and the cores it may run on. Linux only."""
 
 import os
 from contextlib import suppress
@@ -9,32 +9,32 @@ PROC = Path("/proc")
 
 
 class NoSuchProcess(Exception):
-    """The process that was to be measured is not there."""
+    """The process to measure does not exist."""
 
 
 def has_proc(proc: Path = PROC) -> bool:
-    """Return whether processes can be measured here."""
+    """Return whether processes can be measured on this system."""
     return (proc / "self" / "stat").is_file()
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a process has used since it started. In seconds."""
+    """The CPU and waiting times of a process since it started, in seconds."""
 
     cpu: float
-    """User and system time of all its threads and child processes, in ticks of mostly 10 ms."""
+    """User and system time of all its threads and child processes, in ticks of usually 10 ms."""
     waited: float
-    """How long its first thread was ready to run and had no core; 0 where the kernel does not say."""
+    """How long its first thread was ready to run without a core; 0 if the kernel does not record it."""
     first: float
     """The CPU time of its first thread."""
 
     def since(self, earlier: "Used") -> "Used":
-        """Return what was used since then."""
+        """Return the times since an earlier measurement."""
         return Used(self.cpu - earlier.cpu, self.waited - earlier.waited, self.first - earlier.first)
 
 
 def used_by(pid: int, proc: Path = PROC) -> Used:
-    """Return what a process has used. Raises NoSuchProcess."""
+    """Return the CPU and waiting times of a process. Raises NoSuchProcess."""
     process = proc / str(pid)
     cpu = _ticks(_read(process / "stat"))
     for child in children_of(pid, proc):
@@ -45,16 +45,16 @@ def used_by(pid: int, proc: Path = PROC) -> Used:
 
 
 def cpu_seconds(pid: int, proc: Path = PROC) -> float:
-    """Return the CPU time of the threads that a process has now, to the nanosecond where the kernel says.
+    """Return the CPU time of the current threads of a process, in seconds. Raises NoSuchProcess.
 
-    Raises NoSuchProcess.
+    The resolution is a nanosecond if the kernel has such statistics, otherwise a tick.
     """
     _read(proc / str(pid) / "stat")
     return sum(_scheduled(task)[0] for task in (proc / str(pid) / "task").iterdir())
 
 
 def children_of(pid: int, proc: Path = PROC) -> list[int]:
-    """Return the child processes of a process; none where the kernel does not say."""
+    """Return the child processes of a process; none if the kernel does not list them."""
     found: list[int] = []
     for task in (proc / str(pid) / "task").glob("*/children"):
         with suppress(OSError):  # a thread that has just ended
@@ -63,7 +63,7 @@ def children_of(pid: int, proc: Path = PROC) -> list[int]:
 
 
 def runs(pid: int, words: bytes, proc: Path = PROC) -> bool:
-    """Return whether a process has these words in its command line."""
+    """Return whether the command line of a process contains `words`."""
     try:
         return words in (proc / str(pid) / "cmdline").read_bytes()
     except OSError:  # it has just ended
@@ -89,19 +89,22 @@ def rss_bytes(pid: int, proc: Path = PROC) -> int:
 
 
 def stolen(proc: Path = PROC) -> float:
-    """Return for how many seconds the host of a virtual machine took the cores, on average over the cores."""
+    """Return the seconds for which the host of a virtual machine took a core, averaged over the cores."""
     fields = _read(proc / "stat").split("\n", 1)[0].split()
     return int(fields[8]) / os.sysconf("SC_CLK_TCK") / (os.cpu_count() or 1)
 
 
 def two_cores() -> tuple[int, int] | None:
-    """Return two cores to use, one for a server and one for its load; None where there is but one."""
+    """Return two cores, one for a server and one for its load; None if only one is available."""
     cores = sorted(os.sched_getaffinity(0))
     return (cores[0], cores[1]) if len(cores) > 1 else None
 
 
 def pin(pid: int, *cores: int, proc: Path = PROC) -> None:
-    """Keep the threads of a process, and all that it starts later, on some cores. Raises NoSuchProcess."""
+    """Pin the threads of a process to some cores. New threads and processes inherit the cores.
+
+    Raises NoSuchProcess.
+    """
     try:
         for task in (proc / str(pid) / "task").iterdir():
             os.sched_setaffinity(int(task.name), cores)
@@ -110,14 +113,14 @@ def pin(pid: int, *cores: int, proc: Path = PROC) -> None:
 
 
 def _ticks(stat: str) -> float:
-    """Return the user and system time that a `stat` file gives."""
-    # The name of the program stands in brackets and may have blanks and brackets in it.
+    """Return the user and system time in a `stat` file, in seconds."""
+    # The program's name is in brackets, and may itself contain blanks and brackets.
     fields = stat.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _scheduled(task: Path) -> tuple[float, float]:
-    """Return for how long a thread has run, and has waited for a core; both 0 for one that has ended."""
+    """Return how long a thread has run and has waited for a core, in seconds; 0 and 0 if it has ended."""
     with suppress(OSError):
         ran, waited, _ = (task / "schedstat").read_text().split()
         return int(ran) / 1e9, int(waited) / 1e9

@@ -1,6 +1,6 @@
-"""What every command prints: figures beside their goals, as tables in Markdown and in JSON; its exit status.
+"""The report of every command: figures and their goals, in Markdown and JSON. Also its exit status.
 
-A figure that is not known is NaN, so that what is computed from it is not known either, and its goal not met.
+An unknown figure is NaN. Anything computed from it is then NaN too, and its goal is missed.
 """
 
 import math
@@ -40,16 +40,16 @@ class Row:
     """The goal: the highest value that `found` may have. None for a figure without a goal."""
     form: str = ".2f"
     beside: float | None = None
-    """The same figure of the server that this one is compared with."""
+    """The same figure of the other server, if two are compared."""
 
     @property
     def is_missed(self) -> bool:
-        """Whether there is a goal, and the figure exceeds it or is not known."""
+        """Whether there is a goal, and the figure exceeds it or is unknown."""
         return self.most is not None and not self.found <= self.most
 
     @property
     def verdict(self) -> str:
-        """One word on the goal."""
+        """`met`, `missed`, or an empty string without a goal."""
         return "" if self.most is None else "missed" if self.is_missed else "met"
 
 
@@ -59,7 +59,7 @@ def counted(part: str, what: str, number: float, most: int | None = None) -> Row
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the least of `values` that `percent` (1 to 100) in 100 do not exceed."""
+    """Return a percentile (1 to 100): the least value that `percent` in 100 values do not exceed."""
     return sorted(values)[math.ceil(len(values) * percent / 100) - 1] if values else UNKNOWN
 
 
@@ -69,18 +69,18 @@ def ms(seconds: Sequence[float], percent: int) -> float:
 
 
 def middle(values: Iterable[float]) -> float:
-    """Return the median of those values that are known."""
+    """Return the median of the known values; unknown if there are none."""
     known = [value for value in values if not math.isnan(value)]
     return median(known) if known else UNKNOWN
 
 
 def ratio(value: float, other: float) -> float:
-    """Return a quotient; it is not known where the divisor is 0."""
+    """Return a quotient; unknown if the divisor is 0."""
     return value / other if other else UNKNOWN
 
 
 def medians(runs: Sequence[Sequence[Row]], beside: Sequence[Sequence[Row]] = ()) -> list[Row]:
-    """Return the rows of several runs as one, each figure the median of all; with those of another server."""
+    """Combine the rows of several runs: each figure is the median. `beside`: runs of another server."""
     others = {key: middle(row.found for row in same) for key, same in _by_figure(beside).items()}
     return [
         replace(same[0], found=middle(row.found for row in same), beside=others.get(key))
@@ -96,15 +96,15 @@ def _by_figure(runs: Sequence[Sequence[Row]]) -> dict[tuple[str, str], list[Row]
 
 
 def some(what: str, lines: Sequence[object]) -> list[str]:
-    """Return the first of some lines, with a word in front of each, and how many more there are."""
+    """Return the first lines, each after the prefix `what`, and the number of further lines."""
     more = [f"{what}: {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
     return [f"{what}: {each}" for each in lines[:_SHOWN]] + more
 
 
 def in_folder(prefix: str, run: Callable[[Path], tuple[list[Row], list[str]]]) -> tuple[list[Row], list[str]]:
-    """Run in a new folder; return the rows and notes. A note names the folder if a goal is missed.
+    """Call `run` with a new folder; return its rows and notes. A note names the folder if a goal is missed.
 
-    Otherwise the folder is removed, also where the run raises.
+    Otherwise the folder is removed, even if `run` raises an error.
     """
     folder, is_missed = Path(mkdtemp(prefix=prefix)), False
     try:
@@ -124,9 +124,9 @@ def finish(
     *,
     wide: Sequence[Row] = (),
 ) -> int:
-    """Print what a command found and write the files that were asked for; return 1 if a goal is missed, or 0.
+    """Print the report of a command, and write its files; return 1 if a goal is missed, otherwise 0.
 
-    `wide` are rows whose table has a line for each part and a column for each figure.
+    `wide`: rows for a table with a line for each part and a column for each figure.
     """
     tables = [
         _aligned(cells) for cells in (_wide(wide) if wide else [], _long(rows) if rows else []) if cells
@@ -150,7 +150,7 @@ def finish(
 
 
 def _shown(option: object) -> object:
-    """Return an option as a report has it. Of a URL nothing is shown: there may be a password in it."""
+    """Return an option for the report. A URL is left out, because it may contain a password."""
     match option:
         case str() if "://" in option:
             return "URL"
@@ -160,7 +160,7 @@ def _shown(option: object) -> object:
 
 
 def _long(rows: Sequence[Row]) -> list[list[str]]:
-    """Return the cells of a table with a line for each row, its head first."""
+    """Return the cells of a table with a line for each row, beginning with the head."""
     is_compared = any(row.beside is not None for row in rows)
     lines = [["", "found", *(["beside", "ratio"] if is_compared else []), "goal", ""]]
     for row in rows:
@@ -172,7 +172,7 @@ def _long(rows: Sequence[Row]) -> list[list[str]]:
 
 
 def _wide(rows: Sequence[Row]) -> list[list[str]]:
-    """Return the cells of a table with a line for each part; units stand in the head."""
+    """Return the cells of a table with a line for each part. The head contains the units."""
     columns = {row.what: f"{row.what} {row.unit}".rstrip() for row in rows}
     lines = [["", *columns.values(), ""]]
     for part in dict.fromkeys(row.part for row in rows):
@@ -192,7 +192,7 @@ def _number(value: float, form: str) -> str:
 
 
 def _aligned(cells: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown, the first column to the left and all others to the right."""
+    """Return a table in Markdown: the first column left-aligned, all others right-aligned."""
     cells = [[word.replace("|", "&#124;") for word in line] for line in cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     head, *lines = [
@@ -203,7 +203,7 @@ def _aligned(cells: Sequence[Sequence[str]]) -> str:
 
 
 def _where() -> dict[str, str]:
-    """Return when, on what machine and at which commit the figures were found."""
+    """Return the date, the machine and the commit of a measurement."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(errors="replace").splitlines() if info.is_file() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -221,10 +221,10 @@ def _where() -> dict[str, str]:
 
 
 def guarded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
-    """Run a command line; return its exit status: 1 where something went wrong, 2 after a UsageError."""
+    """Run a command; return its exit status, or 1 after an error, or 2 after a UsageError."""
     try:
         return run(argv)
-    except Exception as error:  # a nursery may have wrapped it
+    except Exception as error:  # a nursery may have wrapped the error
         match cause := first_cause(error):
             case UsageError():
                 print(f"conformance: {cause} (--help tells more)", file=sys.stderr)

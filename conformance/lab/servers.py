@@ -1,7 +1,7 @@
-"""Servers of our own, each a process: gateways and their logs, Redis, PostgreSQL, and clusters of them.
+"""Servers for the laboratory's commands: gateways and their logs, Redis, PostgreSQL, and clusters.
 
-Knows programs, options and a few words of a gateway's log; does not know who plays there. All that a server
-keeps is in a folder that goes away with it.
+Knows the programs, their options and a few words of a gateway's log. Must not know the clients. A server
+keeps all its files in a folder that is removed with it.
 """
 
 import os
@@ -25,17 +25,17 @@ from conformance.launch import COMMAND, Server, start
 from conformance.targets import Address
 
 REDIS = ("redis-server", "valkey-server")
-"""Either will do."""
+"""The programs of Redis servers; either is sufficient."""
 PREFIX = "lab"
-"""What the keys of a cluster begin with in Redis."""
+"""The prefix of a cluster's keys in Redis."""
 STOPPING = 60.0
-"""Seconds after SIGTERM after which a server is killed."""
+"""Seconds from SIGTERM until a server that still runs is killed."""
 LINKING = 10.0
-"""Seconds within which all nodes have to be linked, and one has to pair."""
+"""Seconds within which all nodes must be linked, and one must pair."""
 _LOOK = 0.05
-"""Seconds between two looks at something that is waited for."""
+"""Seconds between two checks of a condition."""
 _LINES = 2000
-"""So many of the last lines of a log are kept."""
+"""The number of last lines to keep of a log."""
 _EXAMPLES = 20
 _TRACEBACK = "Traceback (most recent call last)"
 _ERROR = re.compile(r"\S+ \S+ (?:ERROR|CRITICAL) ")
@@ -47,35 +47,35 @@ _USERS = ("postgres", "nobody")
 async def until(is_so: Callable[[], bool], limit: float) -> bool:
     """Wait until a condition holds, at most `limit` seconds; return whether it does."""
     end = trio.current_time() + limit
-    while not (found := is_so()) and trio.current_time() < end:  # noqa: ASYNC110  many things
+    while not (found := is_so()) and trio.current_time() < end:  # noqa: ASYNC110  any condition
         await trio.sleep(_LOOK)
     return found
 
 
 class Log:
-    """What a server writes on stderr, read in pieces of any size."""
+    """A server's stderr, read in pieces of any size."""
 
     def __init__(self, wanted: str = "(?!)", file: Path | None = None, expected: Sequence[str] = ()) -> None:
-        """`wanted` is a regular expression for lines of interest; `file` gets all that is written.
+        """`wanted`: a regular expression for lines of interest. `file` receives the whole log.
 
-        Lines with words that are expected count as no errors.
+        Lines that contain one of the `expected` texts do not count as errors.
         """
         self.said: Counter[str] = Counter()
         """How many `bytes`, `tracebacks`, `errors` (lines of the level ERROR and above) and `controls`
         (characters that a terminal does not show as they are)."""
         self.lines: list[str] = []
-        """The last ones."""
+        """The last lines."""
         self.examples: list[str] = []
         """The first lines that should not be there."""
         self.found: list[re.Match[str]] = []
-        """Where lines have what is of interest."""
+        """The matches of `wanted`."""
         self._wanted = re.compile(wanted)
         self._file = file
         self._expected = expected
         self._rest = b""
 
     def hear(self, data: bytes) -> None:
-        """Read what was written."""
+        """Read a piece of the log."""
         if self._file is not None:
             with self._file.open("ab") as file:
                 file.write(data)
@@ -94,7 +94,7 @@ class Log:
 
 
 class Gateway:
-    """A gateway that may be killed, stopped and started again, and its log."""
+    """A gateway that can be killed, stopped and started again, and its log."""
 
     def __init__(
         self,
@@ -106,9 +106,9 @@ class Gateway:
     ) -> None:
         self.log = log or Log()
         self.deaths = 0
-        """How often it has ended by itself."""
+        """How often the gateway has ended by itself."""
         self.is_up = False
-        """Whether nothing is being done to it."""
+        """Whether the gateway should be running: false after it was killed, stopped or halted."""
         self.server: Server
         self._nursery = nursery
         self._options = options
@@ -120,21 +120,21 @@ class Gateway:
 
     @property
     def addresses(self) -> dict[str, Address]:
-        """Where it listens now."""
+        """The gateway's current addresses."""
         return self.server.addresses
 
     @property
     def pid(self) -> int:
-        """The process in which games are played."""
+        """The process id of the gateway's main process."""
         return self.server.process.pid
 
     async def start(self) -> None:
-        """Start it. Raises ServerError."""
+        """Start the gateway. Raises ServerError."""
         self.server = await start(self._nursery, self._options, self._command, self.log.hear)
         self.is_up = True
 
     async def kill(self, *, with_children: bool = False) -> None:
-        """Send SIGKILL to the server, and to its child processes if asked for; wait until it has ended."""
+        """Send SIGKILL to the server, and with `with_children` to its child processes; wait for its end."""
         self.is_up = False
         self.deaths += self.server.process.poll() is not None
         for child in children_of(self.pid) if with_children else ():
@@ -144,7 +144,7 @@ class Gateway:
         await self.server.process.wait()
 
     async def stop(self) -> tuple[float, int]:
-        """Send SIGTERM; return how many seconds the end took, and the exit status. A deaf one is killed."""
+        """Send SIGTERM; return the seconds until the end, and the exit status. Kill it after 60 s."""
         process, begun = self.server.process, trio.current_time()
         if process.poll() is not None:
             await self.server.fail(f"died with status {process.returncode}")
@@ -177,7 +177,7 @@ async def gateway(
     log: Log | None = None,
     name: str = "the server",
 ) -> AsyncIterator[Gateway]:
-    """Run a gateway for as long as the block lasts; at its end it is killed. Raises ServerError, wrapped."""
+    """Run a gateway for as long as the block lasts, then kill it. Raises ServerError, wrapped."""
     async with trio.open_nursery() as nursery:
         found = Gateway(nursery, options, name, command, log)
         await found.start()
@@ -196,22 +196,22 @@ def redis_program() -> str | None:
 
 
 class Redis:
-    """A Redis or Valkey server on a socket of its own, which keeps nothing."""
+    """A Redis or Valkey server on a Unix socket, without persistence."""
 
     def __init__(self, folder: Path) -> None:
         self.url = f"unix://{folder}/redis"
-        """Where nodes find it."""
+        """The address for nodes."""
         self._folder = folder
         self._process: trio.Process | None = None
 
     @property
     def pid(self) -> int:
-        """The number of its process."""
+        """The process id of the server."""
         assert self._process is not None
         return self._process.pid
 
     async def start(self) -> None:
-        """Start it, with no memory. Raises LoadError."""
+        """Start the server, without data. Raises LoadError."""
         program, log = redis_program(), self._folder / "log"
         if program is None:
             raise LoadError(f"there is no {REDIS[0]}, and no {REDIS[1]}: this needs one of them")
@@ -227,7 +227,7 @@ class Redis:
             await trio.sleep(_LOOK)
 
     async def kill(self) -> None:
-        """Send SIGKILL, and wait, if it was started."""
+        """Send SIGKILL and wait for the end, if the server was started."""
         if self._process is not None:
             self._process.kill()
             await self._process.wait()
@@ -238,7 +238,7 @@ class Redis:
         self._process.send_signal(number)
 
     async def ask(self, words: str) -> str:
-        """Return the last line of an answer; empty where there is none."""
+        """Send a command; return the last line of the answer, or an empty string if there is none."""
         try:
             async with await trio.open_unix_socket(f"{self._folder}/redis") as stream:
                 await stream.send_all(words.encode() + b"\r\n")
@@ -262,17 +262,17 @@ async def redis_server() -> AsyncIterator[Redis]:
 
 
 class Postgres:
-    """A PostgreSQL server on a socket of its own."""
+    """A PostgreSQL server on a Unix socket."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises LoadError where it could not be run."""
+        """Raises LoadError if PostgreSQL cannot run on this system."""
         self.url = f"postgresql://c4@/postgres?host={folder}"
-        """Where nodes find it."""
+        """The URL for nodes."""
         self._folder = folder
         found = [each for pattern in _POSTGRES for each in Path("/").glob(pattern[1:])]
         self._path = os.pathsep.join([*map(str, found), os.environ["PATH"]])
         self._user: str | None = None
-        if os.getuid() == 0:  # which may not run it
+        if os.getuid() == 0:  # PostgreSQL refuses to run as root
             known = {each.pw_name for each in pwd.getpwall()}
             self._user = next((user for user in _USERS if user in known), None)
             if self._user is None:
@@ -280,7 +280,7 @@ class Postgres:
                 raise LoadError(f"PostgreSQL does not run as root, and there is no user {others} here")
 
     async def start(self) -> None:
-        """Make it, and start it. Raises LoadError."""
+        """Create the database, and start the server. Raises LoadError."""
         if self._user is not None:
             shutil.chown(self._folder, self._user)
         locale = ("--encoding", "UTF8", "--locale", "C", "--locale-provider", "icu", "--icu-locale", "en")
@@ -289,11 +289,11 @@ class Postgres:
         await self._do("pg_ctl", "--wait", "--log", f"{self._folder}/log", "--options", where, "start")
 
     async def restart(self) -> None:
-        """Restart it, as after a crash. Raises LoadError."""
+        """Restart the server as after a crash. Raises LoadError."""
         await self._do("pg_ctl", "--wait", "--mode", "immediate", "restart")
 
     async def stop(self) -> None:
-        """Stop it. Raises LoadError."""
+        """Stop the server. Raises LoadError."""
         await self._do("pg_ctl", "--wait", "--mode", "immediate", "stop")
 
     async def _do(self, command: str, *words: str) -> None:
@@ -314,7 +314,7 @@ class Postgres:
 async def postgres() -> AsyncIterator[Postgres]:
     """Run a PostgreSQL server for as long as the block lasts. Raises LoadError."""
     with TemporaryDirectory(prefix="c4lab-", ignore_cleanup_errors=True) as name:
-        await trio.Path(name).chmod(0o755)  # another user, who runs the server, has a folder of his own in it
+        await trio.Path(name).chmod(0o755)  # the server may run as another user
         folder = Path(name) / "postgres"
         await trio.Path(folder).mkdir()
         server = Postgres(folder)
@@ -328,14 +328,14 @@ async def postgres() -> AsyncIterator[Postgres]:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Nodes that know each other, and what they stand on."""
+    """Linked nodes, their Redis server and their database."""
 
     nodes: Sequence[Gateway]
     redis: Redis
     database: Postgres | None
 
     async def pairing(self) -> Gateway | None:
-        """Return the node that pairs, as far as Redis knows."""
+        """Return the node that pairs, according to Redis; None if there is none."""
         said = await self.redis.ask(f"GET {PREFIX}:lease")
         return next((node for node in self.nodes if said.startswith(f'["{str(node)[-1]}"')), None)
 
@@ -349,9 +349,10 @@ async def cluster(
     with_database: bool = False,
     logs: Sequence[Log] = (),
 ) -> AsyncIterator[Cluster]:
-    """Run nodes of these names, a letter each, and Redis, and PostgreSQL if asked for, while the block lasts.
+    """Run a cluster with Redis, and optionally PostgreSQL, for as long as the block lasts.
 
-    All nodes have the same options. Raises LoadError, ServerError, wrapped.
+    Each letter of `names` names a node. All nodes have the same options. Raises LoadError, ServerError,
+    wrapped.
     """
     async with AsyncExitStack() as stack:
         redis = await stack.enter_async_context(redis_server())
@@ -368,7 +369,7 @@ async def cluster(
 
 
 async def _until_linked(found: Cluster) -> None:
-    """Wait until all nodes know all others, and who pairs. Raises LoadError."""
+    """Wait until all nodes are linked with all others, and know the node that pairs. Raises LoadError."""
     link = re.compile(r"linked with node (\S+)")
     pairs = re.compile(r"node \S+ pairs\b")
     wanted = len(found.nodes) - 1

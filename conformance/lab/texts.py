@@ -1,8 +1,8 @@
-"""Texts that may be hard to read, and what no client should send, made from what clients do send. Pure.
+"""Texts that may take long to read, and random byte streams based on valid messages. Pure.
 
-A hard text is a piece that is repeated, in a frame, up to a length. `#i` in a piece stands for a number
-that is another one each time, `#h` for an integer that has the same hash in Python as all others. A *talk*
-is what one connection sends, piece by piece, the same again for the same `Random`.
+A hard text consists of a piece, repeated up to a length, in a frame. In a piece, `#i` stands for a different
+number in each repetition, and `#h` for different integers with the same hash in Python. A *talk* is a list of
+the pieces that one connection sends. The same `Random` state gives the same talk.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from random import Random
 from typing import TypeAlias
 
 FEW = 120
-"""As many forms as there may be in a map of EDN, or nearly so."""
+"""About the highest number of forms that the gateway accepts in an EDN map."""
 
 _SAME_HASH = 2**61 - 1
 
@@ -96,17 +96,17 @@ DROIDCON_FRAMES = (
     *(("", ""), ("PUT ", ""), ("PUT 3", ""), ("NAME ", "")),
     *(("JOIN ", ""), ("", "PUT 3"), ("JOIN a", "b")),
 )
-"""Bytes that are no UTF-8 stand in a text as the halves of surrogate pairs that Python has for them."""
+"""Bytes that are not UTF-8 are represented in a text by lone surrogates, as with `surrogateescape`."""
 
 FILLERS = ((' "', r"\n", '" '), (' "', r"\u0041", '" '), ("", ";\n", ""), (";", " ", "\n"))
-"""What takes time and has one token or none: openings, pieces and endings."""
+"""Long texts of at most one token: opening, piece to repeat, and ending."""
 
 PIECES = {"arena": (*JSON_PIECES, *EDN_PIECES), "nac4": NAC4_PIECES, "droidcon": DROIDCON_PIECES}
 FRAMES = {"arena": (*JSON_FRAMES, *EDN_FRAMES), "nac4": NAC4_FRAMES, "droidcon": DROIDCON_FRAMES}
 
 
 def hard_texts(dialect: str, length: int) -> Iterator[str]:
-    """Yield the texts of a dialect that have this length, or at most so much less as a piece is long."""
+    """Yield hard texts of a dialect, as long as possible within `length`."""
     if dialect == "arena":
         yield from framed(JSON_PIECES, JSON_FRAMES, length)
         yield from framed(EDN_PIECES, EDN_FRAMES, length)
@@ -116,14 +116,14 @@ def hard_texts(dialect: str, length: int) -> Iterator[str]:
 
 
 def framed(pieces: Sequence[str], frames: Sequence[tuple[str, str]], length: int) -> Iterator[str]:
-    """Yield each piece in each frame."""
+    """Yield hard texts: each piece in each frame."""
     for before, behind in frames:
         for piece in pieces:
             yield before + repeated(piece, length - len(before) - len(behind)) + behind
 
 
 def mixed(length: int) -> Iterator[str]:
-    """Yield maps of EDN with as many forms as there may be, and beside them something without any."""
+    """Yield EDN maps with as many forms as allowed, filled up with text that adds no forms."""
     for before, behind in EDN_FRAMES[:6]:
         for piece in filter(_is_closed, EDN_PIECES):
             forms = before + repeated(piece, length // 2, FEW // _tokens(piece))
@@ -133,7 +133,7 @@ def mixed(length: int) -> Iterator[str]:
 
 
 def repeated(piece: str, length: int, times: int | None = None) -> str:
-    """Return a piece repeated, up to a length, and at most so many times."""
+    """Repeat a piece up to a length, and at most `times` times."""
     if "#i" not in piece and "#h" not in piece:
         most = max(length // len(piece), 0)
         return piece * (most if times is None else min(times, most))
@@ -152,7 +152,7 @@ def _is_closed(piece: str) -> bool:
 
 
 def _tokens(piece: str) -> int:
-    """Return about how many tokens a piece has, rather too many than too few."""
+    """Return an upper estimate of the number of tokens in a piece."""
     return max(1, len(piece.split()) + sum(piece.count(bracket) for bracket in "[](){}"))
 
 
@@ -173,17 +173,17 @@ NAMES = (
     "aima",
     "' OR 1=1 --",
 )
-"""Names that are long, or that a log, a page, a terminal or a spreadsheet may take for something else."""
+"""Names that are long, or have a special meaning in a log, a page, a terminal or a spreadsheet."""
 
 
 # Talks.
 
 Talk: TypeAlias = list[bytes]
-"""What one connection sends, one piece after the other."""
+"""The pieces that one connection sends, in order."""
 
 PORTS = ("nac4", "arena", "droidcon", "web")
 _MOST_PIECES = 12
-"""Pieces of a talk at most."""
+"""The most messages in a talk."""
 
 _NAC4 = (b"connect ann\r\n", b"playmove 3\r\n", b"playmove -1\r\n", b"connect \r\n", b"connected x\r\n")
 _ARENA = (
@@ -216,7 +216,7 @@ _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 def talk_for(port: str, lot: Random) -> Talk:
-    """Return what one connection sends to a port, which is one of `PORTS`."""
+    """Return a random talk for a port, which is one of `PORTS`."""
     if lot.random() < 0.1:
         return [noise(lot) for _ in range(lot.randint(1, 3))]
     match port:
@@ -234,7 +234,7 @@ def noise(lot: Random) -> bytes:
 
 
 def mutated(data: bytes, lot: Random) -> bytes:
-    """Return `data` with a few random changes, or, now and then, as it is."""
+    """Return `data` with a few random changes, or sometimes unchanged."""
     for _ in range(lot.choice((0, 1, 1, 2, 3, 8))):
         at = lot.randrange(len(data) + 1)
         before, behind = data[:at], data[at:]
@@ -258,7 +258,7 @@ def _line(lot: Random) -> bytes:
 
 
 def odd_frame(payload: bytes, lot: Random) -> bytes:
-    """Return a websocket frame, mostly a client's text; anything about it may be wrong."""
+    """Return a websocket frame, usually a client's text frame. Any part of it may be wrong."""
     first = lot.choice((0x81, 0x81, 0x81, 0x82, 0x01, 0x00, 0x80, 0x89, 0x8A, 0x88, lot.randrange(256)))
     if first == 0x88 and lot.random() < 0.7:
         payload = lot.randbytes(2) + payload[:20]
@@ -286,7 +286,7 @@ def _websocket(lot: Random, messages: Sequence[bytes]) -> Talk:
     if lot.random() < 0.3:
         request = mutated(request, lot)
     frames = _frames(lot, messages)
-    if lot.random() < 0.3:  # too early
+    if lot.random() < 0.3:  # the first frame does not wait for the answer
         return [request + frames[0], *frames[1:]]
     return [request, *frames]
 

@@ -1,7 +1,7 @@
-"""Functions that run in processes of their own, and the values that they exchange with this one.
+"""Run functions in separate processes, and exchange values with them.
 
-Function, arguments and values cross as pickles, so a function is one of a module's top level. The process
-shows its progress on stderr; what goes wrong with a server there is raised here.
+Functions, arguments and values are sent as pickles, so a function must be at the top level of a module. The
+process prints its progress on stderr. If its job fails because of a server, LoadError is raised here.
 """
 
 import gc
@@ -23,16 +23,16 @@ from conformance.lab.meters import NoSuchProcess, pin
 P = ParamSpec("P")
 R = TypeVar("R")
 Job = Callable[..., object]
-"""May raise LoadError, OutOfStep, NoSuchProcess, OSError."""
+"""A function to run in a process. It may raise LoadError, OutOfStep, NoSuchProcess, OSError."""
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from conformance.lab.workers import serve; serve()"
-"""What a process runs. It imports from where this one does, not also from the current folder."""
+"""The program of a process. It has the import path of this process, without the current folder."""
 _STDIN, _STDOUT = 0, 1
 _LENGTH = 4
-"""Bytes in front of a pickle that say how long it is."""
+"""The size of the length field before a pickle, in bytes."""
 
 
 class LoadError(Exception):
-    """The load, or a game of it, did not come about; says why."""
+    """The load, or a game of it, failed. The message says why."""
 
 
 class Worker:
@@ -52,7 +52,7 @@ class Worker:
             raise LoadError(f"a process of clients exited with status {await self._process.wait()}") from None
 
     async def receive(self) -> Any:
-        """Return the next value that the job replies, at last what it returns. Raises LoadError."""
+        """Return the next reply of the job; the last one is its return value. Raises LoadError."""
         size = int.from_bytes(await self._exactly(_LENGTH))
         value = pickle.loads(await self._exactly(size))
         if isinstance(value, LoadError):
@@ -60,7 +60,7 @@ class Worker:
         return value
 
     async def finish(self) -> Any:
-        """Tell the job that nothing more comes; return the next value. Raises LoadError."""
+        """Close the job's stdin, so that it gets no more values; return its next reply. Raises LoadError."""
         assert self._process.stdin is not None
         await self._process.stdin.aclose()
         return await self.receive()
@@ -78,7 +78,7 @@ class Worker:
 
 @asynccontextmanager
 async def worker(job: Job, *arguments: object) -> AsyncIterator[Worker]:
-    """Run a job in a process that is killed at the end of the block. Raises LoadError."""
+    """Run a job in a process, which is killed at the end of the block. Raises LoadError."""
     command = [sys.executable, "-P", "-c", _PROGRAM.format(path=sys.path)]
     process = await trio.lowlevel.open_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -92,7 +92,7 @@ async def worker(job: Job, *arguments: object) -> AsyncIterator[Worker]:
 
 
 async def run(job: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-    """Run a job in a process of its own; return what it returns. Raises LoadError."""
+    """Run a job in a separate process; return its return value. Raises LoadError."""
     async with worker(partial(job, *arguments, **named)) as found:
         value: R = await found.receive()
     return value
@@ -102,7 +102,7 @@ async def run(job: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
 
 
 def serve() -> None:
-    """Run the job that comes by stdin."""
+    """Read a job from stdin, run it, and reply with its return value."""
     job, arguments = received()
     gc.freeze()
     try:
@@ -117,7 +117,7 @@ def serve() -> None:
 
 
 def received() -> Any:
-    """Return the next value that `Worker.send` has sent. Raises EOFError at the end."""
+    """Return the next value from `Worker.send`. Raises EOFError at the end."""
     return pickle.loads(_read(int.from_bytes(_read(_LENGTH))))
 
 
@@ -143,11 +143,11 @@ def _read(size: int) -> bytes:
     return data
 
 
-# On either side.
+# In both processes.
 
 
 def first_cause(error: BaseException) -> BaseException:
-    """Return the first of the errors that nurseries wrapped."""
+    """Return the first error within the ExceptionGroups of nurseries."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -155,7 +155,7 @@ def first_cause(error: BaseException) -> BaseException:
 
 @contextmanager
 def many_files() -> Iterator[None]:
-    """Raise the limit of open files as far as allowed, for this process and those that it starts."""
+    """Raise the limit of open files as far as allowed, for this process and its child processes."""
     before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     try:
@@ -173,5 +173,5 @@ def settle_on(cores: tuple[int, int] | None, *pids: int | None) -> None:
 
 
 def say(text: str) -> None:
-    """Show the progress."""
+    """Print a line of progress on stderr."""
     print(text, file=sys.stderr, flush=True)

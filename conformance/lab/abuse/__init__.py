@@ -1,1 +1,1 @@
-"""Attackers beside honest games: what does one client's malice cost the others?"""
+"""Attackers beside honest games: how much do malicious clients slow down the others?"""

@@ -1,6 +1,6 @@
-"""Attackers: for each attack some clients, which are bounded in number, bytes and time.
+"""Run attackers: for each attack a number of clients, with limits on their number, bytes and time.
 
-They connect to the gateway that a command has started on 127.0.0.1, and to nothing else.
+They connect only to the gateway that a command has started on 127.0.0.1.
 """
 
 import os
@@ -20,35 +20,35 @@ from conformance.lab.workers import Worker, reply, worker
 from conformance.targets import Address
 
 MOST_BYTES = 2**30
-"""Bytes that all clients of an attack send at most; then they fall silent."""
+"""The most bytes that all clients of an attack send together. After that they send nothing."""
 PAUSE = 0.2
-"""Seconds after which a client that was hung up on comes back."""
+"""Seconds until a client that was hung up on connects again."""
 ELSEWHERE = "127.0.0.2"
-"""The address that attackers connect from, if the system has it, so that it can be banned alone."""
+"""The attackers' source address, if the system has it. A ban of this address affects no other client."""
 _RESET = struct.pack("ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """So many clients that do the same."""
+    """An attack: a number of clients that all behave in the same way."""
 
     name: str
     clients: int
     live: Callable[["Attacked", int], Awaitable[None]]
-    """Runs the client of this number, from connection to end. Raises HungUp, wrapped or not."""
+    """Runs the client with the given number until it ends. Raises HungUp, wrapped or not."""
     pause: float = PAUSE
     coming: float = 1.0
-    """Seconds within which all of them come."""
+    """Seconds over which the clients' first connections are spread."""
     reads: bool = False
-    """Whether it needs games to have been stored."""
+    """Whether the attack needs stored games in the database."""
     may_log: bool = False
     """Whether the gateway may log a line of the level ERROR, for the operator."""
     is_alone: bool = False
-    """Whether it leaves no room for others, so that it has no part in all attacks at once."""
+    """Whether the attack blocks all others, so that it is left out when all attacks run at once."""
 
 
 class Attacker(Client):
-    """One connection of an attack, whose bytes are counted."""
+    """One connection of an attack. Its messages and bytes are counted."""
 
     stream: trio.SocketStream
 
@@ -64,15 +64,15 @@ class Attacker(Client):
         self._counts["messages"] += 1
 
     def tear(self) -> None:
-        """Make the connection end with a reset."""
+        """Make the connection end with a reset when it is closed."""
         self.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
 
 
 class Attacked:
-    """The gateway under one attack, and what the clients of the attack have done."""
+    """The gateway under one attack, and counts of what the clients of the attack have done."""
 
     def __init__(self, addresses: Mapping[str, Address], token: str, source: str | None = None) -> None:
-        """`token` is what names begin with, `source` the address to come from."""
+        """`token` is the prefix of the clients' names, `source` the address that they connect from."""
         self.token = token
         self.lot = random.Random(token)
         self.counts: Counter[str] = Counter()
@@ -84,9 +84,9 @@ class Attacked:
     async def connected(
         self, port: str, resource: str | None = None, *, drains: bool = False
     ) -> AsyncIterator[Attacker]:
-        """Connect to a port for as long as the block lasts, with a websocket if there is a resource.
+        """Connect to a port for as long as the block lasts. With `resource`, open a websocket.
 
-        With `drains` all that comes meanwhile is read. Raises HungUp, wrapped once it is connected.
+        `drains`: read and drop all that arrives. Raises HungUp, within an ExceptionGroup once the block runs.
         """
         async with connected(self._addresses[port], self._source) as client:
             self.counts["connections"] += 1
@@ -101,7 +101,7 @@ class Attacked:
                 nursery.cancel_scope.cancel()
 
     async def suffer(self, attack: Attack) -> None:
-        """Run the clients of an attack until cancelled. Each comes back when it has ended."""
+        """Run the clients of an attack until cancelled. A client that has ended starts again."""
         async with trio.open_nursery() as nursery:
             for number in range(attack.clients):
                 nursery.start_soon(self._again, attack, number)
@@ -120,13 +120,13 @@ class Attacked:
 async def attacking(
     attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None = None
 ) -> AsyncIterator[Worker]:
-    """Run the clients of some attacks, on one core or on any, who begin with the block. Raises LoadError.
+    """Run the clients of some attacks, on one core or on any. They start with the block. Raises LoadError.
 
-    The worker replies what they did, by attack, and what share of a core they used.
+    The worker replies with counts of what the clients did, by attack, and the share of a core they used.
     """
     token = f"z{time.time_ns() // 1000 % 10**8}"
     async with worker(attack, [*attacks], addresses, seconds, core, token) as attackers:
-        await attackers.receive()  # they are ready
+        await attackers.receive()  # the attackers are ready
         yield attackers
 
 
@@ -136,10 +136,10 @@ async def attacking(
 def attack(
     attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None, token: str
 ) -> tuple[dict[str, Counter[str]], float]:
-    """Attack; return what the clients did, and what share of a core they used.
+    """Run attacks; return counts of what the clients did, by attack, and the share of a core they used.
 
-    It gives way to whatever else its core has to do, the honest games above all, so that what these wait for
-    is the server.
+    This process gives way to all others on its core. Otherwise it would slow down the honest games there, and
+    the server would seem slow.
     """
     give_way(core)
     reply("ready")
@@ -148,7 +148,7 @@ def attack(
 
 
 def give_way(core: int | None) -> None:
-    """Run on this core, and only when no other process wants to; without one at a lower priority."""
+    """Run on this core, only when no other process needs it. Without a core: run at a lower priority."""
     if core is not None:
         os.sched_setaffinity(0, {core})
     if core is not None and hasattr(os, "SCHED_IDLE"):
@@ -160,7 +160,7 @@ def give_way(core: int | None) -> None:
 async def _attack(
     attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, token: str
 ) -> dict[str, Counter[str]]:
-    """Run the attacks at once for so many seconds; return what the clients did, by attack."""
+    """Run the attacks at the same time for some seconds; return counts of what clients did, by attack."""
     with trio.socket.socket() as sock:
         try:
             await sock.bind((ELSEWHERE, 0))

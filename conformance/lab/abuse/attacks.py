@@ -1,6 +1,6 @@
-"""All attacks: what the clients of each one send, and how many there are.
+"""All attacks: what the clients of each attack send, and how many clients it has.
 
-A further attack is a function, and a line in the table at the end.
+To add an attack, write a function and add a line to the table at the end.
 """
 
 import json
@@ -26,18 +26,18 @@ DIALECTS = ("droidcon", "nac4", "arena")
 WEBSOCKETS = ("arena", "nac4")
 PORTS = ("arena", "nac4", "droidcon", "web")
 SHORT, LONG = 4_096, 65_000
-"""Lengths of texts: the longest EDN that is read, and near the longest frame."""
+"""Lengths of texts: the longest EDN that the server reads, and almost the longest frame."""
 _HEARD = 0.2
-"""Seconds for which an answer is read."""
+"""Seconds for which a client reads answers."""
 _STEP = 0.05
-"""Seconds between two steps of something."""
+"""Seconds between two steps of a client."""
 _MASK = b"\0\0\0\0"
 
-# What is hard to read.
+# Messages that are hard to parse.
 
 
 async def texts(attacked: Attacked, number: int) -> None:
-    """Send the worst EDN and JSON: 4 KB five times a second, and one client in five 64 KB twice a second."""
+    """Send texts that are hard to parse, of 4 KB; one client in five sends 64 KB."""
     is_long = number % 5 == 0
     length, pause = (LONG, 0.5) if is_long else (SHORT, 0.2)
     async with attacked.connected("arena", "/", drains=True) as client:
@@ -50,34 +50,34 @@ async def texts(attacked: Attacked, number: int) -> None:
 
 FRAMES: Sequence[bytes] = (
     b"\x81\xff" + b"\x7f" + b"\xff" * 7 + _MASK + b"x" * 60_000,  # a text of 2**63 - 1 bytes
-    b"\x81\xff" + b"\xff" * 8 + _MASK,  # of more than there may be
+    b"\x81\xff" + b"\xff" * 8 + _MASK,  # longer than RFC 6455 allows
     b"\x81\xff" + (1 << 20).to_bytes(8) + _MASK + b"x" * 100_000,
     b"\x81\xff" + (70_000).to_bytes(8) + _MASK + b"x" * 70_000,
-    b"\xc1\x85" + _MASK + b"\xf2\x48\xcd\xc9\xc9",  # compressed, which nobody offered
+    b"\xc1\x85" + _MASK + b"\xf2\x48\xcd\xc9\xc9",  # compressed, without negotiation
     b"\xc1\xff" + (65_000).to_bytes(8) + _MASK + b"\0" * 65_000,
     b"\xf1\x85" + _MASK + b"hello",  # all reserved bits
     b"\x81\x05hello",  # without a mask
     b"\x81\x7e\x10\x00" + b"x" * 4_096,
-    b"\x81\x84" + _MASK + b"\xc3\x28\xa0\xff",  # no UTF-8
-    b"\x01\x81" + _MASK + b"\xf0" + b"\x80\x81" + _MASK + b"\x28",  # none across two fragments
+    b"\x81\x84" + _MASK + b"\xc3\x28\xa0\xff",  # not UTF-8
+    b"\x01\x81" + _MASK + b"\xf0" + b"\x80\x81" + _MASK + b"\x28",  # not UTF-8, in two fragments
     b"\x81\x83" + _MASK + b"\xed\xa0\x80",  # half of a surrogate pair
-    b"\x80\x85" + _MASK + b"hello",  # continues nothing
-    b"\x01\x81" + _MASK + b"a" + b"\x81\x81" + _MASK + b"b",  # begins within a message
-    b"\x83\x80" + _MASK,  # of no kind there is
+    b"\x80\x85" + _MASK + b"hello",  # a continuation without a beginning
+    b"\x01\x81" + _MASK + b"a" + b"\x81\x81" + _MASK + b"b",  # a new message within a message
+    b"\x83\x80" + _MASK,  # an undefined opcode
     b"\x8b\x80" + _MASK,
-    b"\x09\x81" + _MASK + b"p",  # a ping in fragments
-    b"\x89\xfe\x00\xff" + _MASK + b"p" * 255,  # one that is too long
+    b"\x09\x81" + _MASK + b"p",  # a fragmented ping
+    b"\x89\xfe\x00\xff" + _MASK + b"p" * 255,  # a ping that is too long
     b"\x88\x81" + _MASK + b"\x03",  # a close frame with half a code
     b"\x88\x82" + _MASK + b"\xff\xff",
     b"\x88\x84" + _MASK + b"\x03\xe8\xc3\x28",
-    b"\x88\x80" + _MASK + frame(b"playmove 3"),  # more behind the close frame
-    b"\x81\xfe\x00\x05" + _MASK + b"hello",  # a length that could be shorter
+    b"\x88\x80" + _MASK + frame(b"playmove 3"),  # a frame after the close frame
+    b"\x81\xfe\x00\x05" + _MASK + b"hello",  # a length not in its shortest form
 )
-"""Giant, compressed, unmasked, misplaced, not UTF-8. A torn frame is the beginning of any of these."""
+"""Frames that are giant, compressed, unmasked, misplaced or not UTF-8. A cut-off frame begins like these."""
 
 
 async def frames(attacked: Attacked, number: int) -> None:
-    """Send frames that are giant, compressed, torn, unmasked, misplaced or not UTF-8: 150 a second."""
+    """Send frames that are giant, compressed, cut off, unmasked, misplaced or not UTF-8: 150 a second."""
     data, lot = attacked.lot.choice(FRAMES), attacked.lot
     if lot.random() < 0.3:
         data = data[: lot.randrange(len(data))]
@@ -92,7 +92,7 @@ async def frames(attacked: Attacked, number: int) -> None:
 
 
 async def fragments(attacked: Attacked, number: int) -> None:
-    """Send endless fragments, empty or of one byte, or floods of pings and pongs, also between fragments."""
+    """Send empty fragments, fragments of one byte, pings between fragments, or pongs, endlessly."""
     first, empty, letter = b"\x01\x80" + _MASK, b"\x00\x80" + _MASK, b"\x00\x81" + _MASK + b"a"
     ping, pong = (frame(b"p" * 125, opcode) * 20 for opcode in (Opcode.PING, Opcode.PONG))
     some = (empty * 50, letter * 50, ping, pong)[number // 2 % 4]
@@ -105,7 +105,7 @@ async def fragments(attacked: Attacked, number: int) -> None:
 
 
 async def junk(attacked: Attacked, number: int) -> None:
-    """Send random bytes and randomly changed messages, handshakes and requests; end in any way there is."""
+    """Send random bytes and randomly changed messages, handshakes and requests; end in different ways."""
     lot = attacked.lot
     port = PORTS[number % 4]
     async with attacked.connected(port) as client:
@@ -113,7 +113,7 @@ async def junk(attacked: Attacked, number: int) -> None:
         for piece in talk:
             await client.say(piece)
             if manner < 0.5:
-                await trio.lowlevel.checkpoint()  # so that pieces arrive one by one
+                await trio.lowlevel.checkpoint()  # so that pieces arrive separately
         if manner < 0.3:
             await client.leave()
             with trio.move_on_after(2.0):
@@ -125,11 +125,11 @@ async def junk(attacked: Attacked, number: int) -> None:
             client.tear()
 
 
-# Connections that are held.
+# Connections that are held open.
 
 
 async def unread(attacked: Attacked, number: int) -> None:
-    """Ask for long answers, and read nothing, or, one client in three, 1 KB a second."""
+    """Ask for long answers, and read nothing. One client in three reads 1 KB a second."""
     text = frame(b'{"type":"x","pad":"' + b"x" * (LONG - 21) + b'"}')
     lists = frame(b'{"type":"x","pad":[' + b"[]," * (LONG // 3 - 8) + b"[]]}")
     port = ("arena", "arena", "arena", "nac4", "arena", "droidcon")[number // 3 % 6]
@@ -150,7 +150,7 @@ async def unread(attacked: Attacked, number: int) -> None:
 
 
 async def slow(attacked: Attacked, number: int) -> None:
-    """Come to a port, and say nothing, half of a handshake, or a byte a second."""
+    """Connect to a port, and send nothing, half of a handshake, or a byte a second."""
     port = PORTS[number % 4]
     words = Handshake("x", "/").request if port != "droidcon" else b"NAME slow"
     async with attacked.connected(port) as client:
@@ -169,14 +169,14 @@ async def slow(attacked: Attacked, number: int) -> None:
 
 
 async def files(attacked: Attacked, number: int) -> None:
-    """Hold a connection: there are more clients than the server may have files open."""
+    """Hold a connection open. There are more clients than the server's limit of open files allows."""
     async with attacked.connected(PORTS[number % 3]) as client:
         await client.say(b"G")
         await client.drain()
 
 
 async def _read_slowly(client: Client, size: int, pause: float) -> None:
-    """Read so slowly that no deadline for a single byte is met. Raises HungUp."""
+    """Read at most `size` bytes, pause, and repeat. Raises HungUp."""
     while True:
         await client.heard(size)
         await trio.sleep(pause)
@@ -188,11 +188,11 @@ async def _dribble(client: Client, data: bytes) -> None:
         await trio.sleep(1)
 
 
-# Connections that are torn.
+# Connections that break off.
 
 
 async def halves(attacked: Attacked, number: int) -> None:
-    """Shut down the sending side in the middle of a message, and continue to read."""
+    """Close the sending side in the middle of a message, and continue to read."""
     port = (*DIALECTS, "web")[number % 4]
     async with attacked.connected(port) as client:
         data = b"NAME half\nJOIN " if port == "droidcon" else b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -205,10 +205,10 @@ async def halves(attacked: Attacked, number: int) -> None:
 
 
 async def hellos(attacked: Attacked, number: int) -> None:
-    """Begin a handshake of TLS, whole, torn or with junk behind it, and not finish it: 200 a second."""
+    """Begin a TLS handshake, whole, cut off or followed by junk, and do not finish it: 200 a second."""
     outgoing, lot = ssl.MemoryBIO(), attacked.lot
     with suppress(ssl.SSLWantReadError):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # one that trusts nobody is made quickly
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # quick: it loads no certificates
         context.wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="x").do_handshake()
     hello = outgoing.read()
     async with attacked.connected((*DIALECTS, "web")[number % 4]) as client:
@@ -223,7 +223,7 @@ async def hellos(attacked: Attacked, number: int) -> None:
 
 
 async def resets(attacked: Attacked, number: int) -> None:
-    """Play in pairs, and reset the connection, each time at a different point of the game."""
+    """Play in pairs, and reset the connection at a different point of the game each time."""
     pair, port = number // 2, DIALECTS[number % 3]
     attacked.counts["lives"] += 1
     table = f"{attacked.token}r{pair}"
@@ -244,7 +244,7 @@ async def resets(attacked: Attacked, number: int) -> None:
 
 
 async def http2(attacked: Attacked, number: int) -> None:
-    """Open streams and reset them at once, as HTTP/2 by prior knowledge."""
+    """Speak HTTP/2 without negotiation: open streams and reset them at once."""
 
     def sent(kind: int, flags: int, stream: int, payload: bytes) -> bytes:  # RFC 9113 4.1
         return struct.pack("!I", len(payload))[1:] + struct.pack("!BBI", kind, flags, stream) + payload
@@ -276,7 +276,7 @@ _HEADS = (
 
 
 async def upgrades(attacked: Attacked, number: int) -> None:
-    """Ask for another protocol and send junk after that, or send what is not an HTTP request."""
+    """Request a protocol upgrade and then send junk, or send something that is not an HTTP request."""
     async with attacked.connected("web", drains=True) as client:
         await client.say(attacked.lot.choice(_HEADS) + attacked.lot.randbytes(500))
         await trio.sleep(0.1)
@@ -296,11 +296,11 @@ PATHS = (
     *("/player/nobody", "/api/players/nobody", "/game/1", "/game/1.pgn", "/api/games/1"),
     *("/api/games/1/perfect", EXPORT, "/api/openapi.json", "/api/live", EVENTS, "/healthz"),
 )
-"""Every page, and what programs read."""
+"""The paths of all pages and of the API."""
 
 
 async def pages(attacked: Attacked, number: int) -> None:
-    """Ask for the longest pages, for the export, and for every page: greedy, slow, deaf, or slow to ask."""
+    """Request pages and the export; read fast, slowly or not at all; or send a request byte by byte."""
     path = PATHS[(number // 8 + attacked.counts["connections"]) % len(PATHS)]
     async with attacked.connected("web") as client:
         match number % 8:
@@ -329,26 +329,26 @@ def _request(path: str) -> bytes:
 
 
 _STAY = 0.3
-"""Seconds for which a client with a strange name, or strange moves, is there."""
+"""Seconds for which a client with strange names or moves stays connected."""
 _GUESSING = 2.0
-"""Seconds for which a client that guesses waits for an answer."""
+"""Seconds for which a client waits for an answer to its guess."""
 _MANY = 50
-"""Messages that are sent in one go."""
+"""The number of messages in one write."""
 
 
 def _opened(attacked: Attacked, dialect: str, resource: str = "/") -> AbstractAsyncContextManager[Attacker]:
-    """Connect as a client of a dialect, and read all that arrives."""
+    """Connect as a client of a dialect; read and drop all that arrives."""
     return attacked.connected(dialect, None if dialect == "droidcon" else resource, drains=True)
 
 
 async def _say(client: Attacker, dialect: str, *texts: bytes) -> None:
-    """Send texts framed as in a dialect, whatever their length."""
+    """Send texts of any length, framed as the dialect requires."""
     for text in texts:
         await client.say(text + b"\n" if dialect == "droidcon" else encode(Opcode.TEXT, text))
 
 
 async def house(attacked: Attacked, number: int) -> None:
-    """Wish for a house player that thinks long, and answer each of its moves at once."""
+    """Ask for a house player that thinks for a long time, and answer each of its moves at once."""
     async with attacked.connected("droidcon") as client:
         await client.say(f"NAME {attacked.token}hog{number}\n".encode())
         try:
@@ -374,7 +374,7 @@ _MOVES: Mapping[str, tuple[bytes, ...]] = {
 
 
 async def impostors(attacked: Attacked, number: int) -> None:
-    """Play against every rule: out of turn, outside the board, as a house player, leaving early."""
+    """Break the rules: move out of turn or outside the board, use a house player's name, leave early."""
     lot, dialect = attacked.lot, DIALECTS[number // 2 % 3]
     name, table = lot.choice(("aima", "Random", "AIMA10", "TEST", "me")), f"{attacked.token}i{number // 2}"
     entering = {
@@ -390,7 +390,7 @@ async def impostors(attacked: Attacked, number: int) -> None:
 
 
 async def guesses(attacked: Attacked, number: int) -> None:
-    """Use names of others, and guess their tokens: in first messages, names and URLs."""
+    """Use other players' names, and guess their tokens: in first messages, names and URLs."""
     dialect = DIALECTS[number % 3]
     name, token = f"late{attacked.lot.randint(2, 9)}", attacked.lot.randbytes(16).hex()
     texts = {
@@ -403,7 +403,7 @@ async def guesses(attacked: Attacked, number: int) -> None:
         await trio.sleep(_GUESSING)
 
 
-# At full speed. Answers are read, so what is slow is the server alone.
+# Attacks at full speed. Clients read the answers, so only the server limits the speed.
 
 
 async def flood(attacked: Attacked, number: int) -> None:
@@ -414,7 +414,7 @@ async def flood(attacked: Attacked, number: int) -> None:
 
 
 async def _pour(attacked: Attacked, dialect: str, message: Callable[[int], bytes]) -> None:
-    """Send messages without end; `message` makes one by its number."""
+    """Send messages endlessly; `message` returns the one with a given number."""
     async with _opened(attacked, dialect) as client:
         for first in count(step=_MANY):
             texts = map(message, range(first, first + _MANY))
@@ -424,7 +424,7 @@ async def _pour(attacked: Attacked, dialect: str, message: Callable[[int], bytes
 
 
 async def commands(attacked: Attacked, number: int) -> None:
-    """Send commands that are all refused, or, one client in three, random bytes as messages."""
+    """Send commands that the server refuses. One client in three sends random bytes as messages."""
     dialect, name = DIALECTS[number // 3 % 3], f"{attacked.token}c{number}"
     texts = {
         "droidcon": [f"NAME {name}", "PUT 3", f"JOIN @{name}nobody"],
@@ -438,12 +438,12 @@ async def commands(attacked: Attacked, number: int) -> None:
 
 
 async def maps(attacked: Attacked, number: int) -> None:
-    """Send short maps of EDN full of brackets, each one different: they cost the most work for each byte."""
+    """Send short EDN maps full of brackets, all different. They cost the server the most work per byte."""
     await _pour(attacked, "arena", lambda turn: b"{:a%d [%b]}" % (turn, b"[]" * 24))
 
 
 async def million(attacked: Attacked, number: int) -> None:
-    """Send names, tables and wishes, a new one each time, millions of them if the server accepts them."""
+    """Send new names, tables and wishes all the time, millions of them if the server accepts them."""
     dialect = DIALECTS[number % 3]
 
     def message(turn: int) -> bytes:
@@ -459,7 +459,7 @@ async def million(attacked: Attacked, number: int) -> None:
 
 
 async def storm(attacked: Attacked, number: int) -> None:
-    """Connect and go at once, half of the clients in the middle of a handshake: some 2,000 a second."""
+    """Connect and leave at once, half of the clients within a handshake: about 2,000 a second."""
     port = (*DIALECTS, "web")[number % 4]
     async with attacked.connected(port) as client:
         if number % 8 < 4:
@@ -471,7 +471,7 @@ async def storm(attacked: Attacked, number: int) -> None:
 
 
 async def names(attacked: Attacked, number: int) -> None:
-    """Use, change and leave names, many clients the same ones, and wish for players who do not exist."""
+    """Take, change and give up names that many clients share, and ask for players who do not exist."""
     dialect, name = DIALECTS[number % 3], f"{attacked.token}{attacked.lot.randint(0, 9)}"
     resource = {"nac4": "/?against=nobody", "arena": f"/?table={name}{number}"}.get(dialect, "/")
     async with _opened(attacked, dialect, resource) as client:
@@ -494,9 +494,9 @@ async def names(attacked: Attacked, number: int) -> None:
 
 
 async def long_names(attacked: Attacked, number: int) -> None:
-    """Use names and tables of up to 64 KB, or that mean something to a log, a page or a terminal.
+    """Use names and tables of up to 64 KB, or with special characters for a log, a page or a terminal.
 
-    Clients come in twos, and play where they are let in, so that the names are stored.
+    Clients come in pairs, and play if the server accepts their names, so that the names are stored.
     """
     pair, dialect = number // 2, DIALECTS[number // 2 % 3]
     attacked.counts["lives"] += 1
@@ -553,10 +553,10 @@ _ALL: Sequence[Attack] = (
     Attack("long-names", 24, long_names),
 )
 ATTACKS: Mapping[str, Attack] = {attack.name: attack for attack in _ALL}
-"""By name."""
+"""All attacks, by name."""
 
 
 def at_once(names: Sequence[str]) -> list[Attack]:
-    """Return the attacks that leave room for others, or all of them if none does."""
+    """Return the attacks that can run together; all of `names` if each of them has to run alone."""
     attacks = [ATTACKS[name] for name in names]
     return [attack for attack in attacks if not attack.is_alone] or attacks

@@ -1,24 +1,24 @@
-"""What do all known attackers cost those who play?
+"""How much do all known attacks slow down other players?
 
-Starts a gateway with a database and a web port. Honest games of all dialects are played there, ten moves a
-second in each, and an honest client plays `@aimafast`. Beside them comes one attack after the other, then all
-at once, and at last a stop under attack. The end of the rest behind each attack is the quiet that the attacks
-are compared with. Where there are two cores, the process that plays has one, and honest games and attackers
-have the other, the attackers only when nothing else wants to run there.
+Starts a gateway with a database and a web port. Honest games of all dialects are played there, at ten moves
+a second in each game, and an honest client plays `@aimafast`. First each attack runs alone, then all attacks
+run at once, and finally the server is stopped under attack. Each attack is followed by a rest. The end of the
+rest is measured too, as "quiet", for comparison. With two cores, the gateway's main process has one, and
+honest games and attackers share the other. The attackers run only when that core is otherwise idle.
 
-    p50 ms, p99 ms  from a bot's sending of a move to its opponent's receipt, of moves that end no game. A
-                    move that takes longer than the 0.1 s between two moves of a pair counts for the moves
-                    that it held up, too, each 0.1 s shorter than the one before.
-    house p50 ms    the moves of `@aimafast`
-    server          what the thread that plays used of a core
-    took            how much of that is the attack's
-    by              what the attackers used of a core
-    MB more, kept   memory that all processes of the server had more at most, and at the end of the rest
-    DB MB           by how much the database grew
+    p50 ms, p99 ms  time from a bot's sending of a move to its opponent's receipt, without the last moves of
+                    games. A pair moves every 0.1 s. A move that takes longer delays the next ones: each
+                    delayed move counts with 0.1 s less than the move before it.
+    house p50 ms    time of a move of `@aimafast`
+    server          share of a core that the gateway's main thread used
+    took            the part of `server` that is due to the attack
+    by              share of a core that the attackers used
+    MB more, kept   growth of the memory of all server processes: at most, and at the end of the rest
+    DB MB           growth of the database
     lost            honest games that were cut off, were out of step, or stood still for 10 s
     log             tracebacks, errors and control characters in the log
-    left out        the share of the moves that ended while the host of a virtual machine had taken the core;
-                    where it is over the goal the attack is repeated, twice at most
+    left out        share of the moves that ended while the host of a virtual machine had taken the core. If
+                    it exceeds the goal, the attack is repeated, at most twice.
     idle            attacks that sent nothing
 """
 
@@ -49,36 +49,36 @@ from conformance.launch import COMMAND
 from conformance.targets import WEB, Address
 
 P50_MS, P99_MS = 2.0, 20.0
-"""Milliseconds within which half of the moves, and 99 of 100, are to stay under attack."""
+"""Goals for moves under attack, in milliseconds: the 50th and the 99th percentile."""
 QUIET_P99_MS = 2.0
-"""The same for 99 of 100 in quiet. On a slower machine the figures say nothing."""
+"""The goal for the 99th percentile without an attack. A slower machine is not fit for measuring."""
 HOUSE_MS = 1000.0
-"""Milliseconds that half of the moves may take of the house player that plays an honest client."""
+"""The goal for the median time of a move of the honest client's house player, in milliseconds."""
 HOUSE = "house"
-"""The attack beside which all of these moves have to come within that time."""
+"""The attack during which every move of that house player must meet the goal `HOUSE_MS`."""
 MOST_LEFT_OUT = 0.75
-"""The share of the moves that may be left out."""
+"""The highest share of the moves that may be left out."""
 GROWTH_MB = 256.0
 """Megabytes by which the server may grow under attack."""
 MOST_KEPT = 0.1
-"""The fraction by which the memory after the rest may exceed the memory before the attack."""
+"""The goal for growth after the rest, as a fraction of the memory before the attack."""
 STOP_S = 5.0
 """Seconds that a stop may take under attack."""
 PAGE_MB = 4.0
-"""Megabytes that a page of 1,000 games may have, whatever its players are called."""
+"""Megabytes that a page of 1,000 games may have, whatever the players' names are."""
 TRIES = 3
-"""How often an attack is made, at most, where the host of the machine held up more than `MOST_LEFT_OUT`."""
+"""How often an attack is run at most, if the host held up more than `MOST_LEFT_OUT` of the moves."""
 TOGETHER = "together"
-"""What all attacks at once are called."""
+"""The name for all attacks at once."""
 OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
 LIMITED = ("/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh")
-"""Before the server's command: it may have as many files open as on many systems, so they can run out."""
+"""A prefix of the server's command. It sets a common limit of open files, which an attack can reach."""
 _PAGE = "/api/games?limit=1000"
 _ANSWERING = 60.0
 _SETTLING = 2.0
-"""Seconds that honest games have before they are watched, and attackers before the stop."""
+"""Seconds that honest games run before they are measured, and attackers before the server is stopped."""
 _LOOK = 0.1
-"""Seconds between two looks at the memory."""
+"""Seconds between two measurements of the memory."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -100,7 +100,7 @@ def main(argv: Sequence[str]) -> int:
 async def attack(
     options: Namespace, place: str, command: Sequence[str] = COMMAND
 ) -> tuple[list[Row], list[Row], list[str]]:
-    """Run all that the options ask for: the figures of the attacks, others, and lines on what went wrong.
+    """Run all attacks of `options`; return the figures of attacks, other figures, and lines about problems.
 
     Raises LoadError, ServerError, NoSuchProcess, wrapped.
     """
@@ -171,7 +171,7 @@ async def _attack_all(options: Namespace, watched: "Watched") -> tuple[list[Row]
 
 
 async def _fetched(web: Address) -> bytes:
-    """Return a page of 1,000 games. Raises LoadError."""
+    """Fetch a page of 1,000 games. Raises LoadError."""
     with trio.move_on_after(_ANSWERING):
         async with asked(web, _PAGE) as client:
             return await client.rest()
@@ -180,15 +180,15 @@ async def _fetched(web: Address) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What was seen of honest games for some time. Times are in seconds."""
+    """Measurements of honest games over a period. Times are in seconds."""
 
     times: Sequence[float]
     left_out: float
     lost: Sequence[str]
     house: Sequence[float]
-    """Times of the moves of the house player that plays an honest client."""
+    """Times of the moves of the honest client's house player."""
     server_share: float
-    """The share of a core that the thread that plays used."""
+    """The share of a core that the gateway's main thread used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +200,10 @@ class Outcome:
     before: int
     most: int
     after: int
-    """After the rest."""
+    """Memory after the rest."""
     said: Counter[str]
     counts: Mapping[str, Mapping[str, int]]
-    """What the attackers did, by attack."""
+    """Counts of what the attackers did, by attack."""
     by: float
     """The share of a core that the attackers used."""
     stored: int
@@ -211,7 +211,7 @@ class Outcome:
 
 
 def best_of(tries: Sequence[Outcome]) -> Outcome:
-    """Return the try in which the host held up least, with what was lost and logged in any."""
+    """Return the try in which the host held up the fewest moves, with the losses and logs of all tries."""
     best = min(tries, key=lambda each: each.window.left_out)
     lost = [what for each in tries for what in each.window.lost]
     said = sum((each.said for each in tries), Counter[str]())
@@ -258,9 +258,9 @@ class Watched:
         self._used = meters.used_by(server.pid)
 
     async def look(self) -> None:
-        """Measure the memory again and again, until cancelled or the server has ended.
+        """Measure the memory repeatedly, until cancelled or the server has ended.
 
-        Children run on any core: one that is started later would stay on that of the server.
+        Also allow each new child process to run on any core, since it inherits the core of the server.
         """
         known = set[int]()
         with suppress(meters.NoSuchProcess):
@@ -273,13 +273,13 @@ class Watched:
                 await trio.sleep(_LOOK)
 
     async def begin(self) -> None:
-        """Begin to watch. Raises LoadError, NoSuchProcess."""
+        """Begin a measurement. Raises LoadError, NoSuchProcess."""
         await self._honest.send("begin")
         self.guest.begin()
         self._begun, self._used = perf_counter(), meters.used_by(self.server.pid)
 
     async def end(self) -> Window:
-        """Return what was seen since then. Raises LoadError, NoSuchProcess."""
+        """Return the measurements since `begin`. Raises LoadError, NoSuchProcess."""
         seconds, used = perf_counter() - self._begun, meters.used_by(self.server.pid)
         await self._honest.send("end")
         seen: Seen = await self._honest.receive()
@@ -289,13 +289,13 @@ class Watched:
         return Window(seen.times, seen.left_out, [*seen.lost, *self.guest.lost], self.guest.times, share)
 
     async def watch(self, seconds: float) -> Window:
-        """Return what is seen within so many seconds."""
+        """Measure for some seconds; return the measurements."""
         await self.begin()
         await trio.sleep(seconds)
         return await self.end()
 
     async def attacked_by(self, attacks: Sequence[Attack], options: Namespace) -> tuple[Outcome, Window]:
-        """Run attacks, and a rest; return the outcome, and what was seen at the end of the rest."""
+        """Run attacks, then rest; return the outcome, and the measurements at the end of the rest."""
         name = attacks[0].name if len(attacks) == 1 else TOGETHER
         say(f"attacking: {name} ...")
         before, stored, said = meters.memory_of(self.server.pid), self._size(), self.server.log.said.copy()
@@ -320,5 +320,5 @@ class Watched:
         ), quiet
 
     def _size(self) -> int:
-        """Return the bytes of the database, with all files that belong to it."""
+        """Return the size of all files of the database, in bytes."""
         return sum(file.stat().st_size for file in self._place.parent.glob(f"{self._place.name}*"))

@@ -1,7 +1,8 @@
-"""Honest games beside attackers: pairs that play on whatever happens, and a client of a house player.
+"""Honest games beside attackers: pairs of bots that play all the time, and a client of a house player.
 
-The process obeys "begin" and "end", and replies what happened in between. Unlike the load of a benchmark it
-goes on when a bot is out of step: that pair is noted, and another one takes its place at the next "begin".
+The process takes the orders "begin" and "end", and replies with measurements of the time in between. Unlike a
+benchmark it continues if a bot is out of step: it records the pair as lost, and replaces it at the next
+"begin".
 """
 
 import gc
@@ -27,9 +28,9 @@ BEAT = 0.1
 STILL = 10.0
 """Seconds without a move after which a game counts as cut off."""
 LOOK = 0.02
-"""Seconds between two looks at how much time the host of a virtual machine has taken."""
+"""Seconds between two checks of how much time the host of a virtual machine has taken."""
 PLAYER = "aimafast"
-"""The house player whom the guest plays."""
+"""The house player that the guest plays against."""
 _AGAIN = 1.0
 _GUEST = "guest"
 _PAUSE = 0.2
@@ -38,20 +39,20 @@ _NAP = 0.5
 _STDIN = 0
 _WAVE = 0.01
 _GOLDEN = 0.618
-"""Spreads the pairs evenly over a beat, however many there are."""
+"""The golden ratio. Multiples of it spread any number of pairs evenly over a beat."""
 
 
 class Guest:
-    """An honest client that plays a house player until cancelled, and comes back when it is hung up on."""
+    """An honest client that plays a house player until cancelled. It reconnects after a hang-up."""
 
     def __init__(self, address: Address) -> None:
         self.games = HouseGames(pause=_PAUSE)
         self.lost: list[str] = []
-        """What ended its games otherwise than by the rules."""
+        """Descriptions of games that did not end by the rules."""
         self.refused: list[str] = []
-        """Why it got no game: there are too many other clients, or guests."""
+        """Why the guest got no game: too many other clients or guests."""
         self.is_over = False
-        """To be set before the server is stopped: games that end from then on do not count as lost."""
+        """Set this before the server is stopped. Games that break off after that do not count as lost."""
         self._address = address
 
     async def run(self) -> None:
@@ -72,7 +73,7 @@ class Guest:
             if games.on and not self.is_over:
                 self.lost.append(what)
                 say(f"hurt: {what}")
-            elif games.finished == finished:  # otherwise the series is over
+            elif games.finished == finished:  # otherwise the series has ended
                 self.refused.append(what)
             games.on, games.asked = 0, None
 
@@ -83,7 +84,7 @@ class Guest:
 
     @property
     def times(self) -> list[float]:
-        """How long moves took since then, the one that is owed included."""
+        """How long moves took since `begin`, including the move that the server still owes."""
         return [*self.games.times, *self.games.owed()]
 
 
@@ -92,23 +93,24 @@ class Guest:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What honest games came to in some time."""
+    """Measurements of honest games over a period."""
 
     times: Sequence[float]
-    """How long moves took, in seconds, those included that could not be made meanwhile."""
+    """How long moves took, in seconds, including moves that were delayed and could not be made."""
     left_out: float
-    """The share of all moves that is not there, as the host of this machine may have held them up."""
+    """The share of all moves that is not in `times`, because the host may have held them up."""
     lost: Sequence[str]
-    """Games that were cut off or lost by no fault of the players: what happened."""
+    """Descriptions of games that were cut off, or lost without a fault of the players."""
     waited: float
-    """How much of the time this process had work and no core: that much of the times is not the server's."""
+    """The share of the time in which this process had work but no core: a delay not caused by the server."""
 
 
 def with_missed(times: Sequence[float], beat: float) -> list[float]:
-    """Return the times, and those of the moves that could not be made meanwhile.
+    """Return the times, with added times for moves that a slow move prevented.
 
-    A move that takes long holds up those that would have followed it, which are then not measured. So a time
-    that is longer than a pair's beat stands for the later ones too, each shorter by one beat.
+    A slow move delays the next moves of its pair, and these are not measured. For each time that is longer
+    than a beat (the time between two moves of a pair), the delayed moves are added. Each of them is one beat
+    shorter than the one before.
     """
     found = [*times]
     for time in times:
@@ -117,32 +119,32 @@ def with_missed(times: Sequence[float], beat: float) -> list[float]:
 
 
 class Undisturbed:
-    """Leaves out of `times` what the host of a virtual machine may have held up.
+    """Removes from `times` the moves that the host of a virtual machine may have held up.
 
-    That is what ended while the host gave the cores to others, or within one look before or after, as the
-    system counts such time late and in ticks of mostly 10 ms. A time longer than `BEAT` is kept all the same:
-    the host does not explain it.
+    These are the moves that ended while the host had taken a core, or within one look before or after that.
+    The margin is needed because the system reports such time late, in ticks of usually 10 ms. A time longer
+    than `BEAT` is always kept, because the host alone cannot explain it.
     """
 
     def __init__(self, times: list[float]) -> None:
         self._times = times
         self._looks: list[tuple[int, bool]] = []
-        """How many times there were at each look, and whether the host had taken a core before it."""
+        """For each look: the length of `times`, and whether the host had taken a core before the look."""
         self._taken = stolen()
         self._looked = perf_counter()
 
     def clear(self) -> None:
-        """Begin anew, when the times have been cleared."""
+        """Start again with empty `times`."""
         self._looks.clear()
 
     def look(self, now: float) -> None:
-        """Record whether the host has taken a core, if it is time to look."""
+        """Record whether the host has taken a core, if the next look is due."""
         if now - self._looked >= LOOK:
             self._looked, before, self._taken = now, self._taken, stolen()
             self._looks.append((len(self._times), self._taken != before))
 
     def kept(self) -> list[float]:
-        """Return the times without those that are left out."""
+        """Return the times, without those that the host may have held up."""
         looks = [*self._looks, (len(self._times), False)]
         found, start = [], 0
         for at, (end, _) in enumerate(looks):
@@ -159,15 +161,15 @@ class HonestBot(TimedBot):
 
 
 def play(addresses: Addresses, pairs: int, core: int | None, couples: Sequence[Couple] = MIX) -> None:
-    """Play so many games until the orders end."""
+    """Play games of `pairs` pairs until no more orders come."""
     if core is not None:
         os.sched_setaffinity(0, {core})
-    gc.disable()  # what is kept are numbers
+    gc.disable()  # the kept objects are numbers, which form no cycles
     Games(addresses, pairs, couples).play()
 
 
 class Games(TimedLoop):
-    """All pairs, and the orders by which they are measured. A pair that is out of step is replaced."""
+    """All pairs, and the orders that control the measurement. A pair that is out of step is replaced."""
 
     def __init__(self, addresses: Addresses, pairs: int, couples: Sequence[Couple]) -> None:
         super().__init__()
@@ -177,7 +179,7 @@ class Games(TimedLoop):
         self._couples = [*islice(cycle(couples), pairs)]
         self._readings = readings_of(kind for couple in couples for kind in couple)
         self._pairs: dict[int, list[HonestBot]] = {}
-        """Those that are on, by number."""
+        """The pairs that play, by number."""
         self._tables = count()
         self._lost: list[str] = []
         self._undisturbed = Undisturbed(self.times.moves)
@@ -186,7 +188,7 @@ class Games(TimedLoop):
         self._waited = 0.0
 
     def lose(self, error: BotError) -> None:
-        """Record that a pair cannot go on, and close its connections."""
+        """Record that a pair cannot continue, and close its connections."""
         assert isinstance(error.bot, HonestBot)
         pair = self._pairs.get(error.bot.pair, [])
         if error.bot in pair:
@@ -195,7 +197,7 @@ class Games(TimedLoop):
             self.close(pair)
 
     def play(self) -> None:
-        """Play until the orders end, then hang up."""
+        """Play until no more orders come, then hang up."""
         self.watch(_STDIN, self._obey)
         try:
             for number in range(len(self._couples)):
@@ -223,7 +225,7 @@ class Games(TimedLoop):
             reply(self._seen())
 
     def _begin(self) -> None:
-        """Begin to measure, with as many pairs as ever."""
+        """Begin to measure. Replace lost pairs first, so that the number of pairs stays the same."""
         for number in range(len(self._couples)):
             if number not in self._pairs:
                 self._come(number)
@@ -233,11 +235,11 @@ class Games(TimedLoop):
         self._began, self._waited = perf_counter(), used_by(os.getpid()).waited
 
     def _seen(self) -> Seen:
-        """Return what was measured since then."""
+        """Return the measurements since `begin`."""
         now, late = perf_counter(), list[float]()
         for pair in [*self._pairs.values()]:
             late += [
-                now - bot.sent_at  # for so long a move has been on its way to the opponent
+                now - bot.sent_at  # how long a move has been on its way to the opponent
                 for bot in pair
                 if bot.place.discs > bot.peer.place.discs and bot.sent_at >= bot.due
             ]

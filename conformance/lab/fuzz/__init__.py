@@ -1,4 +1,4 @@
-"""Fuzzing: can any bytes make a reader of the gateway fail, or take long, or keep memory?
+"""Fuzzing: can any input make a reader of the gateway fail, take long, or leak memory?
 
-The rule that all readers keep: they do what the gateway does with such bytes, by the gateway's own code.
+Each reader handles its input as the gateway does, with the gateway's own code.
 """

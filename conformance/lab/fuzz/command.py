@@ -1,13 +1,13 @@
-"""Do any bytes make a reader of the gateway fail, take long, or keep memory?
+"""Does any input make a reader of the gateway fail, take long, or leak memory?
 
-For each reader one process hunts with atheris for inputs that take new paths, short ones and then long ones
-(one in 400). Another process, which watches no paths, then reads what was found and what took longest, for
-dialects also some thousand texts that were made by hand.
+For each reader one process searches with atheris for inputs that take new paths through the code. It tries
+short inputs, then long ones (one in 400). A second process, without instrumentation, then reads the inputs
+that were found and the slowest ones. For a dialect it also reads some thousand texts written by hand.
 
-    ms of 4 KB, of 64 KB  processor time of the worst input of that length, the best of several tries
-    KB kept               what that process grows by each time that it reads some of the inputs again
-    faults                inputs that a reader fails on with any error but its own, or takes 20 s for; a line
-                          below the table shows their bytes
+    ms of 4 KB, of 64 KB  processor time of the slowest input up to that length, the best of several tries
+    KB kept               growth of the second process each time that it reads some of the inputs again
+    faults                inputs that make a reader raise an error other than its own, or take 20 s. A line
+                          below the table shows the bytes of each
 """
 
 import gc
@@ -30,23 +30,23 @@ from conformance.lab.report import Row, counted, finish, ratio
 from conformance.lab.workers import LoadError, run, say, worker
 
 TIMES = 5
-"""How often a slow input is timed; the shortest time counts."""
+"""How often a slow input is timed. The shortest time counts."""
 ROUNDS = 3
-"""How often all inputs are read again."""
+"""How often the inputs are read again to measure growth."""
 _MOST = 200
-"""Inputs that are read again and again."""
+"""The most inputs to read again."""
 
 
 def judge(name: str, folder: Path) -> tuple[dict[int, float], int]:
-    """Return the milliseconds of the worst input of each length, and the bytes of memory that a round adds.
+    """Return the milliseconds of the slowest input for each length, and the memory growth in bytes.
 
-    Inputs are those in the folder, and some made by hand.
+    The inputs are those in the folder, and some written by hand.
     """
     return judged(TARGETS[name], [path.read_bytes() for path in sorted(folder.iterdir())])
 
 
 def judged(target: Target, inputs: Sequence[bytes]) -> tuple[dict[int, float], int]:
-    """Return the same for a target and inputs."""
+    """Return the same as `judge`, for a target and inputs."""
     worst: dict[int, float] = {}
     least = -1
     for most in GOALS if target.reads is not None else ():
@@ -65,11 +65,11 @@ def _worst(reads: Callable[[bytes], object] | None, inputs: Iterable[bytes]) -> 
 
 
 def cost(reads: Callable[[bytes], object], data: bytes, limit: float) -> float:
-    """Return the milliseconds that an input takes: at best, if it takes longer than the limit once."""
+    """Time an input; return milliseconds. If it exceeds `limit`, repeat and return the shortest time."""
     found, times = 0.0, 0
     while times == 0 or (found > limit and times < TIMES):
         began = thread_time()
-        with suppress(Exception):  # which the hunter has told of
+        with suppress(Exception):  # already reported by the hunter
             reads(data)
         spent = 1e3 * (thread_time() - began)
         found, times = (min(found, spent) if times else spent), times + 1
@@ -77,11 +77,11 @@ def cost(reads: Callable[[bytes], object], data: bytes, limit: float) -> float:
 
 
 def _kept(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
-    """Return the least bytes that a round has added: what leaks does so in each of them."""
+    """Return the smallest growth of a round, in bytes: a leak adds memory in every round."""
     sizes = []
     for _ in range(1 + ROUNDS):
         for data in inputs:
-            with suppress(Exception):  # which the hunter has told of
+            with suppress(Exception):  # already reported by the hunter
                 try_(data)
         gc.collect()
         sizes.append(rss_bytes(os.getpid()))
@@ -89,11 +89,11 @@ def _kept(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
 
 
 SHORT, LONG = GOALS
-"""Bytes of an input at most."""
+"""The longest short input and the longest long input, in bytes."""
 ONE_IN = 400
-"""Of so many inputs one may be long."""
+"""One input in this many may be long."""
 MOST_KEPT = 256
-"""KB by which a process may be larger each time that it has read what was found once more."""
+"""KB by which a process may grow each time that it reads the inputs again."""
 _FEWEST = 20
 
 
@@ -113,7 +113,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def fuzz(options: Namespace) -> tuple[list[Row], list[str]]:
-    """Hunt and judge, the readers with the slowest inputs first. Raises LoadError, wrapped."""
+    """Hunt and judge for each reader, the slowest readers first. Raises LoadError, wrapped."""
     left = sorted(options.only, key=lambda name: TARGETS[name].share, reverse=True)
     whole = sum(TARGETS[name].share for name in left)
     rows: dict[str, list[Row]] = {}
@@ -133,8 +133,8 @@ async def fuzz(options: Namespace) -> tuple[list[Row], list[str]]:
 
 
 async def _measured(name: str, inputs: int, seed: int, notes: list[str]) -> list[Row]:
-    """Hunt and judge for one reader; return its figures. Adds its faults to the notes. Raises LoadError."""
-    from conformance.lab.fuzz.hunter import hunt  # noqa: PLC0415  not where atheris is missing
+    """Hunt and judge for one reader; return its figures, and add its faults to `notes`. Raises LoadError."""
+    from conformance.lab.fuzz.hunter import hunt  # noqa: PLC0415  needs atheris
 
     sizes = (inputs, SHORT), (max(_FEWEST, inputs // ONE_IN), LONG)
     with TemporaryDirectory(prefix=f"fuzz-{name}-") as place:

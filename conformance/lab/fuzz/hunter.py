@@ -1,7 +1,7 @@
-"""A process in which atheris looks for bytes that take new paths through a reader.
+"""A process in which atheris searches for inputs that take new paths through a reader.
 
-The inputs that took new paths are left in a folder, and with them those that took longest. Of faults the
-first one of each place in the code is kept, and the hunt goes on.
+It leaves the inputs that took new paths in a folder, together with the slowest ones. For each place in the
+code it keeps the first input that failed there, and continues the search.
 """
 
 import os
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from conformance.lab.fuzz.readers import Target
 
 WATCHED = ("adapters", "gateway", "edn_format", "h11", "trio_websocket", "wsproto")
-"""Packages whose paths are watched."""
+"""Packages that atheris instruments."""
 STUCK = 20
-"""Seconds for one input after which atheris ends the process."""
+"""Seconds that an input may take. After that atheris ends the process."""
 _LEFT = ("crash-", "timeout-", "oom-")
-"""How files begin that atheris leaves when an input ends the process."""
+"""Prefixes of the files that atheris writes when an input ends the process."""
 _SLOWEST = 16
 _MOST_FAULTS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of a hunt."""
+    """The result of a hunt."""
 
     tried: int = 0
     seconds: float = 0.0
     faults: dict[str, bytes] = field(default_factory=dict)
-    """The first input for each fault."""
+    """The first input that caused each fault."""
 
 
 def hunt(name: str, folder: Path, seed: int, sizes: tuple[tuple[int, int], tuple[int, int]]) -> None:
-    """Hunt for inputs of each size: how many to try, and their longest; reply what was found each time.
+    """Hunt once for each of `sizes`, pairs of (number of inputs, longest input); reply with each result.
 
-    Each hunt is in a process of its own, which ends with it.
+    Each hunt runs in a separate process, which ends with the hunt.
     """
     with redirect_stderr(StringIO()), atheris.instrument_imports(include=[*WATCHED]):
-        from conformance.lab.fuzz.readers import TARGETS  # noqa: PLC0415  the import is what is watched
+        from conformance.lab.fuzz.readers import TARGETS  # noqa: PLC0415  atheris instruments imports
     for is_long, (inputs, longest) in enumerate(sizes):
         pid = os.fork()
         if pid == 0:
@@ -76,11 +76,11 @@ def _hunt(target: "Target", folder: Path, seed: int, inputs: int, longest: int, 
     tries = Tries(target.try_, inputs, folder)
     atheris.Setup(["fuzz", *(f"-{name}={value}" for name, value in options.items()), str(folder)], tries.try_)
     atheris.Fuzz()
-    os._exit(1)  # it never returns
+    os._exit(1)  # Fuzz() never returns
 
 
 class Tries:
-    """How many inputs were tried, and what came of them."""
+    """The inputs that were tried, and their results."""
 
     def __init__(self, try_: Callable[[bytes], None], inputs: int, folder: Path) -> None:
         self._try = try_
@@ -89,7 +89,7 @@ class Tries:
         self._tried = 0
         self._began = perf_counter()
         self._slowest = [(0.0, b"")] * _SLOWEST
-        """A heap."""
+        """The slowest inputs, as a heap of (seconds, input)."""
         self.faults: dict[str, bytes] = {}
 
     def try_(self, data: bytes) -> None:
@@ -97,7 +97,7 @@ class Tries:
         began = thread_time()
         try:
             self._try(data)
-        except Exception as error:  # the very thing that is looked for
+        except Exception as error:  # any error is a fault
             if len(self.faults) < _MOST_FAULTS:
                 self.faults.setdefault(where(error), data)
         spent = thread_time() - began
@@ -112,14 +112,14 @@ class Tries:
 
 
 def where(error: BaseException) -> str:
-    """Return what an error is and where it was raised, in one line."""
+    """Return the type of an error and where it was raised, in one line."""
     error = first_cause(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
 
 
 def ended(folder: Path, status: int) -> Found:
-    """Return what is told of a hunt that has ended too early: the input that did it is the fault."""
+    """Return the result of a hunt that ended too early. The input that ended it counts as the fault."""
     inputs = [path.read_bytes() for path in folder.iterdir() if path.name.startswith(_LEFT)]
     said = "" if inputs else " ".join(_log(folder).read_text(errors="replace").split())[-300:]
     what = f"the process ended with status {status} {said}".rstrip()
@@ -127,5 +127,5 @@ def ended(folder: Path, status: int) -> Found:
 
 
 def _log(folder: Path) -> Path:
-    """Return where a hunt says what atheris says."""
+    """Return the path of the file for the output of atheris."""
     return folder.with_suffix(".log")

@@ -1,4 +1,4 @@
-"""A connection in memory, whose server's end has the methods of a socket."""
+"""A connection in memory. Its server's end has the methods of a socket."""
 
 import errno
 import socket
@@ -9,44 +9,44 @@ import trio
 from adapters.net.epoll import Ready
 
 _TCP_INFO = 64
-"""Bytes of struct tcp_info that are given."""
+"""The length of the struct tcp_info that `getsockopt` returns, in bytes."""
 
 
 class MemorySocket:
-    """The server's end. The methods in the second half do what the client does."""
+    """The server's end. The methods in the second half act as the client."""
 
     family, type, proto = socket.AF_INET, socket.SOCK_STREAM, 0
 
     def __init__(self, address: str = "192.0.2.1", capacity: int = 1 << 30) -> None:
-        """`capacity`: bytes that the client's system takes before the client reads them."""
+        """`capacity`: bytes that the client's system buffers before the client reads them."""
         self.address = address
         self.capacity = capacity
         self.silence = 0.0
         """For how many seconds the client's system has acknowledged nothing."""
         self.unanswered_probes = 0
         self.sent = bytearray()
-        """What the server has sent, and the client has not taken."""
+        """Bytes that the server has sent and the client has not taken."""
         self.has_ended = self.is_closed = self.is_reset = False
-        """Whether the server sends no more, or has closed the connection; whether that is broken."""
+        """Whether the server has ended its sending side; has closed; whether the connection is reset."""
         self.closings = 0
-        """How often those who wait were told that the socket is about to be closed."""
+        """How often waiting tasks were told that the socket is about to be closed."""
         self.arrived = bytearray()
-        """What the client has sent, and the server has not read."""
+        """Bytes that the client has sent and the server has not read."""
         self._client_ended = False
         self.changed = trio.lowlevel.ParkingLot()
 
     @property
     def is_readable(self) -> bool:
-        """Whether reading would say something."""
+        """Whether `recv` would not block."""
         return bool(self.arrived) or self._client_ended or self.is_reset
 
     @property
     def is_writable(self) -> bool:
-        """Whether the system takes more bytes, or has something to say."""
+        """Whether `send` would not block."""
         return len(self.sent) < self.capacity or self.is_reset
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        """Return what has arrived, as the system does."""
+        """Return received bytes, as a socket does. Raises BlockingIOError."""
         self.check()
         if not self.is_readable:
             raise BlockingIOError
@@ -56,7 +56,7 @@ class MemorySocket:
         return data
 
     def send(self, data: bytes | bytearray) -> int:
-        """Accept as much as there is room for."""
+        """Accept as many bytes as there is room for; return their number. Raises BlockingIOError."""
         self.check()
         taken = min(len(data), self.capacity - len(self.sent))
         if taken <= 0 < len(data):
@@ -65,7 +65,7 @@ class MemorySocket:
         return taken
 
     def shutdown(self, how: int) -> None:
-        """Send no more."""
+        """End the sending side."""
         self.check()
         self.has_ended = True
 
@@ -74,19 +74,19 @@ class MemorySocket:
         self.is_closed = True
 
     def fileno(self) -> int:
-        """Return some number, -1 once it is closed."""
+        """Return 0, or -1 after `close`."""
         return -1 if self.is_closed else 0
 
     def getpeername(self) -> tuple[str, int]:
-        """Return where the client is."""
+        """Return the client's address."""
         return self.address, 50_000
 
     def getsockname(self) -> tuple[str, int]:
-        """Return where the client reached the server."""
+        """Return the server's address."""
         return "192.0.2.7", 8080
 
     def getsockopt(self, level: int, option: int, size: int = 0) -> bytes:
-        """Return what the system knows of the connection: struct tcp_info."""
+        """Return the struct tcp_info of the connection."""
         info = bytearray(_TCP_INFO)
         info[3] = self.unanswered_probes
         info[56:60] = int(self.silence * 1000).to_bytes(4, "little")
@@ -96,7 +96,7 @@ class MemorySocket:
         """Do nothing."""
 
     def check(self) -> None:
-        """Raise what the system says of a connection that is closed or broken."""
+        """Raise the system's error if the connection is closed or reset."""
         if self.is_closed:
             raise OSError(errno.EBADF, "closed")
         if self.is_reset:
@@ -110,18 +110,18 @@ class MemorySocket:
         self.changed.unpark_all()
 
     def ends(self) -> None:
-        """End what the client sends."""
+        """End the client's sending side."""
         self._client_ended = True
         self.changed.unpark_all()
 
     def resets(self) -> None:
-        """Break the connection."""
+        """Reset the connection."""
         self.is_reset = True
         self.arrived.clear()
         self.changed.unpark_all()
 
     def take(self) -> bytes:
-        """Return what the client reads: all that the server has sent."""
+        """Return everything that the server has sent, as if the client had read it."""
         data = bytes(self.sent)
         self.sent.clear()
         self.changed.unpark_all()
@@ -129,13 +129,13 @@ class MemorySocket:
 
 
 class MemoryPoller:
-    """Waits for such sockets: a `Poller`."""
+    """A `Poller` for sockets in memory."""
 
     def __init__(self) -> None:
         self._listening: set[object] = set()
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
-        """Call `ready` each time there is something to read, until it returns False."""
+        """Call `ready` each time the socket is readable, until it returns False."""
         memory = _memory(sock)
         self._listening.add(sock)
         try:
@@ -148,17 +148,17 @@ class MemoryPoller:
             self._listening.discard(sock)
 
     def listens(self, sock: socket.socket) -> bool:
-        """Return whether a task listens."""
+        """Return whether `listen` is active for the socket."""
         return sock in self._listening
 
     async def wait_writable(self, sock: socket.socket) -> None:
-        """Return when the system takes more bytes."""
+        """Wait until the socket is writable."""
         memory = _memory(sock)
         await trio.lowlevel.checkpoint()
         await _until(lambda: memory.is_writable, memory)
 
     def closing(self, sock: socket.socket) -> None:
-        """End all waiting for a socket that is about to be closed."""
+        """End all waiting for a socket, before it is closed."""
         _memory(sock).closings += 1
         _memory(sock).changed.unpark_all()
 

@@ -1,7 +1,7 @@
-"""The readers that are fuzzed, each a function of bytes that raises if the gateway would make a mistake.
+"""The readers to fuzz. Each is a function of bytes that raises an error if the gateway makes a mistake.
 
-Messages, lines and frames of clients and servers; what processes of the gateway and the store exchange; what
-a browser asks for. Whatever can be read is written again, and has to come out as it went in.
+They cover messages, lines and frames of clients and servers, the data that the gateway's processes and the
+store exchange, and a browser's requests. Some readers also write the value again and compare the results.
 """
 
 import json
@@ -34,11 +34,11 @@ from gateway.store import evidence
 from gateway.store.formats import FORMATS, jsonl
 
 _CHUNK = 4096
-"""Bytes that a server reads at once."""
+"""The most bytes that a server reads at once."""
 
 
 def _arena(text: str) -> None:
-    """Read a text, and write the `ignored` that copies it: a client can have that done with any text."""
+    """Read a text, and write the `ignored` message that quotes it, as the server does for a refused text."""
     codec = ArenaCodec()
     try:
         said = codec.decode(text).said
@@ -63,7 +63,7 @@ def _droidcon(text: str) -> None:
 
 
 _READERS: Mapping[str, Callable[[str], None]] = {"arena": _arena, "nac4": _nac4, "droidcon": _droidcon}
-"""The server's side of each dialect."""
+"""The server's reader for each dialect."""
 
 
 def nac4(data: bytes) -> None:
@@ -88,7 +88,7 @@ def _on_both_sides(dialect: str, heard: Callable[[str], object], data: bytes) ->
 
 
 def read(dialect: str) -> Callable[[bytes], None]:
-    """Return what reads a message of a dialect, and answers it, as a server does."""
+    """Return a function that reads a message of a dialect, and answers it, as a server does."""
     reader = _READERS[dialect]
     return lambda data: reader(_text(data))
 
@@ -98,7 +98,7 @@ def _text(data: bytes) -> str:
 
 
 def lines(data: bytes) -> None:
-    """Split into lines, whole and in pieces whose size the first byte says: they have to be the same."""
+    """Split into lines, at once and in pieces of a size given by the first byte; compare the results."""
     step = data[0] % 16 + 1 if data else 1
     whole, torn = _lines(data, _CHUNK), _lines(data, max(step, len(data) // 64))
     assert whole == torn, "lines are others when they arrive in other pieces"
@@ -115,20 +115,20 @@ def _lines(data: bytes, step: int) -> list[str]:
 
 
 def frames(data: bytes) -> None:
-    """Split into websocket frames, whole, in pieces, and by wsproto: they have to be the same."""
+    """Split into websocket frames, at once, in pieces, and with wsproto; compare the results."""
     whole, torn = _websocket(data, _CHUNK), _websocket(data, data[0] % 16 + 1 if data else 1)
     assert whole == torn, "a websocket is another when its bytes arrive in other pieces"
-    if not whole[2].endswith("(1009)"):  # a limit that the library does not have
+    if not whole[2].endswith("(1009)"):  # wsproto has no such limit
         assert whole == _as_the_library(data)
 
 
 def websocket(data: bytes) -> None:
-    """Split into frames as the gateway does."""
+    """Split into websocket frames as the gateway does."""
     WebSocket().feed(data)
 
 
 def _websocket(data: bytes, step: int) -> tuple[list[str], bytes, str]:
-    """Return the texts, what was answered, and how the client ended it."""
+    """Return the texts, the bytes of the answers, and how the client ended the websocket."""
     framing, texts = WebSocket(), list[str]()
     for start in range(0, len(data), step):
         texts += framing.feed(data[start : start + step])
@@ -139,7 +139,7 @@ def _websocket(data: bytes, step: int) -> tuple[list[str], bytes, str]:
 
 
 def _as_the_library(data: bytes) -> tuple[list[str], bytes, str]:
-    """Return the same of wsproto's connection."""
+    """Return the same as `_websocket`, from wsproto."""
     texts, replies, text, binary = list[str](), b"", "", b""
     connection = Connection(ConnectionType.SERVER)
     connection.receive_data(data)
@@ -162,7 +162,7 @@ def _as_the_library(data: bytes) -> tuple[list[str], bytes, str]:
 
 
 def events(data: bytes) -> None:
-    """Read an event and a command, and write it again."""
+    """Read the data as an event and as a command, and write each again."""
     for decode_one in (decode_event, decode_command):
         with suppress(EncodingError):
             value: Any = decode_one(data)
@@ -170,13 +170,13 @@ def events(data: bytes) -> None:
 
 
 def messages(data: bytes) -> None:
-    """Read a message between the server and the web's process."""
+    """Read a message between the server and the web process."""
     with suppress(LinkError):
         decode(data)
 
 
 def facts(data: bytes) -> None:
-    """Read facts as they cross to the web's process, and apply them to its model of the games."""
+    """Read facts as the web process receives them, and apply them to its model of the games."""
     model = State()
     for now, line in enumerate(data.split(b"\n")):
         with suppress(ValueError):
@@ -188,7 +188,7 @@ def facts(data: bytes) -> None:
 
 
 def games(data: bytes) -> None:
-    """Read a line of an import; every export has to take what it takes."""
+    """Read a line of an import. Every export format must be able to write the games."""
     try:
         found = jsonl.read(data)
     except ValueError:
@@ -200,13 +200,13 @@ def games(data: bytes) -> None:
 
 
 def exchanges(data: bytes) -> None:
-    """Read the evidence of one side, as the database has it, and as it is before it is packed."""
+    """Read the data as stored evidence of one side, and as evidence before its compression."""
     evidence.unpacked(data)
     evidence.unpacked(zlib.compress(data, 1))
 
 
 def requests(data: bytes) -> None:
-    """Read what a browser asks for: a query, then a host, which may be that of a website, too."""
+    """Read a browser's query and host. A page from that host must be allowed to play."""
     query, _, host = data.partition(b"\n")
     with suppress(BadRequestError):
         given = parameters(query, (*FILTERS, *PAGING))
@@ -219,27 +219,27 @@ def requests(data: bytes) -> None:
 
 
 GOALS = {4096: 2.0, 65_536: 15.0}
-"""Milliseconds that an input of so many bytes may take, at best."""
+"""The milliseconds that an input may take, by its greatest length in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A reader, and what it is given."""
+    """A reader, and its inputs."""
 
     try_: Callable[[bytes], None]
-    """Reads as the gateway does, and looks whether that was right. Whatever it raises is a fault."""
+    """Reads as the gateway does, and checks the result. Any error that it raises is a fault."""
     seeds: Callable[[bool], Iterator[bytes]]
-    """Yields what it is given first, of up to 4 KB, or of up to 64 KB for True."""
+    """Yields the first inputs: of up to 4 KB for False, of up to 64 KB for True."""
     share: int
-    """Its share of all inputs, in relation to the other readers' shares. Quick readers get more."""
+    """The reader's weight: inputs are shared out in proportion to the weights. Fast readers have more."""
     reads: Callable[[bytes], object] | None = None
-    """The part of it that the process that plays does at once, for which there are bounds of time."""
+    """The part that the gateway's main process does without a pause; its time is limited by `GOALS`."""
     hard: Callable[[int], Iterator[bytes]] | None = None
-    """Yields inputs up to a length that may take long, made by hand."""
+    """Yields handwritten inputs of up to a given length that may take long to read."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the reader."""
         return self.try_.__name__
 
 
@@ -264,4 +264,4 @@ _ALL = (
     Target(visits.visits, seeds.visits, 1),
 )
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
-"""By name."""
+"""All targets, by name."""

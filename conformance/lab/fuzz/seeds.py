@@ -1,6 +1,6 @@
-"""The first inputs of a reader: valid ones, and ones that are hard to read. atheris mutates them.
+"""The first inputs of each reader: valid ones, and ones that are hard to read. atheris mutates them.
 
-Pure, apart from the values that the gateway itself writes.
+Uses the gateway's code only to encode values.
 """
 
 import zlib
@@ -42,7 +42,7 @@ _GAME = "00007-00000a"
 _FOUR = "0101010"
 _TALKS = 60
 _LONG = 65_000
-"""Characters of a long text: near the longest frame."""
+"""The length of a long text in characters: almost the longest frame."""
 _MESSAGES: Mapping[str, Sequence[str]] = {
     "nac4": (
         f"genmove {'.' * 42} R PlayR 42.0\r\n",
@@ -62,7 +62,7 @@ _MESSAGES: Mapping[str, Sequence[str]] = {
 
 
 def of_texts(dialect: str) -> Callable[[bool], Iterator[bytes]]:
-    """Return a function that yields texts of a dialect: short ones, or some of about the longest length."""
+    """Return a function that yields texts of a dialect: short ones, or some of almost the longest length."""
 
     def seeds(is_long: bool) -> Iterator[bytes]:
         if is_long:
@@ -78,13 +78,13 @@ def of_texts(dialect: str) -> Callable[[bool], Iterator[bytes]]:
 
 
 def hard(dialect: str, length: int) -> Iterator[bytes]:
-    """Yield texts of a dialect, of about this length, that may take long to read."""
+    """Yield texts of a dialect, of about the given length, that may take long to read."""
     for text in texts.hard_texts(dialect, length):
         yield text.encode("utf-8", "surrogateescape")[:length]
 
 
 def of_talks(*ports: str) -> Callable[[bool], Iterator[bytes]]:
-    """Return a function that yields all bytes that one connection sends to one of these ports."""
+    """Return a function that yields inputs: each is all bytes of one connection to one of these ports."""
 
     def seeds(is_long: bool) -> Iterator[bytes]:
         lot = Random(7)
@@ -132,7 +132,7 @@ def facts(is_long: bool) -> Iterator[bytes]:
 
 
 def messages(is_long: bool) -> Iterator[bytes]:
-    """Yield messages between the server and the web's process."""
+    """Yield messages between the server and the web process."""
     yield encode_message(Answered([("page", 200, [0, 1], 0.25)] * (1_000 if is_long else 1)))
     for message in (Ask(1, "queue"), Watch(1), Begun(1)):
         yield encode_message(message)
@@ -154,7 +154,7 @@ def exchanges(is_long: bool) -> Iterator[bytes]:
 
 
 def requests(is_long: bool) -> Iterator[bytes]:
-    """Yield queries, and hosts behind them."""
+    """Yield queries, each followed by a host."""
     yield b"limit=5&after=0\nexample.org:80"
     yield b"player=%F0%9F%98%80&opponent=b&reason=four\n[::1]:9"
     yield b"since=2026-11-21&until=2026-11-21T12:00:00Z&before=00007-00000a\n127.0.0.1"
@@ -162,7 +162,7 @@ def requests(is_long: bool) -> Iterator[bytes]:
 
 
 def visits(is_long: bool) -> Iterator[bytes]:
-    """Yield games, and what no client should send in one."""
+    """Yield scripts of whole games, and of games with messages that no client should send."""
     for first in range(len(KINDS)):
         for second in range(len(KINDS)):
             yield script(first, second, _played(first, second) * (40 if is_long else 1))

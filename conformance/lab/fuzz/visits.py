@@ -1,7 +1,7 @@
-"""Readers that are whole adapters: on memory streams, from a client's first byte on.
+"""Readers that are whole adapters: they run on sockets in memory, from a client's first byte on.
 
-Knows how a hub and front ends fit together, and nothing of time: the clock jumps to whatever is waited for. A
-visit is two clients at one table, of whatever dialects, and a script of who sends what.
+Connects front ends to a hub. The clock is virtual, and jumps ahead whenever all tasks wait. A visit is two
+clients of any dialects at one table, and a script of what each of them sends.
 """
 
 import socket
@@ -29,7 +29,7 @@ from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 
 Piece: TypeAlias = tuple[int, bytes]
-"""Which of the two sends it, and what."""
+"""Which of the two clients sends the piece (0 or 1), and its bytes."""
 
 KINDS = ("droidcon", "nac4", "arena")
 LONGEST_PIECE = 127
@@ -39,22 +39,22 @@ _SERVE: Sequence[Callable[[Hub], Serve]] = (
     adapters.arena.server.serving,
 )
 _SHAKEN = 9
-"""What the first byte of a script has more where both have opened their websockets already."""
+"""Added to the first byte of a script if both clients have already opened their websockets."""
 _PAGE = 8000
 
 
 def heads(data: bytes) -> None:
-    """Send a request to the port of a websocket, in one piece."""
+    """Send a request to a websocket's port, in one piece."""
     trio.run(_asked, data, clock=MockClock(autojump_threshold=0))
 
 
 def visits(data: bytes) -> None:
-    """Run whole adapters with a hub, and two clients at one table that send what the bytes say."""
+    """Run whole adapters with a hub, and two clients at one table that follow the script in `data`."""
     trio.run(_visited, data, clock=MockClock(autojump_threshold=0))
 
 
 def script(first: int, second: int, pieces: Iterable[Piece], *, shaken: bool = True) -> bytes:
-    """Return the script of two clients, each a place in `KINDS`."""
+    """Return the script of two clients, each given as an index into `KINDS`."""
     head = bytes([first + 3 * second + _SHAKEN * shaken])
     cut = (
         (who, data[start : start + LONGEST_PIECE])
@@ -65,7 +65,7 @@ def script(first: int, second: int, pieces: Iterable[Piece], *, shaken: bool = T
 
 
 def _pieces(data: bytes) -> Iterator[Piece]:
-    """Undo `script`, but for its head. Any bytes are a script."""
+    """Return the pieces of a script, without its first byte. Any bytes are a valid script."""
     at = 1
     while at < len(data):
         end = at + 1 + data[at] % (LONGEST_PIECE + 1)

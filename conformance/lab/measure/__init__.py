@@ -1,1 +1,1 @@
-"""What things cost: a scenario a module, its parts measured several times, in turns."""
+"""Measure what the gateway's work costs. A module has one or more scenarios, each with several parts."""

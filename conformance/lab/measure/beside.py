@@ -1,4 +1,4 @@
-"""How much other work slows down games: readers of the web, viewers of the page, house players that think.
+"""How much other work slows down games: readers of the web, viewers of the page, and house players.
 
 One server is measured with this work and without it. A game is identified by its table and round, so the
 processes of players and viewers can match their records of a move without communicating.
@@ -41,17 +41,18 @@ from conformance.launch import Server, running
 from conformance.targets import WEB, Address
 
 TIMES, MORE_MS = 1.5, 2.0
-"""99 of 100 moves may take so many times as long as without load, or so many milliseconds longer."""
+"""The p99 of moves may be this many times the p99 without other work, or this many ms longer."""
 LEAD = 1.0
-"""Seconds for which readers read before and behind what is measured."""
+"""Seconds for which readers read before and after the measurement."""
 _OPTIONS = ("--rounds", "1000000", "--web", "0")
 
 
 async def _beside(readers: int, path: str, options: Namespace, server: Server) -> list[Row]:
-    """Time moves in quiet, and while 20 clients read pages of 1,000 games, or 50 read whole exports.
+    """Time moves without readers, and while 20 clients read pages of 1,000 games, or 50 read exports.
 
-    `move`: any but a game's last, from a bot's sending to the other's receipt; `result`: from the sending of
-    the last move to a bot's receipt of the result. Readers give way to all other processes.
+    `move`: time from a bot's sending of a move to the other bot's receipt, without the last moves of games.
+    `result`: time from the sending of the last move to a bot's receipt of the result. Readers give way to all
+    other processes.
     """
     part, stretch = f"{readers} at {path}", Stretch(options.seconds, options.rate)
     plan = Plan(COUPLES["droidcon"], options.pairs, by_kind(server), [stretch], server.process.pid)
@@ -82,14 +83,14 @@ async def _beside(readers: int, path: str, options: Namespace, server: Server) -
 
 
 def allowed(part: str, quiet: float, busy: float) -> Row:
-    """Return a row for the time of 99 of 100 moves, as a fraction of the allowed time."""
+    """Return a row for the p99 of moves, as a fraction of the allowed time."""
     most = max(TIMES * quiet, quiet + MORE_MS)
     return Row(part, f"move p99 over {TIMES:g} times quiet, or {MORE_MS:g} ms more", busy / most, most=1.0)
 
 
 @asynccontextmanager
 async def _with_stored_games(options: Namespace, command: Sequence[str]) -> AsyncIterator[Server]:
-    """Run a gateway that has games in its database."""
+    """Run a gateway with stored games in its database."""
     with TemporaryDirectory(prefix="web-") as folder:
         place = str(Path(folder) / "web.db")
         async with running([*SHORT_SERIES, "--db", place], command) as server:
@@ -102,7 +103,7 @@ async def _with_stored_games(options: Namespace, command: Sequence[str]) -> Asyn
 
 
 def read(web: Address, path: str, readers: int, seconds: float) -> tuple[int, int]:
-    """Read a path again and again with so many clients; return how many answers and bytes they got.
+    """Read a path repeatedly with `readers` clients; return the numbers of answers and bytes received.
 
     They run at a low priority, because real clients would be on other machines.
     """
@@ -135,29 +136,29 @@ def _web_options(parser: Parser) -> None:
     parser.seconds("--seconds", 5.0, "how long to measure each")
 
 
-# `page`: do those who watch games cost those who play, and how soon do they see a move?
+# `page`: do viewers slow down games, and how soon do they see a move?
 
 MOST_CPU = 1.05
-"""The highest ratio of the processor time for a move, watched to unwatched."""
+"""The highest ratio of the CPU time for a move with viewers to that without viewers."""
 SIGHT_MS = 100.0
-"""Milliseconds in which 99 of 100 moves have to reach a viewer."""
+"""The goal for the p99 of the time until a move reaches a viewer, in milliseconds."""
 GROWTH_MB = 5.0
-"""Megabytes by which visitors who have gone may leave a process larger."""
+"""Megabytes by which a process may have grown after all visitors have left."""
 STARTING = 30.0
-"""Seconds in which as many games as expected have to be on."""
+"""Seconds within which the expected number of games must be on."""
 WARM_UP = 4.0
-"""Seconds that are not measured, in which all games begin and viewers come."""
+"""Seconds before the measurement, in which all games begin and viewers connect."""
 PARTING = 5.0
-"""Seconds to receive the bytes that were on the way to a viewer that did not read."""
+"""Seconds to receive the buffered bytes for a viewer that did not read."""
 AT_ONCE = 50
-"""Visitors that are there at one time."""
+"""Visitors that are connected at one time."""
 EVENTS = "/api/live/events"
 _FOREVER = 86_400.0
 _WEB_PROGRAM = b"adapters.web.serving"
 _NICENESS = 10
 
 Move: TypeAlias = tuple[str, int, int]
-"""Table, round from 1, number in the game from 1."""
+"""The table, the round (from 1), and the number of the move in the game (from 1)."""
 
 
 def _page_plan(options: Namespace, server: Server, seconds: float) -> Plan:
@@ -166,10 +167,11 @@ def _page_plan(options: Namespace, server: Server, seconds: float) -> Plan:
 
 
 async def _watch(options: Namespace, server: Server) -> list[Row]:
-    """Measure moves unwatched, then with viewers of the newest games and as many of one game each.
+    """Measure moves without viewers, then with viewers: half watch the newest games, half one game each.
 
-    `a move`: CPU time of the thread that plays. `until seen`: from a bot's sending of a move to a viewer's
-    receipt. `moves missed`: those that a viewer should have seen and did not, or saw twice.
+    `a move`: CPU time of the gateway's main thread. `until seen`: time from a bot's sending of a move to a
+    viewer's receipt. `moves missed`: moves that a viewer did not receive although it should have, or received
+    twice.
     """
     quiet = await played(_page_plan(options, server, options.seconds))
     async with worker(watch, server.addresses[WEB], options.pairs, options.viewers) as viewers:
@@ -197,7 +199,7 @@ async def _watch(options: Namespace, server: Server) -> list[Row]:
 
 
 def _cpu_us(report: Report) -> float:
-    """Return the microseconds of the thread that plays for a move."""
+    """Return the CPU time of the gateway's main thread for a move, in microseconds."""
     counted = report.stretches[0]
     return 1e6 * counted.server.first / counted.moves
 
@@ -205,7 +207,7 @@ def _cpu_us(report: Report) -> float:
 def delays(
     sent: Mapping[str, Sequence[float]], seen: Iterable[tuple[Move, float]], since: float
 ) -> list[float]:
-    """Return how long each move took that was sent since then. Raises LoadError for one that was not sent."""
+    """Return how long each move sent after `since` took. Raises LoadError for a move that was never sent."""
     found = []
     for (table, round_, number), when in seen:
         moves, at = sent.get(table, ()), (round_ - 1) * MOVES + number - 1
@@ -217,9 +219,9 @@ def delays(
 
 
 async def _visit(options: Namespace, server: Server) -> list[Row]:
-    """Measure memory while viewers come and go, beside one that does not read.
+    """Measure memory while viewers connect and leave, and one viewer does not read.
 
-    `growth`: memory after all visitors, less that after a tenth of them.
+    `growth`: memory after all visitors, minus memory after a tenth of them.
     """
     first = max(1, options.visitors // 10)
     web = server.addresses[WEB]
@@ -243,7 +245,7 @@ async def _visit(options: Namespace, server: Server) -> list[Row]:
 
 @asynccontextmanager
 async def _deaf(web: Address) -> AsyncIterator[Client]:
-    """Ask for events of as many games as possible, and do not read."""
+    """Request the events of as many games as possible, and do not read them."""
     with trio.socket.socket() as sock:
         sock.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, 4096)
         await sock.connect((web.host, web.port))
@@ -253,7 +255,7 @@ async def _deaf(web: Address) -> AsyncIterator[Client]:
 
 
 async def _ends(client: Client) -> bool:
-    """Read what was on the way, and return whether the server has hung up after it."""
+    """Read the buffered bytes; return whether the server has then hung up."""
     with trio.move_on_after(PARTING):
         try:
             await client.drain()
@@ -263,7 +265,7 @@ async def _ends(client: Client) -> bool:
 
 
 def _memory(server: Server) -> tuple[float, float]:
-    """Return the megabytes of the process that plays, and of that which serves the web. Raises LoadError."""
+    """Return the megabytes of the gateway's main process and of its web process. Raises LoadError."""
     pid = server.process.pid
     web = next((each for each in meters.children_of(pid) if meters.runs(each, _WEB_PROGRAM)), None)
     if web is None:
@@ -279,7 +281,7 @@ async def _with_page(_: Namespace, command: Sequence[str]) -> AsyncIterator[Serv
             yield server
 
 
-# In the process of viewers, which has a low priority: real viewers would be on other machines.
+# In the process of viewers. It has a low priority, because real viewers would be on other machines.
 
 
 @dataclass(slots=True)
@@ -291,19 +293,19 @@ class _Game:
 
 @dataclass(slots=True)
 class Sightings:
-    """What one viewer has seen: the events of a stream, in their order, and the moves that did not come."""
+    """What one viewer has received: the moves of an event stream, in order, and a count of missed moves."""
 
     seen: list[tuple[Move, float]] = field(default_factory=list)
-    """Each move, and when it came."""
+    """Each move, and when it arrived."""
     snapshots: int = 0
     missed: int = 0
-    """Moves that it should have received, and did not, or received twice."""
+    """Moves that the viewer should have received, and did not, or received twice."""
     _games: dict[str, _Game] = field(default_factory=dict)
     _event: str = ""
     _data: str = ""
 
     def line(self, line: str, now: float) -> None:
-        """Read a line of the stream, without its end. Raises ValueError, KeyError for what is no event."""
+        """Read a line of the stream, without its line ending. Raises ValueError, KeyError if invalid."""
         name, _, value = line.partition(": ")
         if name == "event":
             self._event = value
@@ -334,7 +336,7 @@ def _game(data: Mapping[str, Any]) -> _Game:
 
 
 def watch(web: Address, games: int, viewers: int) -> list[Sightings]:
-    """Run so many viewers of the newest games, and as many of one game each, until stdin ends."""
+    """Run `viewers` viewers of the newest games, and as many of one game each, until stdin ends."""
     os.nice(_NICENESS)
     return trio.run(_watch_all, web, games, viewers)
 
@@ -361,7 +363,7 @@ async def _view(web: Address, path: str, seen: Sightings) -> None:
 
 
 def visit(web: Address, games: int, visitors: int) -> None:
-    """Connect so many viewers that leave after a snapshot: of all games, or of a player without viewers."""
+    """Connect `visitors` viewers, of all games or of one player, that leave after the first snapshot."""
     os.nice(_NICENESS)
     trio.run(_visit_all, web, games, visitors)
 
@@ -384,7 +386,7 @@ async def _come_and_go(web: Address, numbers: Iterator[int]) -> None:
 
 
 async def _games_of(web: Address, number: int) -> list[str]:
-    """Wait until so many games are on; return the ids of the newest. Raises LoadError."""
+    """Wait until `number` games are on; return the ids of the newest ones. Raises LoadError."""
     with trio.move_on_after(STARTING):
         while True:
             async with asked(web, "/api/live?most=100") as client:
@@ -404,13 +406,13 @@ def _page_options(parser: Parser) -> None:
     parser.seconds("--deaf", 60.0, "how long one may not read")
 
 
-# `house`: do house players that think hold up those who play each other? Clients keep house players busy, and
-# a pair of bots that answer at once is timed beside them.
+# `house`: do thinking house players hold up games between other players? Clients keep house players busy
+# while a pair of bots that answer at once is timed.
 
 LIMIT_MS = 20.0
-"""Milliseconds within which 99 of 100 moves have to arrive."""
+"""The goal for the p99 of moves, in milliseconds."""
 PATIENCE = 15.0
-"""Seconds in which all games have to begin."""
+"""Seconds within which all games must begin."""
 
 
 async def _house(options: Namespace, command: Sequence[str]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""`python -m conformance measure`: what does something cost, here, and beside another checkout?"""
+"""`python -m conformance measure`: measure a scenario, optionally in comparison with another checkout."""
 
 import shutil
 from argparse import ArgumentTypeError

@@ -1,7 +1,7 @@
-"""What moves and games cost: bare, kept in a database, many at once, and between nodes of a cluster.
+"""What moves and games cost: without a database, with one, many at once, and between nodes of a cluster.
 
-Each server is started for its measurement alone. What is compared is measured in turns, so that a machine
-which grows slower or faster during the run does so to both sides of a ratio.
+Each measurement starts its own server. Measurements that are compared take turns, so that a change in the
+machine's speed affects both sides of a ratio.
 """
 
 from argparse import Namespace
@@ -39,28 +39,29 @@ from conformance.lab.servers import cluster
 from conformance.lab.workers import run
 from conformance.launch import running
 
-# `bench`: the server's CPU of a move, over the floor of the transport that brings it.
+# `bench`: the server's CPU time for a move, relative to the floor of its transport.
 
 FLOOR_GOALS = {"droidcon": (1.0, 0.9), "nac4": (0.8, 0.4), "arena-json": (1.0, 0.5), "arena-edn": (1.0, 0.5)}
-"""CPU of a move over that of a round trip of the bare transport, at most; and a goal to stretch for."""
+"""For each kind the highest ratio of a move's CPU time to that of an echo, and a more ambitious goal."""
 FLOOR_CONNECTIONS = 100
 
 
 async def _bench(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
     """Measure what a move costs, in a drawn game that pairs of bots play over and over.
 
-    Saturated, each bot answers at once; paced, all bots together make --rate moves a second. With two cores
+    Saturated: each bot answers at once. Paced: all bots together make --rate moves a second. With two cores
     the server has one and the bots the other.
 
         moves/s         saturated: moves that the server passed on
-        us a move       saturated: user and system time of the server and its child processes for each
-        floor us        the same of a bare echo for a round trip: a trio line echo, or a trio-websocket echo;
-                        for `mix` in the shares of the connections, each measured before and behind the server
-        ratio           us a move over floor us; `goal` and `stretch` are what it is to be at most
-        server, load    saturated: what server and bots used of their cores
+        us a move       saturated: CPU time of the server and its child processes for a move
+        floor us        the same for a round trip to an echo server (trio lines, or trio-websocket), measured
+                        before and after the gateway. For `mix`, each transport counts by its share of the
+                        connections
+        ratio           `us a move` divided by `floor us`. `goal` and `stretch` are limits for it
+        server, load    saturated: the shares of a core that the server and the bots used
         paced           paced: moves a second
-        p50 ms, p99 ms  paced: from a bot's sending of a move to the other's receipt
-        KB each         what the server's memory grew by for each connection
+        p50 ms, p99 ms  paced: time from a bot's sending of a move to the other bot's receipt
+        KB each         growth of the server's memory for each connection
     """
     floors = [await _floor(kind, options)]
     report = await played_at_new(kind, options.pairs, options, command, *options.server_options)
@@ -84,7 +85,7 @@ async def _bench(kind: str, options: Namespace, command: Sequence[str]) -> list[
 
 
 async def _floor(kind: str, options: Namespace) -> float:
-    """Return the microseconds of a round trip to an echo, on the transports of a kind in their shares."""
+    """Return the CPU time of a round trip to an echo in microseconds, averaged over a kind's connections."""
     pairs, (stretch, _) = min(FLOOR_CONNECTIONS, 2 * options.pairs), both_stretches(options)
     cost = 0.0
     for transport, share in transports(kind).items():
@@ -95,7 +96,7 @@ async def _floor(kind: str, options: Namespace) -> float:
 
 
 def transports(kind: str) -> dict[str, float]:
-    """Return each transport's share of the connections; together 1."""
+    """Return each transport's share of the connections. The sum is 1."""
     kinds = [kind for couple in COUPLES[kind] for kind in couple]
     found = [TCP if KINDS[kind][0] == "droidcon" else WEBSOCKET for kind in kinds]
     return {name: found.count(name) / len(found) for name in sorted({*found})}
@@ -108,23 +109,24 @@ def _bench_options(parser: Parser) -> None:
     parser.server_options()
 
 
-# `store`: what it costs to keep results in a database. A move that ends no game is the same with and without
-# one, so what keeping costs is told by the game, and play is judged by how long those other moves take.
+# `store`: what it costs to keep results in a database. Only the last move of a game causes work for the
+# database, so the cost is given for each game. The goal is about the time of all other moves.
 
 MOST_SLOWER = 1.05
-"""How many times as long a move may take with a database."""
+"""The highest ratio of the time of a move with a database to that without one."""
 
 
 async def _store(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Measure moves without a database, twice with one, and once more without; a figure is the mean of two.
+    """Measure moves without a database, twice with one, and again without. A figure is the mean of two.
 
-    us a move         CPU time of all threads and processes of the server
-    loop us           the part of the first thread, which plays
-    aside us          what all others used, for each game
-    result p50, p99   saturated, in ms: from the sending of a game's last move to a bot's receipt of the
+    us a move         CPU time of all threads and processes of the server for a move
+    loop us           the part of it that the main thread used
+    aside us          CPU time of all other threads and processes for a game
+    result p50, p99   saturated, in ms: time from the sending of a game's last move to a bot's receipt of the
                       result
-    move p50, p99     paced, in ms: any move but a game's last
-    move ... slower   the ratio of those; 1 at most unless both with a database exceed both without
+    move p50, p99     paced, in ms: time of a move, without the last moves of games
+    move ... slower   the ratio of these times with a database to those without. It is above 1 only if both
+                      runs with a database took longer than both runs without
     game us           CPU time that it costs to keep a game
     """
     figures: dict[bool, dict[str, list[float]]] = {False: {}, True: {}}
@@ -166,7 +168,7 @@ def _kept(report: Report) -> list[tuple[str, float]]:
 
 
 def slower(before: Sequence[float], after: Sequence[float]) -> float:
-    """Return how many times as long it takes; 1 at most unless each run is longer than all before."""
+    """Return the ratio of the means, `after` to `before`; at most 1 unless all of `after` are longer."""
     found = ratio(mean(after), mean(before))
     return found if min(after) > max(before) else min(found, 1.0)
 
@@ -178,21 +180,21 @@ def _store_options(parser: Parser) -> None:
     parser.add_argument("--db", metavar="FILE|URL", help="the database (a new file, removed at the end)")
 
 
-# `growth`: does the gateway stay as good with more games, more who wait, more time?
+# `growth`: does the gateway stay fast with more games, more waiting players, and over time?
 
 FEW = 20
-"""Games to compare many with."""
+"""The small number of games, with which many games are compared."""
 FEW_WAITING = 10
 FIRST_POINT = 10_000
-"""Games after which the memory is what later memory is compared with."""
+"""Games after which the memory is first measured. Later memory is compared with this."""
 START_S, CONNECT_S = 0.7, 10.0
-"""Seconds until all ports accept, and until all are in their games, at most."""
+"""The most seconds until all ports accept, and until all players are in a game."""
 MOST_CPU, P99_MS, MOST_KB = 1.3, 50.0, 40.0
-"""In many games, at most: the cost of a move over that in few, 99 of 100 moves, memory of a connection."""
+"""Goals with many games: CPU time of a move relative to few games, p99 in ms, KB for a connection."""
 MOST_WAITING, IDLE_MS = 1.2, 2.0
-"""Beside many who wait, at most: the cost of a game over that beside few, an idle second more."""
+"""Goals with many waiting players: cost of a game relative to few, extra CPU ms of an idle second."""
 MOST_MEMORY = 1.05
-"""Memory after very many games over that after the first look, at most."""
+"""The highest ratio of the memory after all games to the first measurement."""
 
 
 async def _start(_: Namespace, command: Sequence[str]) -> list[Row]:
@@ -205,7 +207,7 @@ async def _start(_: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 async def _connect(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Measure the time until all play where two players for each of --games games come at once."""
+    """Measure the time until all players are in a game; two players for each of --games connect at once."""
     async with running(ENDLESS, command) as server:
         seconds = await run(come, site(server), options.games, TABLE)
     what = f"{2 * options.games} come at once, until all play"
@@ -213,7 +215,7 @@ async def _connect(options: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 async def _games(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Compare a move in many games with one in few, and measure how long it takes there, and what memory."""
+    """Compare the cost of a move in many games with that in few; with many, also measure time and memory."""
     few, many = [await played_at_new(kind, games, options, command) for games in (FEW, options.games)]
     cost, more = few.stretches[0].cpu_us, many.stretches[0].cpu_us
     return [
@@ -227,10 +229,10 @@ async def _games(kind: str, options: Namespace, command: Sequence[str]) -> list[
 
 
 async def _waiting(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Compare what a game and an idle second cost beside many who wait with what they cost beside few.
+    """Compare the cost of a game and of an idle second, with many waiting players and with few.
 
-    Those who wait are Droidcon players who wish for one who never comes. The games have seven moves: of 20
-    pairs of c4-arena players who wish for each other, and then of 40 nac4 players in the lobby.
+    The waiting players are Droidcon players who wish for a player who never comes. The games have seven
+    moves. 20 pairs of c4-arena players who wish for each other play first, then 40 nac4 players in the lobby.
     """
     found = []
     for number in (FEW_WAITING, options.waiting):
@@ -253,10 +255,10 @@ async def _waiting(options: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 async def _memory(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Compare the memory after very many games with that after 10,000.
+    """Compare the memory after very many games with the memory after 10,000 games.
 
-    The games have seven moves, of players at tables, by wish and in the lobby. All pairs of names have met
-    long before the first look.
+    The games have seven moves, between players at tables, by wish and in the lobby. All pairs of names have
+    met long before the first measurement.
     """
     points = points_up_to(options.many)
     async with running(SHORT_SERIES, command) as server:
@@ -273,7 +275,7 @@ async def _memory(options: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 def points_up_to(many: int) -> list[int]:
-    """Return after how many games to look at the memory: at first, and then at 1, 2, 5, 10 and so on."""
+    """Return the numbers of games to measure memory at: 10,000 times 1, 2, 5, 10 and so on, then `many`."""
     steps = [FIRST_POINT * step * 10**power for power in range(9) for step in (1, 2, 5)]
     return [*(point for point in steps if point < many), many]
 
@@ -286,29 +288,29 @@ def _growth_options(parser: Parser) -> None:
     parser.seconds("--seconds", 5.0, "how long to measure each figure")
 
 
-# `cluster`: what does one lobby of several gateways cost, and is it as good as one? All nodes and Redis share
-# one core and the load has the other, so what is compared is CPU time.
+# `cluster`: what does a common lobby of several gateways cost, and is it as fast as one gateway? All nodes
+# and Redis share one core and the load has the other, so CPU times are compared.
 
 MOST_LOCAL = 1.05
-"""CPU of a move on one node of a cluster over that on a server that is alone, at most."""
+"""The highest ratio of a move's CPU time on one node of a cluster to that on a single server."""
 MOST_BETWEEN = 3.0
-"""The same of a move between two nodes, both together."""
+"""The same ratio for a move between two nodes, with the CPU time of both nodes."""
 MOST_SHARE = 0.2
-"""What each of two nodes uses of a core, at a pace, beyond half of what one server does, at most."""
+"""The goal for `more by`, as a share of a core."""
 MORE_MS = 3.0
-"""Milliseconds by which half of the moves may take longer."""
+"""Milliseconds by which the median time of a move may be longer."""
 PAIRING_S = 5.0
-"""Seconds until all who come to three nodes at once play, at most."""
+"""The most seconds until all players that connect to three nodes at once are in a game."""
 NODES = (2, 4, 8)
-"""How many nodes stand idle, one after the other."""
+"""The numbers of idle nodes to measure."""
 
 
 async def _moves(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Compare moves on a server that is alone, on the only node of a cluster, and between two nodes.
+    """Compare moves on a single server, on the only node of a cluster, and between two nodes.
 
-    `ratio` is the CPU time of a move over that on a server that is alone, of both nodes together. `more by`
-    is what the busier of two nodes uses beyond half of what a server does that is alone. `off its core`: how
-    much of the time others kept that server from its core.
+    `ratio`: CPU time of a move, on all nodes together, divided by that on a single server. `more by`: what
+    the busier of two nodes uses beyond half of what a single server uses. `off its core`: share of the time
+    in which other processes kept the single server off its core.
     """
     alone, alone_paced = (await played_at_new(kind, options.games, options, command)).stretches
     found: list[Sequence[Counted]] = []
@@ -342,17 +344,17 @@ async def _moves(kind: str, options: Namespace, command: Sequence[str]) -> list[
 
 
 def _nodes(counted: Counted) -> list[float]:
-    """Return the seconds that each node used. Redis is the last of the further processes."""
+    """Return the CPU seconds of each node. Redis is the last of the further processes, and is left out."""
     return [counted.server.cpu, *counted.more_cpu[:-1]]
 
 
 def _cost(counted: Counted) -> float:
-    """Return the microseconds of a move, of all nodes."""
+    """Return the CPU time of a move on all nodes together, in microseconds."""
     return 1e6 * sum(_nodes(counted)) / counted.moves
 
 
 async def _pairing(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Time players who come to three nodes at once: to take anyone, and to meet one on another node."""
+    """Time how long players at three nodes take to meet: anyone, and a named player on another node."""
     rows = []
     for whom, words in ((ANYONE, "take anyone"), (WISH, "wish for one on another node")):
         async with cluster("abc", ENDLESS, command) as nodes:
@@ -364,7 +366,7 @@ async def _pairing(options: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 async def _idle(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Measure what two, four and eight idle nodes cost, and their Redis."""
+    """Measure the CPU time of two, four and eight idle nodes, and of their Redis."""
     rows: list[Row] = []
     for number in NODES:
         async with cluster("abcdefgh"[:number], ENDLESS, command) as nodes:

@@ -1,4 +1,4 @@
-"""What a scenario is: parts that are measured several times, beside another server's if asked for."""
+"""Scenarios: parts that are measured several times, optionally in comparison with another server."""
 
 import sys
 from argparse import Namespace
@@ -15,44 +15,47 @@ from conformance.launch import COMMAND
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing to measure."""
+    """One part of a scenario."""
 
     measure: Callable[[Namespace, Any], Awaitable[list[Row]]]
-    """Gets the options and what the scenario has prepared. Raises LoadError, ServerError, wrapped."""
+    """Measures the part, given the options and what `prepared` yields.
+
+    Raises LoadError, ServerError, wrapped.
+    """
     times: int = 1
-    """How often it is measured where the command line does not say; medians count."""
+    """How often the part is measured by default. The medians count."""
 
 
 @asynccontextmanager
 async def nothing(_: Namespace, command: Sequence[str]) -> AsyncIterator[Sequence[str]]:
-    """Prepare nothing: the parts start servers of their own, by this command."""
+    """Yield only the command, with which the parts start their own servers."""
     yield command
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Parts that have options in common."""
+    """Parts with common options."""
 
     text: str
-    """What it measures, in a line."""
+    """What the scenario measures, in one line."""
     parts: Mapping[str, Part]
     options: Callable[[Parser], None]
-    """Adds its options to the command line."""
+    """Adds the scenario's options to the command line."""
     prepared: Callable[[Namespace, Sequence[str]], AbstractAsyncContextManager[Any]] = nothing
-    """Prepares what the parts get, by the command of a gateway, for as long as that one is measured."""
+    """Prepares an object for the parts, given the command of a gateway, for as long as it is measured."""
     wide: bool = False
-    """Whether the table has a line for each part."""
+    """Whether the table has one line for each part, with a column for each figure."""
 
 
 async def measured(scenario: Scenario, options: Namespace) -> list[Row]:
     """Measure the parts that the options name, one after the other. Raises ServerError, wrapped.
 
-    With a server beside ours both are measured in turns, in the one order and then in the other, because
-    machines drift.
+    With a second server the two take turns. Every other turn has the reverse order, because the speed of a
+    machine drifts.
     """
     commands: list[Sequence[str]] = [COMMAND]
     if options.beside is not None:
-        # Without -P the package in the current folder would be run.
+        # -P keeps Python from running the package in the current folder.
         commands.append((options.beside, "-P", *COMMAND[1:]))
     rows: list[Row] = []
     async with AsyncExitStack() as stack:

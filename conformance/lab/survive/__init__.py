@@ -1,1 +1,1 @@
-"""Break a server while clients play, and compare what they received with what is stored."""
+"""Break a server while clients play, and compare the results that they received with the stored ones."""

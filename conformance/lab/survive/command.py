@@ -1,22 +1,23 @@
-"""Is every result that was announced to a player stored, whatever breaks?
+"""Is every result that a player received also stored, whatever breaks?
 
-Clients of all dialects play all the time. One fault after the other is caused and repaired, each as often as
-asked for, and none before results flow. At the end what the clients received is compared with what is stored.
+Clients of all dialects play all the time. Faults are caused and repaired one after the other, each of them
+--times times, and each only after results have arrived again. At the end the results that clients received
+are compared with the stored ones.
 
-Each pair plays short games that are never the same twice, so a result says which game is meant. A client
-knows every message that may come, and reads its socket to the end when the server is dead.
+No two games of a pair are the same, so a result identifies its game. A client checks every message that it
+receives, and reads its socket to the end after the server has died.
 
-    told and not stored    results that a client received, and the database has otherwise or not at all
-    stored twice           results that the database has more than once
-    told differently       games that a client was told were left, and that ended otherwise
-    stored and not played  games that no two clients have played
-    stuck                  pairs that received nothing for so long
-    troubles               messages out of place, hang-ups in a game, servers that died, did not end with
-                           status 0 or logged an error, and what `c4gateway recount` and SQLite's
+    told and not stored    results that a client received, and that are not in the database, or differ there
+    stored twice           results that are in the database more than once
+    told differently       a client was told that its opponent left, but the game ended in another way
+    stored and not played  stored games that no two clients have played
+    stuck                  pairs that received nothing for 20 s
+    troubles               messages out of place; hang-ups in a game; servers that died, logged an error or
+                           did not end with status 0; problems that `c4gateway recount` and SQLite's
                            integrity_check find
-    heard within           until a client was told that its opponent's node is lost
-    paired within          until two clients met who came at the fault, or when it was over
-    did not come about     clients that were not told, or not paired, within 20 s
+    heard within           time until a client was told that its opponent's node is lost
+    paired within          time until two clients met that connected at the fault, or after its repair
+    did not come about     clients that were not told, or did not meet, within 20 s
 """
 
 import os
@@ -42,34 +43,34 @@ from conformance.lab.workers import LoadError, say
 from conformance.launch import COMMAND
 
 AWAY = 10.0
-"""Seconds for which something is stopped."""
+"""Seconds for which a node or Redis is stopped."""
 LAPSE = 4.0
-"""Seconds within which nodes notice that Redis is away: each then pairs its own players."""
+"""Seconds within which nodes notice that Redis does not answer. Each node then pairs its own players."""
 LIMIT = 20.0
 """The longest wait, in seconds."""
 PATIENCE = 60.0
-"""Seconds in which results have to arrive."""
+"""Seconds within which results must arrive."""
 HEARD, PAIRED, BACK = "heard within", "others paired within", "all paired within, from its end"
 GOALS: Mapping[str, float | None] = {HEARD: 3.0, PAIRED: 5.0, BACK: 5.0}
-"""The most seconds, for the waits that have a goal."""
+"""The longest allowed waits in seconds; None for waits without a goal."""
 
 
 @dataclass(slots=True)
 class Measured:
-    """What was measured of one fault, all times that it was caused."""
+    """The measurements of one fault, over all times that it was caused."""
 
     longest: dict[str, float] = field(default_factory=dict)
-    """Seconds, by what was waited for."""
+    """The longest waits in seconds, by what was awaited."""
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
-    """What failed to happen."""
+    """Descriptions of events that did not happen in time."""
 
     def __str__(self) -> str:
         times = [f"{what} {seconds:.2f} s" for what, seconds in self.longest.items()]
         return "; ".join([*times, *(["FAILURES"] if self.failures else [])]) or "done"
 
     def waited(self, what: str, seconds: float) -> None:
-        """Record how long something took, if it took longer than before."""
+        """Record a wait if it is the longest of its kind."""
         self.longest[what] = max(seconds, self.longest.get(what, 0.0))
 
     def rows(self, name: str) -> list[Row]:
@@ -83,7 +84,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where faults are caused: one gateway with a database, or a cluster."""
+    """The place of a fault: one gateway with a database, or a cluster."""
 
     gateways: Sequence[Gateway]
     cluster: Cluster | None
@@ -95,9 +96,9 @@ class Scene:
     options: Namespace
 
     async def others_go_on(self, node: Gateway) -> None:
-        """Wait until all have heard who lost an opponent on this node, and the other nodes pair. From now.
+        """Wait until players are told that their opponents on `node` are lost, and the other nodes pair.
 
-        Those are left out whose dialect has no word for it.
+        Waits are measured from now on. Players whose dialect has no message for such a loss are left out.
         """
         since, others = monotonic(), [each for each in self.gateways if each is not node]
         bereaved = [
@@ -115,15 +116,15 @@ class Scene:
             nursery.start_soon(self.meet, PAIRED, [*combinations(others, 2)])
 
     async def all_meet(self) -> None:
-        """Wait until players of each two nodes meet who come now."""
+        """Wait until, for each two nodes, a new pair of players on these nodes meets."""
         await self.meet(BACK, [*combinations(self.gateways, 2)])
 
     async def each_goes_on(self) -> None:
-        """Wait until two players of each node meet who come now."""
+        """Wait until, on each node, a new pair of players meets."""
         await self.meet(PAIRED, [[node] for node in self.gateways])
 
     async def meet(self, what: str, wanted: Sequence[Sequence[Gateway]]) -> None:
-        """Connect a pair to each of these nodes or pairs of nodes, and record the longest wait."""
+        """Connect a new pair to each of `wanted`, one or two nodes each; record the time until it meets."""
         courses = [self.load.meet(nodes) for nodes in wanted]
         await until(lambda: all(one.begun is not None for one in courses), LIMIT)
         for one in courses:
@@ -142,17 +143,17 @@ class Scene:
 
 
 async def flow(load: Load, results: int) -> None:
-    """Wait until so many more results are told. Raises LoadError."""
+    """Wait until clients have received `results` more results. Raises LoadError."""
     wanted = load.results + results
     if not await until(lambda: load.results >= wanted, PATIENCE):
         raise LoadError(f"within {PATIENCE:g} s fewer than {results} results were told")
 
 
-# To one gateway.
+# Faults of one gateway.
 
 
 async def kill_server(scene: Scene) -> None:
-    """Kill the server alone; the process that writes its results finishes what it is writing."""
+    """Kill only the server. The process that writes its results finishes its current work."""
     await scene.gateways[0].kill()
     await scene.gateways[0].start()
 
@@ -164,7 +165,7 @@ async def kill_all(scene: Scene) -> None:
 
 
 async def kill_away(scene: Scene) -> None:
-    """Kill the server while its database is away, and only its journal has the latest results."""
+    """Kill the server while its database is missing and the latest results are only in its journal."""
     os.replace(scene.place, scene.place + ".away")
     try:
         await flow(scene.load, scene.options.pairs)
@@ -175,7 +176,7 @@ async def kill_away(scene: Scene) -> None:
 
 
 async def drain(scene: Scene) -> None:
-    """Send SIGTERM, and let the server finish the games that are on."""
+    """Send SIGTERM; the server first finishes the current games."""
     server, measured = scene.gateways[0], scene.measured
     measured.counts["clients in a game then"] += sum(
         player.waits for one in scene.load.live for player in one.players
@@ -187,7 +188,7 @@ async def drain(scene: Scene) -> None:
     await server.start()
 
 
-# To a cluster.
+# Faults of a cluster.
 
 
 async def _kill(scene: Scene, node: Gateway) -> None:
@@ -204,17 +205,17 @@ async def kill_pairing(scene: Scene) -> None:
 
 
 async def kill_holding(scene: Scene) -> None:
-    """Kill a node that does not pair, and holds games with players of others."""
+    """Kill the node that holds the most games with other nodes, except the node that pairs."""
     await _kill(scene, (await _not_pairing(scene))[0])
 
 
 async def kill_other(scene: Scene) -> None:
-    """Kill the node that does not pair and holds the fewest such games."""
+    """Kill the node that holds the fewest games with other nodes, except the node that pairs."""
     await _kill(scene, (await _not_pairing(scene))[-1])
 
 
 async def _not_pairing(scene: Scene) -> list[Gateway]:
-    """Return the nodes that do not pair; the one that holds most games with other nodes comes first."""
+    """Return the nodes that do not pair, sorted: those that hold the most games with other nodes first."""
     assert scene.cluster is not None
     pairing = await scene.cluster.pairing()
     players = [player for one in scene.load.live if len(one.gateways) > 1 for player in one.players]
@@ -223,7 +224,7 @@ async def _not_pairing(scene: Scene) -> list[Gateway]:
 
 
 async def kill_redis(scene: Scene) -> None:
-    """Kill Redis, and start it again without its memory."""
+    """Kill Redis, and start it again without its data."""
     assert scene.cluster is not None
     await scene.cluster.redis.kill()
     await trio.sleep(scene.lot.uniform(0, LAPSE))
@@ -233,7 +234,7 @@ async def kill_redis(scene: Scene) -> None:
 
 
 async def stop_redis(scene: Scene) -> None:
-    """Stop Redis for a while."""
+    """Stop Redis for 10 s with SIGSTOP."""
     assert scene.cluster is not None
     scene.cluster.redis.send(signal.SIGSTOP)
     try:
@@ -247,7 +248,7 @@ async def stop_redis(scene: Scene) -> None:
 
 
 async def stop_node(scene: Scene) -> None:
-    """Stop any node for a while."""
+    """Stop a random node for 10 s with SIGSTOP."""
     node = scene.lot.choice(scene.gateways)
     node.halt()
     async with trio.open_nursery() as nursery:
@@ -283,14 +284,14 @@ CLUSTER: Mapping[str, Fault] = {
 OPTIONS = ("--rounds", str(LENGTH), "--games-per-pair", "0")
 NODES = "abc"
 DRAIN_LIMIT = 60.0
-"""Seconds that a server gives its games when it stops: many times what any of these takes."""
+"""Seconds that a stopping server gives its games: many times longer than a game takes."""
 EXPECTED = ("the database has failed", "players hear of results that only the journal has")
-"""What a server is to log where the database is away or slow."""
+"""Errors that a server may log if its database is missing or slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Faults that are caused at the same servers, and the usual options."""
+    """Faults that are caused at the same servers, and the default options."""
 
     text: str
     faults: Mapping[str, Fault]
@@ -298,12 +299,12 @@ class Play:
     """Options of the servers."""
     pairs: int
     results: int
-    """So many results are received before each fault."""
+    """Results that clients receive before each fault."""
     within: float
     pause: float = 0.0
     has_nodes: bool = False
     may_warn: bool = True
-    """Whether a server may say something at all."""
+    """Whether a server may log any line at all."""
 
 
 PLAYS = {
@@ -376,9 +377,9 @@ def main(argv: Sequence[str]) -> int:
 async def survive(
     play: Play, options: Namespace, place: str, command: Sequence[str] = COMMAND
 ) -> tuple[list[Row], list[str]]:
-    """Cause all faults while clients play, and compare what these received with what is stored.
+    """Cause all faults while clients play, and compare the results that they received with the stored ones.
 
-    Return the figures, and lines on what went wrong. Raises LoadError, ServerError, wrapped.
+    Returns the figures, and lines about problems. Raises LoadError, ServerError, wrapped.
     """
     print(f"seed {options.seed}", flush=True)
     token, lot = f"x{time_ns() // 1000 % 10**12}", Random(options.seed)
@@ -420,7 +421,7 @@ async def survive(
 async def _stage(
     play: Play, place: str, command: Sequence[str]
 ) -> AsyncIterator[tuple[Sequence[Gateway], Cluster | None]]:
-    """Run the servers for as long as the block lasts: nodes with a database of their own, or one."""
+    """Run the servers for as long as the block lasts: a cluster with a database, or one gateway."""
     words = [*OPTIONS, *play.words]
     if play.has_nodes:
         logs = [Log(expected=EXPECTED) for _ in NODES]

@@ -1,8 +1,8 @@
-"""Two players of each dialect on each of three nodes take anyone, and always play the same known game.
+"""Two players of each dialect on each of three nodes accept any opponent, and always play the same game.
 
-Each player records the results that it receives; any message that does not belong there ends the run. Once
-there were enough games all players fall silent, so that no more games end. What they received is then
-compared with the database, which says who played whom.
+Each player records the results that it receives. Any message out of place ends the run. After enough games
+all players stop sending, so that no more games end. The results that they received are then compared with
+the database, which also shows who played whom.
 """
 
 import socket
@@ -29,22 +29,22 @@ from conformance.targets import Address
 
 TEXT = "do players of all dialects meet in one lobby of three nodes, and agree with the database?"
 GAMES: Sequence[Game] = (SHORT, Game("03031303", 2, "four"), DRAWN)
-"""One for each time that a lobby fills: won by the first mover, won by the second, and drawn."""
+"""The game of each of the three lobbies: won by the first mover, won by the second, and drawn."""
 OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--house-after", "1000000")
-"""Short series, without end, and no house players among those who meet."""
+"""Options for short series, any number of them, and no house players in the lobby."""
 NODES = "abc"
 EACH = 2
-"""Players of a dialect on a node."""
+"""The number of players of each dialect on each node."""
 QUIET = 1.0
-"""Seconds without a result, once all players are silent, after which there is nothing to come."""
+"""Seconds without a result, after all players have stopped, until no further result is expected."""
 LIMIT = 60.0
-"""Seconds in which something has to come to one of the players."""
+"""Seconds within which at least one of the players must receive something."""
 _OUTCOMES = {
     0: (Outcome.DRAWN, Outcome.DRAWN),
     1: (Outcome.WON, Outcome.LOST),
     2: (Outcome.LOST, Outcome.WON),
 }
-"""By the winner, how a game ended for its first mover and for the other."""
+"""For each winner, the outcomes of a game for its first mover and for the other player."""
 
 Origin = tuple[str, int]
 """A dialect, and the number of a node."""
@@ -52,18 +52,18 @@ Origin = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The result of a game that a player received."""
+    """A result that a player received."""
 
     name: str
     opens: bool
     outcome: Outcome
     opponent: str | None
-    """None where its dialect does not name the opponent."""
+    """The opponent's name; None if the dialect does not give it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a player received in all."""
+    """All results that a player received."""
 
     origin: Origin
     told: Sequence[Told]
@@ -71,13 +71,13 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the players of one or more lobbies received, beside what is stored."""
+    """The comparison of the results that players of one or more lobbies received with the stored games."""
 
     games: int = 0
     differences: Sequence[str] = ()
-    """What a player received and the database does not say, or the other way round."""
+    """Results that a player received and the database does not have, or the reverse."""
     met: frozenset[tuple[Origin, Origin]] = frozenset()
-    """Who met, the first mover first."""
+    """The origins of players who met, the first mover's first."""
 
     def __add__(self, other: "Agreement") -> "Agreement":
         differences = [*self.differences, *other.differences]
@@ -90,7 +90,7 @@ class Agreement:
 
 
 def agreement(visits: Mapping[str, Visit], stored: Sequence[Result], game: Game) -> Agreement:
-    """Compare what players received, by name, with all games of theirs that are stored, each like `game`."""
+    """Compare the results that players received, by name, with their stored games. All must equal `game`."""
     told = Counter(each for visit in visits.values() for each in visit.told)
     kept = Counter(each for result in stored for each in _told_of(result, visits))
     return Agreement(
@@ -105,7 +105,7 @@ def agreement(visits: Mapping[str, Visit], stored: Sequence[Result], game: Game)
 
 
 def _told_of(result: Result, visits: Mapping[str, Visit]) -> Iterator[Told]:
-    """Yield what both players of a stored game should have received."""
+    """Yield the results that both players of a stored game should have received."""
     names = result.first, result.second
     for side, outcome in enumerate(_OUTCOMES[result.game.winner]):
         hears = any(each.opponent for each in visits[names[side]].told)
@@ -113,9 +113,9 @@ def _told_of(result: Result, visits: Mapping[str, Visit]) -> Iterator[Told]:
 
 
 async def meetings(place: str, enough: int, command: Sequence[str] = COMMAND) -> Agreement:
-    """Fill a lobby on all nodes for each of the games; all players receive `enough` results, or more.
+    """Play in a lobby on all nodes, once for each of `GAMES`, until each player has `enough` results.
 
-    `place` is the URL of a database that nodes can share. Raises LoadError, ServerError, wrapped.
+    `place`: the URL of a database that nodes can share. Raises LoadError, ServerError, wrapped.
     """
     token, found = f"m{time_ns() % 10**9}", Agreement()
     async with cluster(NODES, [*OPTIONS, "--db", place], command) as nodes:
@@ -152,14 +152,14 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
 
 
 class Lobby(BotLoop["Visitor"]):
-    """All players."""
+    """The loop of all players."""
 
     is_silent = False
-    """To be set when there were enough games: from then on no player sends anything."""
+    """Set this after enough games. After that no player sends anything."""
 
 
 class Visitor(Bot):
-    """A player that meets anyone, over and over, and always plays the same game."""
+    """A player that accepts any opponent, and plays the same game over and over."""
 
     def __init__(self, readings: Readings, name: str, address: Address, lobby: Lobby, origin: Origin) -> None:
         super().__init__(readings, Wish(name), address)
@@ -186,7 +186,7 @@ class Visitor(Bot):
             self._lobby.add(self)
 
     def leave(self) -> None:
-        """Send no more. What comes from now on is ignored, until the server hangs up."""
+        """End the sending side, and ignore everything that arrives until the server hangs up."""
         self._is_leaving = True
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -206,9 +206,10 @@ class Visitor(Bot):
 
 
 def visit(nodes: Sequence[Addresses], token: str, game: Game, enough: int) -> None:
-    """Play until each player has received `enough` results, and reply what all have received, by name.
+    """Play until each player has received `enough` results; reply with all results, by name.
 
-    Then all are there, silent, until no more orders come; at the end the servers know that all have left.
+    Then all players stay connected without sending, until stdin ends. Finally they leave, and wait until the
+    servers have closed all connections.
     """
     lobby, readings = Lobby(), readings_of(PLAIN, [game])
     players = [

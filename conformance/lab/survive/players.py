@@ -1,8 +1,9 @@
 """Pairs of clients that play known games all the time, whatever happens to the servers.
 
-Names and moves are never the same twice, so a result says which game is meant. A client knows every message
-that may come next, and at any time it may be told that its opponent has left. Then, or when it is hung up on,
-the pair begins anew under other names. Whatever has reached a client's socket counts as received.
+Every pair has new names and no two of its games are the same, so a result identifies its game. A client knows
+every message that may come next. A message that the opponent has left may come at any time. After such a
+message, or after a hang-up, new clients with other names continue. All bytes that have reached a client's
+socket count as received.
 """
 
 import ssl
@@ -24,19 +25,19 @@ from conformance.lab.servers import Gateway
 from conformance.targets import Address
 
 STUCK = 20.0
-"""Seconds without any progress after which a player is stuck."""
+"""Seconds without a message after which a pair counts as stuck."""
 GRACE = 1.0
-"""Seconds that a player waits for its game after its partner has gone, before it begins anew."""
+"""Seconds that a player waits for a game after its partner has left, before the pair is replaced."""
 COUPLES: Sequence[tuple[str, str]] = tuple(combinations_with_replacement(sorted(PLAIN), 2))
-"""The dialects of the pairs: every dialect meets every other, and itself. Dealt round to the pairs."""
+"""The dialects of the pairs, assigned in turn. Each dialect meets itself and every other dialect."""
 VAGUE = {dialect for dialect, kind in PLAIN.items() if script_of(kind).may_hang_up}
-"""Dialects without a word for an opponent's leaving; in these a course ends by a hang-up of the server's."""
+"""Dialects without a message that the opponent has left. In these the server ends a course by hanging up."""
 _LOOK = 0.25
-"""Seconds between two looks at a pair."""
+"""Seconds between two checks of a pair."""
 _RECENT = 1000
-"""So many of the latest courses are looked at for those that are not over."""
+"""The number of latest courses to search for those that are not over."""
 _RETURN = 0.1
-"""Seconds until a client comes back to a server that does not let it in."""
+"""Seconds until a client tries again to connect to a server that refuses it."""
 
 
 LENGTH = 4
@@ -45,7 +46,7 @@ LENGTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A game with the names of those who played it, the first mover's first."""
+    """A game with the names of its players, the first mover's first."""
 
     first: str
     second: str
@@ -58,9 +59,9 @@ class Result:
 
 
 def course(seed: str, *, is_left: bool) -> tuple[Game, ...]:
-    """Return the games that two players play one after the other, the same ones for the same seed.
+    """Return the games that two players play one after the other. The same seed gives the same games.
 
-    In the last one a player may leave; with `is_left` one always does.
+    In the last game a player may leave. With `is_left` a player always leaves it.
     """
     lot = Random(seed)
     kinds = _LAST[:1] if is_left else _LAST
@@ -74,27 +75,27 @@ def course(seed: str, *, is_left: bool) -> tuple[Game, ...]:
 
 
 def _won_by_first(lot: Random) -> Game:
-    """Return four in one column; three discs of the other beside it are no line."""
+    """Return a game that the first mover wins with four in a column."""
     own, *others = lot.sample(range(COLUMNS), COLUMNS)
     moves = [own, lot.choice(others), own, lot.choice(others), own, lot.choice(others), own]
     return Game(_text(moves), 1, "four")
 
 
 def _won_by_second(lot: Random) -> Game:
-    """Return four of the second mover in one column; the first's four discs are in two or three columns."""
+    """Return a game that the second mover wins with four in a column."""
     own, twice, other, *more = lot.sample(range(COLUMNS), COLUMNS)
     moves = [twice, own, twice, own, other, own, lot.choice([twice, other, *more]), own]
     return Game(_text(moves), 2, "four")
 
 
 def _drawn(lot: Random) -> Game:
-    """Return a draw of 42 moves, or its mirror image."""
+    """Return a certain draw of 42 moves, or its mirror image."""
     moves = [int(digit) for digit in DRAWN.moves]
     return Game(_text(moves if lot.random() < 0.5 else [COLUMNS - 1 - move for move in moves]), 0, "full")
 
 
 def _left(lot: Random) -> Game:
-    """Return a game that a player leaves when both have moved and neither can have won."""
+    """Return a game that a player leaves after 2 to 6 moves, before anybody can win."""
     moves = [lot.randrange(COLUMNS) for _ in range(lot.randint(2, 6))]
     return Game(_text(moves), 2 if len(moves) % 2 == 0 else 1, LEFT)
 
@@ -121,21 +122,21 @@ class Player:
         self.dialect = dialect
         self.gateway = gateway
         self.results: list[Result] = []
-        """One for each game whose end it has received."""
+        """The results that the player has received, one for each game."""
         self.is_leaving = False
-        """Whether it is time to leave."""
+        """Whether the player has to leave now."""
         self.is_cut_off = False
-        """Whether it has received that its opponent left the game."""
+        """Whether the player has received a message that its opponent left the game."""
         self.winner: int | None = None
-        """The winner that it received with that, as in `Game`; None where its dialect names none."""
+        """The winner in that message, as in `Game`; None if the message does not determine it."""
         self.is_in = False
-        """Whether it has received anything yet."""
+        """Whether the player has received anything yet."""
         self.is_done = False
         self.counted = 0
-        """How many results were counted by its load."""
+        """How many of the results the load has counted."""
         self.heard_at = monotonic()
         self.free_at = 0.0
-        """When its latest game ended."""
+        """When the player's latest game ended."""
         self._script = script_of(PLAIN[dialect], games[0])
         self._place = self._script.start
         self._partner = partner
@@ -146,45 +147,45 @@ class Player:
 
     @property
     def state(self) -> str:
-        """How far it is."""
+        """The player's place, for messages."""
         return "gone" if self.is_done else str(self._place)
 
     @property
     def has_all(self) -> bool:
-        """Whether it has received the result of the last game. Nothing comes after that."""
+        """Whether the player has received the result of its last game. No message may come after that."""
         return len(self.results) == len(self._games)
 
     @property
     def is_playing(self) -> bool:
-        """Whether it has received the start of a game, and not its result."""
+        """Whether the player has received the start of a game, but not its result."""
         return self._place.phase is Phase.PLAYING
 
     @property
     def waits(self) -> bool:
-        """Whether it is connected and waits for the end of a game."""
+        """Whether the player is connected and waits for the end of a game."""
         return self.is_playing and not (self.is_done or self.is_cut_off or self.is_leaving)
 
     @property
     def hears_of_leaving(self) -> bool:
-        """Whether its dialect has a message for the loss of its opponent's server."""
+        """Whether the player's dialect has a message that the opponent has left."""
         return self.dialect not in VAGUE
 
     @property
     def is_host(self) -> bool:
-        """Whether its server holds the game that is on: that of whoever had the first move at first."""
+        """Whether the player's server holds the current game: the server of the first game's first mover."""
         return self.waits and bool(self._place.opens) == (len(self.results) % 2 == 0)
 
     async def converse(self, client: Client, address: Address, pause: float) -> AsyncIterator[None]:
-        """Send and receive all that belongs to the course; yield whenever something was received.
+        """Send and receive all messages of the course; yield each time that something was received.
 
-        `pause` are the seconds before each message. Raises HungUp or Closed at an end, OutOfStep.
+        `pause`: seconds before each message. Raises HungUp or Closed if the server hangs up, and OutOfStep.
         """
         script, rest = self._script, b""
         resource, answer = script.resource(self.wish), script.opening(self.wish)
         if resource is not None:
             rest = await client.shake(address.authority, address.resource(resource))
         while not (self.has_all or self.is_cut_off):
-            with suppress(HungUp):  # whether the server is there still is seen when reading
+            with suppress(HungUp):  # the next read notices that the server is gone
                 if answer:
                     await trio.sleep(pause)
                     await client.say(answer)
@@ -193,10 +194,10 @@ class Player:
             cut = script.cut(rest + await client.heard())
             rest, answer = cut.rest, b"".join([cut.answer, *map(self.hear, cut.messages)])
             yield
-            script.cut(rest)  # a good-bye may have come with the last message
+            script.cut(rest)  # a close frame may have come with the last message
 
     def hear(self, message: bytes) -> bytes:
-        """Read a message; return what is to be sent. Raises OutOfStep."""
+        """Handle a message; return the bytes to send. Raises OutOfStep."""
         if self.is_cut_off:
             return b""
         step = self._script.advance(self._place, message, self.wish.name)
@@ -214,16 +215,16 @@ class Player:
         return self._script.opening(self.wish) if step.again and not self.has_all else step.move
 
     def _hear_of_leaving(self, message: bytes) -> None:
-        """Read a message that the opponent has left this game, on a board that is possible.
+        """Handle a message that the opponent has left this game. Its board must be possible.
 
-        Raises OutOfStep if the message is about anything else.
+        Raises OutOfStep for any other message.
         """
         winners = set[int]()
         if self.is_playing and not self.hears_of_leaving and message == b"NEW_GAME":
-            winners = {0}  # droidcon 4.13: nothing was heard of the end
+            winners = {0}  # droidcon 4.13: a new game begins without a result
         elif self.is_playing:
             discs = self._place.discs
-            boards = range(max(0, discs - 2), discs + 2)  # its server may not know the latest two
+            boards = range(max(0, discs - 2), discs + 2)  # the server may not know the latest two moves
             winners = {won for count, won in product(boards, (0, 1, 2)) if self._fits(message, count, won)}
         if not winners:
             number = len(self.results) + 1
@@ -240,28 +241,28 @@ class Player:
 
 @dataclass(eq=False, slots=True)
 class Course:
-    """The games of two players."""
+    """A series of games between two players."""
 
     table: str
     games: Sequence[Game]
     players: tuple[Player, Player]
     created: float = field(default_factory=monotonic)
     begun: float | None = None
-    """When both had heard of a game."""
+    """When both players had received the start of a game."""
 
     @property
     def gateways(self) -> set[Gateway]:
-        """Where they play: one or two."""
+        """The one or two gateways where the players play."""
         return {player.gateway for player in self.players}
 
     @property
     def is_done(self) -> bool:
-        """Whether both players are."""
+        """Whether both players are done."""
         return all(player.is_done for player in self.players)
 
 
 class Load:
-    """All pairs."""
+    """All pairs of players, and what they have received."""
 
     def __init__(
         self,
@@ -272,19 +273,19 @@ class Load:
         tls: ssl.SSLContext | None = None,
         tokens: Mapping[str, str] | None = None,
     ) -> None:
-        """`token`, of letters and digits, is what all names begin with; `pause` is before each word.
+        """`token`: prefix of all names, of letters and digits. `pause`: seconds before each message.
 
-        With `tls` half of the players come by TLS; `tokens` lets names be used that are protected.
+        `tls`: half of the players then connect with TLS. `tokens`: the tokens of protected names.
         """
         self.courses: list[Course] = []
         """All courses so far."""
         self.results = 0
-        """How many results were received."""
+        """How many results the players have received."""
         self.stuck: list[str] = []
         self.troubles: list[str] = []
-        """What servers should not have sent or done."""
+        """Descriptions of mistakes of servers."""
         self.is_over = False
-        """To be set when no further course is to begin."""
+        """Set this to begin no further courses."""
         self._token = token
         self._seed = seed
         self._ways = [*product(gateways, gateways)]
@@ -300,17 +301,17 @@ class Load:
 
     @property
     def players(self) -> list[Player]:
-        """All who have played."""
+        """The players of all courses so far."""
         return [player for each in self.courses for player in each.players]
 
     async def run(self, pairs: int) -> None:
-        """Play until `is_over`, and finish the games that are on then."""
+        """Play with `pairs` pairs until `is_over` is set, then finish the current games."""
         async with trio.open_nursery() as self._nursery:
             for pair in range(pairs):
                 self._nursery.start_soon(self._play_on, pair)
 
     def meet(self, gateways: Sequence[Gateway]) -> Course:
-        """Connect one more pair to these servers."""
+        """Connect one more pair to one or two servers; return its course."""
         number = len(self.courses)
         one = self._course(f"m{number}", COUPLES[number % len(COUPLES)], (gateways[0], gateways[-1]))
         self._nursery.start_soon(self._play, one)
@@ -350,7 +351,7 @@ class Load:
             player.is_done = True
 
     async def _let_play(self, one: Course, player: Player) -> None:
-        """Play a course, or as much of it as the server lives for."""
+        """Play one player's part of a course, until it ends or the server hangs up."""
         while not (self.is_over or player.is_done):
             try:
                 address, tls = player.gateway.addresses[player.dialect], None
@@ -372,7 +373,7 @@ class Load:
                 self.troubles.append(f"{player}: {error}")
 
     def _note(self, one: Course, player: Player) -> None:
-        """Count what a player has received."""
+        """Record that a player has received something, and count its results."""
         player.is_in, player.heard_at = True, monotonic()
         self.results += len(player.results) - player.counted
         player.counted = len(player.results)
@@ -380,7 +381,7 @@ class Load:
             one.begun = player.heard_at
 
     async def _watch(self, one: Course, scope: trio.CancelScope) -> None:
-        """End a course that does not go on."""
+        """End a course that makes no progress."""
         alone_since: float | None = None
         while not one.is_done:
             await trio.sleep(_LOOK)

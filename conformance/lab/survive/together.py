@@ -1,15 +1,14 @@
-"""A gateway with TLS, protected names, metrics, a page and a database is used and attacked in every way.
+"""Use and attack a gateway that has TLS, protected names, metrics, a page and a database, all at once.
 
-Honest pairs play, half of the players by TLS, some with tokens, and a guest plays `@aimafast`. Viewers read
+Honest pairs play: half of the players use TLS, and some have tokens. A guest plays `@aimafast`. Viewers read
 pages, exports, the live stream and the metrics. Every ten seconds an operator changes names, bans and the
-certificate, and sends SIGHUP. All attackers of `abuse` but `files` come in bouts, with a rest behind each. At
-last comes a SIGTERM, on which games are finished.
+certificate, and sends SIGHUP. All attackers of `abuse` except `files` attack in bouts. A rest follows each
+bout. Finally the server gets SIGTERM, and finishes the current games.
 
-    players hurt              honest players whose game was cut off, or who were sent what does not belong
-                              there
-    failed                    answers of the page with a status from 500 on, but for 503
-    metrics not read          looks at the metrics that prometheus-client could not parse
-    more at the end           memory behind the last rest, less that behind the first
+    players hurt              honest players whose game was cut off, or who received a message out of place
+    failed                    answers of the page with a status of 500 or above, except 503
+    metrics not read          answers with metrics that prometheus-client could not parse
+    more at the end           memory after the last rest minus memory after the first
 """
 
 import hashlib
@@ -44,33 +43,33 @@ from conformance.targets import METRICS, WEB, Address
 
 TEXT = "is anything lost beside all attackers, viewers and an operator at once, for a long time?"
 DRAIN = 30
-"""Seconds in which games are finished when the server stops."""
+"""Seconds that the server gives its games when it stops."""
 OPTIONS = (
     *("--web", "0", "--metrics", "0", "--rounds", str(LENGTH), "--games-per-pair", "0"),
     *("--drain", str(DRAIN)),
 )
 PAUSE = 0.2
-"""Seconds that a player thinks before it says something."""
+"""Seconds that a player waits before each message."""
 MOST_GROWN = 256
-"""MB that a busy server's memory may grow by: evidence that waits, names that met, longer pages."""
+"""Megabytes by which a busy server's memory may grow: unwritten evidence, names that met, longer pages."""
 BOUT = 50.0
-"""Seconds for which attackers attack before a rest."""
+"""Seconds of attack before a rest."""
 RELOADING = 10.0
 """Seconds between two reloads."""
 _AGAIN = 1.0
 _SHORTEST = 4.0
-"""Seconds that no course of games falls below."""
+"""The shortest duration of a course of games, in seconds."""
 _PROTECTED = 16
-"""Of so many courses of a pair one is played under protected names."""
+"""One of this many courses of a pair is played with protected names."""
 _BANNED = 6
-"""The address of the attackers is banned in one of so many times between two reloads."""
+"""The attackers' address is banned during one of this many intervals between reloads."""
 _OPENSSL = (
     *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
     *("-days", "2", "-subj", "/CN=attacked", "-addext", "subjectAltName=IP:127.0.0.1"),
 )
-"""Makes a certificate; behind it come `-keyout` and `-out`, which may be the same file."""
+"""The command to create a certificate. Append `-keyout` and `-out`, which may name the same file."""
 _READING, _EXPORTING, _SCRAPING = 0.5, 20.0, 5.0
-"""Seconds between two pages of a viewer, two exports, and two looks at the metrics."""
+"""Seconds between two pages of a viewer, between two exports, and between two requests of the metrics."""
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
@@ -89,7 +88,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
 async def together(
     options: Namespace, folder: Path, command: Sequence[str] = COMMAND
 ) -> tuple[list[Row], list[str]]:
-    """Run it. Raises LoadError, ServerError, wrapped."""
+    """Run all parts; return the figures, and lines about problems. Raises LoadError, ServerError, wrapped."""
     token = f"x{time_ns() // 1000 % 10**12}"
     database, operator, tokens = str(folder / "attacked.db"), Operator(folder), tokens_for(token, options)
     tls = await operator.prepare(tokens)
@@ -144,7 +143,7 @@ async def _attack(
     did: Counter[str],
     memory: list[int],
 ) -> None:
-    """Run all attacks together again and again; record the memory behind each bout."""
+    """Run all attacks together in bouts; record the memory after each bout and rest."""
     load, guest = honest
     attacks, bout = at_once(options.only), min(BOUT, options.seconds / 2)
     end = trio.current_time() + options.seconds
@@ -181,7 +180,7 @@ def _server_rows(
 
 
 def tokens_for(token: str, options: Namespace) -> dict[str, str]:
-    """Return tokens for some of the players of a load whose names begin with `token`, by their names."""
+    """Return tokens, by name, for some of the players of the load with this `token`."""
     numbers = range(0, int(options.seconds / _SHORTEST) + 1, _PROTECTED)
     pairs = range(options.pairs)
     names = [f"{token}p{pair}g{number}{end}" for pair in pairs for number in numbers for end in "ab"]
@@ -189,13 +188,13 @@ def tokens_for(token: str, options: Namespace) -> dict[str, str]:
 
 
 class Viewers:
-    """Clients of the page's port, and one of the port for metrics."""
+    """Clients of the page's port, and one client of the metrics port."""
 
     def __init__(self, web: Address, metrics: Address, tls: ssl.SSLContext) -> None:
         self.counts: Counter[str] = Counter()
-        """Events of the live stream, answers by status, and what went wrong."""
+        """Counts of live events, of answers by status, and of problems."""
         self._slowest = 0.0
-        """Seconds that an answer took at most."""
+        """The longest time of an answer, in seconds."""
         self._web = web
         self._metrics = metrics
         self._tls = tls
@@ -228,7 +227,7 @@ class Viewers:
             nursery.start_soon(self.scrape)
 
     async def _watch(self, tls: ssl.SSLContext | None) -> None:
-        """Watch the live stream."""
+        """Read the live stream, and reconnect if it ends."""
         while True:
             try:
                 async with connected(self._web, tls=tls) as client:
@@ -240,7 +239,7 @@ class Viewers:
             await trio.sleep(_AGAIN)
 
     async def _read(self, paths: Sequence[str], tls: ssl.SSLContext | None, pause: float) -> None:
-        """Read what is at some paths, one after the other."""
+        """Request the paths in turn, endlessly."""
         for path in cycle(paths):
             status, body = await self._fetched(path, self._web, tls)
             self.counts[status] += 1
@@ -250,7 +249,7 @@ class Viewers:
             await trio.sleep(pause)
 
     async def scrape(self) -> None:
-        """Read what the server counts, as Prometheus does, until cancelled."""
+        """Request the server's metrics, as Prometheus does, until cancelled."""
         from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415  an extra
 
         while True:
@@ -264,7 +263,7 @@ class Viewers:
             await trio.sleep(_SCRAPING)
 
     async def _fetched(self, path: str, at: Address, tls: ssl.SSLContext | None) -> tuple[str, bytes]:
-        """Return the status and the body of an answer; `hung up` if there was none."""
+        """Request a path; return the status and the body. Without an answer, the status is `hung up`."""
         begun = trio.current_time()
         try:
             async with connected(at, tls=tls) as client:
@@ -282,18 +281,18 @@ class Operator:
 
     def __init__(self, folder: Path) -> None:
         self.reloads = 0
-        """How often the server was told to reload."""
+        """How often the operator has sent SIGHUP."""
         self._certificate = folder / "server.pem"
         self._others = [folder / f"{name}.pem" for name in "ab"]
         self._players = folder / "players"
 
     @property
     def options(self) -> list[str]:
-        """The server's options for the files."""
+        """The server's options that name the files."""
         return ["--tls-cert", str(self._certificate), "--players", str(self._players)]
 
     async def prepare(self, tokens: Mapping[str, str]) -> ssl.SSLContext:
-        """Write all files; return a TLS context that trusts the certificates. Raises LoadError."""
+        """Create all files; return a TLS context that trusts the certificates. Raises LoadError."""
         if which("openssl") is None:
             raise LoadError("there is no openssl here to make certificates with")
         for file in self._others:
@@ -308,7 +307,7 @@ class Operator:
         return believing
 
     async def run(self, server: Gateway) -> None:
-        """Change all files and make the server reload them, again and again, until cancelled."""
+        """Change all files and make the server reload them, repeatedly, until cancelled."""
         for number in count(2):
             await trio.sleep(RELOADING)
             await self._change("player", "add", f"late{number}")
@@ -320,7 +319,7 @@ class Operator:
             self.reloads += 1
 
     async def _change(self, *words: str) -> None:
-        """Change the files by a command of the gateway."""
+        """Change the files with a command of the gateway."""
         options = ["--players", str(self._players), "--audit", str(self._players) + ".audit"]
         command = [sys.executable, "-m", "gateway", *words, *options]
         await trio.run_process(command, capture_stdout=True, capture_stderr=True)

@@ -1,8 +1,7 @@
-"""Compare what clients received with what is stored, as the gateway's own commands show it.
+"""Compare the results that clients received with the stored games, as the gateway's commands show them.
 
-Some dialects do not say whether a game was won on the board or because the opponent left. A client of these
-that received a result on the same board may have received either. A game that its server has lost has no
-winner.
+In some dialects a result does not say whether the game was won on the board or because the opponent left. A
+result in such a dialect matches both. A game that was lost with its server has no winner.
 """
 
 import json
@@ -22,7 +21,7 @@ from conformance.lab.survive.players import VAGUE, Course, Player, Result
 from conformance.lab.workers import LoadError
 
 _COMMAND = (sys.executable, "-m", "gateway")
-# What is stored, as the owner of the database sees it: through the gateway's commands.
+# The stored games, as the gateway's commands show them.
 
 
 async def stored_in(place: str, token: str) -> list[Result]:
@@ -37,7 +36,7 @@ async def stored_in(place: str, token: str) -> list[Result]:
 
 
 async def complaints_about(place: str) -> list[str]:
-    """Return what is wrong with a database: by the server's own recount, and by SQLite. Raises LoadError."""
+    """Return the problems of a database that the gateway's `recount` and SQLite find. Raises LoadError."""
     found = []
     if not (recount := "; ".join(await _run("recount", "--db", place))).endswith(": as kept"):
         found.append(recount)
@@ -47,7 +46,7 @@ async def complaints_about(place: str) -> list[str]:
 
 
 def integrity(place: str) -> str:
-    """Return what SQLite says of its file: `ok`, or what is wrong."""
+    """Return the result of SQLite's integrity check of a file: `ok`, or the problems."""
     try:
         with closing(sqlite3.connect(place)) as connection:
             return "; ".join(str(row[0]) for row in connection.execute("PRAGMA integrity_check"))
@@ -56,7 +55,7 @@ def integrity(place: str) -> str:
 
 
 async def _run(*words: str) -> list[str]:
-    """Return the lines that a command of the gateway prints. Raises LoadError."""
+    """Run a command of the gateway; return the lines that it prints. Raises LoadError."""
     done = await trio.run_process([*_COMMAND, *words], capture_stdout=True, capture_stderr=True, check=False)
     if done.returncode != 0:
         raise LoadError(f"{words[0]}: {done.stderr.decode(errors='replace').strip()}")
@@ -65,7 +64,7 @@ async def _run(*words: str) -> list[str]:
 
 ABORTED = "aborted"
 ENDED_EARLY = (LEFT, "stopped", ABORTED)
-"""The reasons in an export of games that were not finished on the board."""
+"""The reasons, in an export, of games that ended before a result on the board."""
 LATE = "time"
 MISSING, TWICE, DIFFERENT = "told and not stored", "stored twice", "told differently"
 STRANGE, LATE_LOSS = "stored and not played", "lost on time"
@@ -74,21 +73,21 @@ _TROUBLES = (MISSING, TWICE, DIFFERENT, STRANGE, LATE_LOSS)
 
 @dataclass(slots=True)
 class Verdict:
-    """What was found."""
+    """The result of the comparison."""
 
     told: int = 0
-    """Results."""
+    """Results that players received."""
     cut_off: int = 0
-    """Players who received that their opponent left."""
+    """Players that received a message that their opponent left."""
     stored: int = 0
     may_be_cut: bool = True
-    """Whether games may end otherwise than the players have ended them."""
+    """Whether games may end before the players have finished them."""
     troubles: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in _TROUBLES})
-    """What went wrong, by what it is."""
+    """Descriptions of problems, by kind."""
 
 
 def judge(courses: Iterable[Course], stored: Sequence[Result], *, may_be_cut: bool) -> Verdict:
-    """Compare. `may_be_cut`: whether games may have ended otherwise than the players have ended them."""
+    """Compare courses with stored games. `may_be_cut`: whether a server may have ended games early."""
     times, by_table = Counter(stored), {course.table: course for course in courses}
     verdict = Verdict(stored=len(times), may_be_cut=may_be_cut)
     for result, count in times.items():
@@ -110,7 +109,7 @@ def judge(courses: Iterable[Course], stored: Sequence[Result], *, may_be_cut: bo
 
 
 def _was_played(result: Result, course: Course | None, *, may_be_cut: bool) -> bool:
-    """Return whether these two have played this game, or where games may be cut, its beginning."""
+    """Return whether the two players played this game, or with `may_be_cut` its beginning."""
     if course is None or {result.first, result.second} != {each.wish.name for each in course.players}:
         return False
     if result.game in course.games:
@@ -125,7 +124,7 @@ def _was_played(result: Result, course: Course | None, *, may_be_cut: bool) -> b
 def _compare(
     verdict: Verdict, course: Course, player: Player, stored: Sequence[Result], left: set[Result]
 ) -> None:
-    """Add what one player received. `stored` are all games of the two, `left` all that were left."""
+    """Compare one player's results. `stored`: all games of the pair. `left`: all games that a player left."""
     verdict.told += len(player.results)
     for result in player.results:
         if result not in stored and not (player.dialect in VAGUE and _was_left(result, left)):
@@ -139,7 +138,7 @@ def _compare(
         verdict.troubles[DIFFERENT].append(f"{player} was told that its opponent left in {game}")
     elif player.winner is not None and not any(
         each.game.reason in ENDED_EARLY
-        # droidcon 4.13: it has no word for a game without a winner, as an aborted one is stored
+        # droidcon 4.13: the dialect cannot say that a game has no winner; aborted games are stored so
         and (each.game.winner == player.winner or (player.dialect in VAGUE and each.game.reason == ABORTED))
         and game.moves.startswith(each.game.moves)
         for each in stored
@@ -150,14 +149,14 @@ def _compare(
 
 
 def _was_left(result: Result, left: set[Result]) -> bool:
-    """Return whether the game is stored as left, at its end or up to two moves before."""
+    """Return whether the game is stored as left by a player, at most two moves before its end."""
     moves, sides = result.game.moves, (result.first, result.second)
     known = {moves[: len(moves) - missing] for missing in range(3)}
     return any((each.first, each.second) == sides and each.game.moves in known for each in left)
 
 
 def rows_of(verdict: Verdict, troubles: Mapping[str, Sequence[str]]) -> tuple[list[Row], list[str]]:
-    """Return the figures of a verdict and other troubles, and lines about these."""
+    """Return the figures of a verdict and of other troubles, and lines about the problems."""
     kinds = {**verdict.troubles, **troubles}
     rows = [
         counted("all", "results told", verdict.told),
