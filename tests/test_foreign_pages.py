@@ -15,7 +15,7 @@ KNOWN = "https://c4.example"
 @pytest.fixture(scope="module")
 def own_ports() -> Iterator[Served]:
     allowed = ("--allow-origin", KNOWN, "--allow-origin", "*")
-    with served(*EVERY_PORT, "--metrics", "0", *allowed, addresses=4) as gateway:
+    with served(*EVERY_PORT, "--web", "0", "--metrics", "0", *allowed, addresses=5) as gateway:
         yield gateway
         stopped(gateway)
 
@@ -38,6 +38,16 @@ def test_page_plays_where_it_is_from_and_where_it_is_known(own_ports: Served, ki
         101
     ] * 3
     assert [status_for(own_ports, url, each) for each in (EVIL, "null", "file://", "*")] == [403] * 4
+
+
+@pytest.mark.parametrize(("host", "status"), [("evil.example", 421), ("c4.example:1", 200), ("box", 200)])
+@pytest.mark.parametrize(("name", "path"), [("page", "/healthz"), ("metrics", "/metrics")])
+def test_server_on_this_machine_alone_answers_to_no_domain_name_but_those_it_was_told_of(
+    own_ports: Served, name: str, path: str, host: str, status: int
+) -> None:
+    with dialled(own_ports, name) as sock:
+        sock.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        assert everything(sock).startswith(f"HTTP/1.1 {status} ".encode())
 
 
 @certificates.needs_openssl

@@ -115,7 +115,22 @@ def test_page_holds_the_limits_too(stack: ExitStack) -> None:
         let_in(stack, gateway, "droidcon")  # the bots' ports count for themselves
         for client in clients:
             client.close()
+        began = time.monotonic()
         assert is_told_soon(stack, gateway, "page", b"GET /hea", b"HTTP/1.1 408 ")
+        assert time.monotonic() - began < 10  # and not only after the page's usual 15 seconds
+
+
+def test_behind_a_trusted_proxy_each_address_has_the_limit_and_not_the_proxy(stack: ExitStack) -> None:
+    options = ("--nac4", "0", "--web", "0", "--max-per-address", "2", "--trusted-proxy", "127.0.0.0/8")
+    with served(*options, addresses=2) as gateway:
+        for address, answer in ((7, "101"), (7, "101"), (8, "101"), (7, "503")):
+            client = Client(stack, gateway, "nac4")
+            client.say(HANDSHAKE[:-2] + f"X-Forwarded-For: 203.0.113.{address}\r\n\r\n".encode())
+            assert client.hears(f"HTTP/1.1 {answer} ".encode())
+        for _ in range(4):
+            client = Client(stack, gateway, "page")
+            client.say(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.hears(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux, to take files from a process")

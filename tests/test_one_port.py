@@ -83,6 +83,10 @@ def test_stream_of_live_games_goes_on_while_its_viewer_watches(gateway: Served) 
             pass
 
 
+def test_foreign_name_is_refused_as_on_a_port_of_the_page_s_own(plain: Served) -> None:
+    assert got(plain, "/api/live", {"Host": "evil.example"})[0] == 421
+
+
 def test_without_the_page_a_request_is_told_what_the_port_takes() -> None:
     with served("--port", "0") as gateway:
         answer = got_from(gateway.port("nac4"))
@@ -199,6 +203,17 @@ def test_tls_only_refuses_other_clients_with_a_word(files: certificates.Files) -
         assert "use https:// or wss:// instead" in refusal
         assert got(gateway, "/healthz")[0] == 200
         stopped(gateway)
+
+
+@certificates.needs_openssl
+def test_silent_client_has_the_seconds_of_a_request_also_where_it_may_begin_with_tls(
+    files: certificates.Files,
+) -> None:
+    with (
+        served("--nac4", "0", "--request-seconds", "0.2", *files.options, addresses=1) as gateway,
+        socket.create_connection(("127.0.0.1", gateway.port("nac4")), PATIENCE) as sock,
+    ):
+        assert sock.recv(1) == b""
 
 
 @certificates.needs_openssl

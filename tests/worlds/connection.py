@@ -175,6 +175,8 @@ class Client:
         """All bytes that it has got."""
         self.texts: list[str] = []
         """What it was told. A test may clear this."""
+        self.packets: list[list[str]] = []
+        """The same, by what arrived at once."""
         self.frames: list[tuple[int, bytes]] = []
         """The first byte and payload of each frame that is no text."""
         self.answers = True
@@ -254,6 +256,7 @@ class Client:
         return int(status[9:12]), headers, "" if self._is_open else body.decode()
 
     def _receive(self, data: bytes) -> None:
+        before = len(self.texts)
         self.received += data
         self._rest += data
         if not self._is_open and b"\r\n\r\n" in self._rest:
@@ -261,6 +264,8 @@ class Client:
             self._is_open = head.startswith(b"HTTP/1.1 101 ")
         if self._is_open:
             self._read_lines() if self.framing == "lines" else self._read_frames()
+        if len(self.texts) > before:
+            self.packets.append(self.texts[before:])
         if self.hung_up_at is None and (self.socket.has_ended or self.socket.is_closed):
             self.hung_up_at = trio.current_time()
             if self.answers:

@@ -58,6 +58,13 @@ async def test_commands_of_one_packet_are_carried_out_and_answered_in_order(fram
         ]
 
 
+async def test_what_happened_at_once_is_sent_at_once(framing: Framing) -> None:
+    async with connections() as world:
+        await world.connect(framing, "ann")
+        bob = await world.connect(framing, "bob")
+        assert bob.packets == [["Entered", "Started"]]
+
+
 @pytest.mark.parametrize("texts", [["enter ann", "x", "y"], ["enter ann"]])
 async def test_client_is_not_read_until_it_is_decided_whether_it_may_enter(
     framing: Framing, texts: list[str], autojump_clock: trio.testing.MockClock

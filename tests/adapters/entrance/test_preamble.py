@@ -206,13 +206,21 @@ async def test_handshake_without_an_end_is_hung_up_on(
 
 
 @certificates.needs_openssl
-@pytest.mark.parametrize("before", [b"", HEADER])
-async def test_client_with_tls_is_served_by_tls(
-    before: bytes, files: certificates.Files, certificate: Certificate, port: TcpPort
+@pytest.mark.parametrize(
+    ("before", "version"), [(b"", ssl.TLSVersion.TLSv1_2), (HEADER, ssl.TLSVersion.TLSv1_3)]
+)
+async def test_client_with_either_version_of_tls_is_served_by_it(
+    before: bytes,
+    version: ssl.TLSVersion,
+    files: certificates.Files,
+    certificate: Certificate,
+    port: TcpPort,
 ) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     preamble = Preamble(certificate, counts, tls_only=True, proxied=bool(before))
-    client = await port.dial(echo, preamble, files.client(), before=before)
+    context = files.client()
+    context.minimum_version = context.maximum_version = version
+    client = await port.dial(echo, preamble, context, before=before)
     await client.send_all(b"NAME ann\n")
     where = b"203.0.113.7" if before else b"127.0.0.1"
     assert await until(client, b"\n") == where + b" secure:NAME ann\n"

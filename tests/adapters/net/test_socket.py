@@ -624,6 +624,22 @@ async def test_peer_is_probed_without_data_and_its_system_answers() -> None:
         assert await client.receive_some() == b""
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs TCP's options, as Linux has them")
+@pytest.mark.parametrize(("seconds", "until_the_next"), [(1, 1), (10, 5)])
+async def test_peer_is_probed_again_soon_as_the_first_answer_may_be_lost(
+    seconds: int, until_the_next: int
+) -> None:
+    async with streams() as (server, _):
+        sock = taken(server)
+        with closing(Socket(sock)) as probing:
+            probing.probe_after(seconds)
+            options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL)
+            assert [sock.getsockopt(socket.IPPROTO_TCP, each) for each in options] == [
+                seconds,
+                until_the_next,
+            ]
+
+
 async def test_stream_whose_socket_is_taken_is_closed_and_small_writes_are_not_held_back() -> None:
     async with streams() as (server, client):
         with closing(taken(server)) as sock:

@@ -36,6 +36,7 @@ def test_who_cannot_be_reached_gets_no_game_until_it_can(
     bob = world.player(manners, "bob", place)
     world.wait(10)
     assert (ann.games, bob.games) == (0, 0)
+    assert not world.hub.can_reach(ann.seat.number)  # for a player of another node either
     ann.is_reachable = True
     world.wait(1.1)
     assert (ann.games, bob.games) == (1, 1)

@@ -1,10 +1,11 @@
 """The journal: what is on disk, what becomes of it when its writer or the disk fails, and who stores it."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -237,6 +238,16 @@ async def process_in(folder: Path, patience: float = 30.0) -> AsyncIterator[Jour
         yield process
     finally:
         await process.close(30.0)
+
+
+async def test_process_that_hangs_is_given_up(tmp_path: Path) -> None:
+    async with process_in(tmp_path, patience=0.3) as process:
+        while process.pid is None:
+            with suppress(StoreError):  # a machine that is busy
+                await process.append([])
+        os.kill(process.pid, signal.SIGSTOP)
+        with pytest.raises(StoreError, match="has not answered"):
+            await process.append(records(1))
 
 
 async def test_process_says_why_it_cannot_write_and_which_game_is_at_fault(tmp_path: Path) -> None:
