@@ -20,7 +20,7 @@ from gateway.game.board import CELLS, COLUMNS, Board, position_string
 from gateway.match.elo import expected, strength
 from gateway.match.sprt import LOGISTIC, MODELS, Sprt, Verdict
 
-STRENGTH = "how often do engines play a move that keeps what a position is worth?"
+STRENGTH = "how often do engines play a move that keeps the value of the position?"
 SPRT = "how often is the test of `c4gateway match --sprt` wrong?"
 MOST_WRONG = 0.065
 """The highest share of wrong verdicts at either hypothesis. The test itself promises slightly less."""

@@ -85,8 +85,8 @@ def main(argv: Sequence[str]) -> int:
     """Run the command line; return the exit status."""
     parser = Parser.of("abuse", __doc__)
     parser.count("--games", 50, "honest games at once")
-    parser.seconds("--seconds", 6.0, "how long each attack takes")
-    parser.seconds("--rest", 10.0, "and the rest behind it")
+    parser.seconds("--seconds", 6.0, "seconds of each attack")
+    parser.seconds("--rest", 10.0, "seconds of rest after each attack")
     parser.count("--stored", 10_000, "games in the database before web attacks")
     parser.only({name: attack.live.__doc__ for name, attack in ATTACKS.items()})
     parser.server_options()

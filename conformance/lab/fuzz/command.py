@@ -100,9 +100,9 @@ _FEWEST = 20
 def main(argv: Sequence[str]) -> int:
     """Run the command line; return the exit status."""
     parser = Parser.of("fuzz", __doc__)
-    parser.count("--inputs", 10_000_000, "how many in all")
-    parser.count("--processes", os.cpu_count() or 1, "how many at once")
-    parser.count("--seed", 1, "where the hunt begins")
+    parser.count("--inputs", 10_000_000, "inputs in all")
+    parser.count("--processes", os.cpu_count() or 1, "processes at once")
+    parser.count("--seed", 1, "seed of the search")
     parser.only({name: target.try_.__doc__ for name, target in TARGETS.items()})
     parser.report()
     options = parser.parse_args(argv)

@@ -453,7 +453,7 @@ def _house_options(parser: Parser) -> None:
 
 SCENARIOS = {
     "web": Scenario(
-        "do those who read results by web cost those who play?",
+        "do readers of the web pages slow down the games?",
         {
             "pages": Part(partial(_beside, 20, "/api/games?limit=1000"), 3),
             "exports": Part(partial(_beside, 50, "/api/export.jsonl"), 3),
@@ -462,13 +462,13 @@ SCENARIOS = {
         _with_stored_games,
     ),
     "page": Scenario(
-        "do those who watch games cost those who play, and how soon do they see a move?",
+        "do viewers of games slow the games down, and how soon do they see a move?",
         {"watch": Part(_watch, 3), "visit": Part(_visit)},
         _page_options,
         _with_page,
     ),
     "house": Scenario(
-        "do house players that think hold up those who play each other?",
+        "do house players that think slow down the games between bots?",
         {"thinking": Part(_house)},
         _house_options,
     ),

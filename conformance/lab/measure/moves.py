@@ -402,7 +402,7 @@ SCENARIOS = {
         wide=True,
     ),
     "growth": Scenario(
-        "does the gateway stay as good with more games, more who wait, more time?",
+        "does the gateway stay as fast with more games, more waiting players and more time?",
         {
             "start": Part(_start, 5),
             "connect": Part(_connect),
@@ -414,7 +414,7 @@ SCENARIOS = {
         _growth_options,
     ),
     "cluster": Scenario(
-        "what does one lobby of several gateways cost, and is it as good as one?",
+        "what does a lobby that several gateways share cost, compared with one gateway?",
         {
             "droidcon": Part(partial(_moves, "droidcon"), 3),
             "mix": Part(partial(_moves, "mix"), 3),

@@ -309,7 +309,7 @@ class Play:
 
 PLAYS = {
     "kills": Play(
-        "is every result that was told stored, once, whenever the server is killed?",
+        "is every result that players received stored, and stored once, whenever the server is killed?",
         KILLS,
         ("--log-level", "warning"),
         pairs=12,
@@ -317,7 +317,7 @@ PLAYS = {
         within=1.0,
     ),
     "drains": Play(
-        "is every game that is on at a SIGTERM finished, told and stored?",
+        "is every game that is running at a SIGTERM finished, sent to its players and stored?",
         DRAINS,
         ("--log-level", "warning", "--drain", f"{DRAIN_LIMIT:g}"),
         pairs=60,
@@ -326,7 +326,7 @@ PLAYS = {
         may_warn=False,
     ),
     "cluster": Play(
-        "what do players and results suffer when a part of a cluster fails?",
+        "what happens to players and results when a part of a cluster fails?",
         CLUSTER,
         (),
         pairs=18,

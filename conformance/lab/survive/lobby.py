@@ -27,7 +27,7 @@ from conformance.lab.workers import received, reply, worker
 from conformance.launch import COMMAND
 from conformance.targets import Address
 
-TEXT = "do players of all dialects meet in one lobby of three nodes, and agree with the database?"
+TEXT = "do players of all dialects meet in the lobby of three nodes, and do they receive what is stored?"
 GAMES: Sequence[Game] = (SHORT, Game("03031303", 2, "four"), DRAWN)
 """The game of each of the three lobbies: won by the first mover, won by the second, and drawn."""
 OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--house-after", "1000000")

@@ -41,7 +41,7 @@ from conformance.lab.workers import LoadError, many_files, say
 from conformance.launch import COMMAND
 from conformance.targets import METRICS, WEB, Address
 
-TEXT = "is anything lost beside all attackers, viewers and an operator at once, for a long time?"
+TEXT = "is anything lost while all attackers, viewers and an operator work at once for a long time?"
 DRAIN = 30
 """Seconds that the server gives its games when it stops."""
 OPTIONS = (
