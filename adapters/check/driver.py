@@ -459,7 +459,7 @@ class Opponent:
         """Do nothing: the opponent never asks to enter."""
 
     def probe(self) -> None:
-        """Do nothing: the opponent occupies no name."""
+        """Do nothing: only seats that keep their name from others are probed."""
 
     async def settle(self) -> None:
         """Return at once."""

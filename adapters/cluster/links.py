@@ -68,7 +68,7 @@ class Node(Protocol):
         """Carry out a frame. Raises ValueError if it cannot be understood."""
 
     def settle(self, now: float) -> None:
-        """Called once after `receive` was called for all frames that arrived together."""
+        """Called once for all frames that arrived together, after the last `receive`."""
 
     def lost(self, node: str, now: float) -> None:
         """Called when a node, or the connection to it, is lost. Recently sent frames may not have arrived."""

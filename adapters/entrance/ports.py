@@ -72,10 +72,9 @@ class Ports:
         return [each.socket.getsockname()[0] for each in accepted]
 
     def opened(self, dialects: Sequence[Dialect]) -> list[tuple[str, list[str]]]:
-        """Return the addresses on the one port, as pairs of a name and a list of addresses.
+        """Return the addresses of the page and the dialects on the port that they share (`--port`).
 
-        The names are the page's and those of the dialects. The addresses of a websocket dialect have its
-        path.
+        Each name comes with a list of addresses. Those of a websocket dialect have its path.
         """
         addresses = addresses_of(self.shared)
         paths = {each.name: f"/{each.name}" if each.scheme else "" for each in dialects}

@@ -88,7 +88,7 @@ class HousePlayer:
         """Do nothing: a house player never asks to enter."""
 
     def probe(self) -> None:
-        """Do nothing: a house player occupies no name."""
+        """Do nothing: only seats that keep their name from others are probed."""
 
     async def settle(self) -> None:
         """Return at once: a house player's move is submitted as soon as it is found."""

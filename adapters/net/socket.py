@@ -132,7 +132,7 @@ class Socket:
 
     @property
     def origin(self) -> str:
-        """The client's address as limits count it: see `origin_at`."""
+        """The address to which limits count the client: see `origin_at`."""
         return origin_at(self.address)
 
     @property

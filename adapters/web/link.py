@@ -117,7 +117,8 @@ class Removed:
 class Done:
     """The answer to `Act`: the outcome on each node, as JSON.
 
-    There is one message for each node, because an outcome may be long. A last message has no text.
+    There is one message for each node, because an outcome may be long. One more message, without a text, ends
+    the answer.
     """
 
     number: int

@@ -162,4 +162,4 @@ class NoResults:
         return ended
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
-        """Drop evidence."""
+        """Drop the wire log."""

@@ -235,7 +235,10 @@ class Lobby:
                 yield seeker, match
 
     def _least_met(self, seekers: Iterable[Seeker], now: float) -> tuple[Seeker, Seeker] | None:
-        """Return the pair for one of `seekers` that met least; of several, the one that waits longest."""
+        """Match each of `seekers`, and return the pair whose two players have met least.
+
+        Of several such pairs, return the one with the player who has waited longest.
+        """
         return min(
             self._matched(seekers, now),
             key=lambda pair: (

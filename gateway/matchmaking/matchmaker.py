@@ -96,7 +96,7 @@ class Pair:
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The turns that this match ends."""
+        """The waits that end with this match."""
         return self.first, self.second
 
 
@@ -114,15 +114,15 @@ class HousePair:
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The turns that this match ends."""
+        """The waits that end with this match."""
         return (self.turn,)
 
 
 @dataclass(frozen=True, slots=True)
 class Hindered:
-    """Why a waiting seat cannot be paired now; None if there is no known obstacle any more.
+    """Why a waiting seat cannot be paired now. `obstacle` is None if the last known obstacle is gone.
 
-    It replaces the previous answer about the same wait, and may be equal to it.
+    Replaces the previous `Hindered` about the same turn, and may be equal to it.
     """
 
     turn: Turn

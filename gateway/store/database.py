@@ -152,8 +152,8 @@ class Database:
 def open_to_write(where: str, *, create: bool = True) -> Database:
     """Open a database to write to it. Migrate an older one; create one if there is none and `create` is set.
 
-    `where` is the path of a file, or a URL ``postgresql://...``. Raises `StoreError`, and changes nothing
-    then.
+    `where` is the path of a file, or a URL ``postgresql://...``. If it raises `StoreError`, nothing has
+    changed.
     """
     with _in_one_line(where):
         if not is_url(where):
@@ -197,7 +197,7 @@ def back_up(where: str, target: str) -> tuple[int, int]:
 
 
 def open_again(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
-    """Open a database that this or another process has opened before. It is not accessed yet."""
+    """Open a database that this or another process has opened before. Does not access it yet."""
     return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 

@@ -73,7 +73,7 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
 
 
 def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
-    """Yield all games that match, the oldest first, without a connection between two pages.
+    """Yield all games that match, the oldest first. Between two pages no connection is in use.
 
     Raises `NoGameError` if the games are removed meanwhile.
     """

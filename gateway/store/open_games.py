@@ -291,8 +291,8 @@ class OpenGames:
     async def _reached(self, moment: float) -> bool:
         """Wait until `moment`; return False if the process was suspended meanwhile.
 
-        After a suspension all games wait for `patience` again. The suspension says nothing about the
-        database, and another server may have stored another end meanwhile.
+        After a suspension all games wait for `patience` seconds again. The suspension, not the database,
+        may have delayed them, and another server may have stored them with another end meanwhile.
         """
         moment = max(moment, self._busy_until)
         await trio.sleep_until(moment)
