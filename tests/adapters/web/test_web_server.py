@@ -258,6 +258,7 @@ async def test_browser_is_told_to_stay_with_tls_where_there_is_nothing_else(
         heads.append(await refused.receive_some())
     assert [each.split()[1] for each in heads] == [b"200", b"404", b"400", b"408", b"503"]
     assert [HSTS in each.lower() for each in heads] == [hsts] * 5
+    assert not any(b"\r\nserver:" in each.lower() for each in heads)  # which would say what it is made of
 
 
 async def test_body_that_nobody_reads_holds_nothing_up() -> None:
