@@ -312,11 +312,7 @@ def test_page_and_log_tell_of_a_game_once_it_was_played(tmp_path: Path) -> None:
 
 def test_browser_at_a_bots_port_is_sent_to_the_page() -> None:
     with served("--nac4", "0", "--web", "0", addresses=2) as gateway, dialled(gateway, "nac4") as browser:
-        browser.sendall(
-            "\r\n".join(
-                ("GET / HTTP/1.1", "Host: localhost:1234", "Accept: text/html,*/*;q=0.8", "", "")
-            ).encode()
-        )
+        browser.sendall(b"GET / HTTP/1.1\r\nHost: localhost:1234\r\nAccept: text/html\r\n\r\n")
         answer = everything(browser).decode()
     assert answer.startswith("HTTP/1.1 303 See Other\r\n")
     assert f"\r\nLocation: http://localhost:{gateway.port('page')}/\r\n" in answer

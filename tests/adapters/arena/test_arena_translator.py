@@ -193,6 +193,7 @@ def test_state_request_outside_a_game_is_answered_once_until_anything_else_happe
         assert len(told(translator, REPEATED)) == 1
         assert told(translator, REPEATED, refused(NOT_ENTERED, StateRequest(Said("{}")))) == []
         told(translator, between)
+    assert len(told(translator, REPEATED, refused(NOT_ENTERED, MOVE))) == 2  # which is nothing repeated
 
 
 # What a game looks like.

@@ -72,7 +72,7 @@ def test_start_and_requests_are_said_and_the_opponents_moves_but_not_the_own(sid
     translator = DroidconTranslator()
     for you in (other(side), side):  # the side is that of the latest game
         assert messages_told(translator, Started(GAME, you, NAMES)) == [Word.NEW_GAME]
-    moves = [Moved(GAME, mover, 3, Board()) for mover in (side, other(side))]
+    moves = [Moved(GAME, side, 2, Board()), Moved(GAME, other(side), 3, Board())]
     assert messages_told(translator, *moves, ToMove(GAME, 1, Board(), 9.0)) == [Put(3), Word.YOUR_MOVE]
 
 

@@ -462,6 +462,25 @@ async def test_second_request_ends_the_drain_at_once(
     assert trio.current_time() - begin == 5
 
 
+async def test_end_of_a_game_that_is_not_stored_is_published_when_all_is_over(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    results: list[Finished] = []
+    kept = Heard(results.append)
+    kept.is_slow = True
+    hub = Hub(Terms(), LobbyAndTables(random.Random(0)), kept)
+    published = hub.feed.subscribe(lambda: None, [Finished])
+    players = [Box(hub, "ann"), Box(hub, "bob")]
+
+    async def at_once() -> float:
+        return 0.0
+
+    await run(hub, [], lambda: None, at_once)
+    assert all(player.hung_up() is not None for player in players)
+    assert len(results) == 1
+    assert published.take() == results
+
+
 async def test_other_tasks_run_between_two_good_byes(
     autojump_clock: trio.testing.MockClock, hub: Hub
 ) -> None:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
+import trio
 from game_records import game, rows
 from sqlalchemy import select
 from store_world import child_environment
@@ -246,7 +247,7 @@ async def test_process_that_hangs_is_given_up(tmp_path: Path) -> None:
             with suppress(StoreError):  # a machine that is busy
                 await process.append([])
         os.kill(process.pid, signal.SIGSTOP)
-        with pytest.raises(StoreError, match="has not answered"):
+        with pytest.raises(StoreError, match="has not answered"), trio.fail_after(20):
             await process.append(records(1))
 
 
