@@ -78,8 +78,13 @@ async def test_program_that_ends_again_and_again_is_started_after_a_pause(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    async with kept(tmp_path, program(READY)):
-        await until(lambda: len(caplog.records) == 2)
+    one = program(READY + WAIT)
+    async with kept(tmp_path, one):
+        for ended in (1, 2):
+            await until(lambda: one.is_up)
+            assert one.process is not None
+            one.process.terminate()
+            await until(lambda number=ended: len(caplog.records) == number)
     first, second = (record.__dict__["seconds"] for record in caplog.records)
     assert 0.0 == first < second
     assert {record.levelname for record in caplog.records} == {"INFO"}
@@ -113,9 +118,12 @@ async def test_first_run_alone_has_the_output(tmp_path: Path) -> None:
     source, output = os.pipe()
     runs = tmp_path / "runs"
     count = f"with open({str(runs)!r}, 'a') as runs: runs.write('x')\n"
-    one = program(f"print('hello', flush=True)\n{count}{READY}")
+    one = program(f"print('hello', flush=True)\n{count}{READY}{WAIT}")
     one.output = output
-    async with kept(tmp_path, one):
+    async with kept(tmp_path, one) as supervisor:
+        await supervisor.all_ready()
+        assert one.process is not None
+        one.process.terminate()
         await until(lambda: runs.exists() and len(runs.read_text()) > 1)
     os.close(output)
     assert os.read(source, 1024) + os.read(source, 1024) == b"hello\n"
