@@ -18,7 +18,10 @@ _CLAUSE = re.compile(r"^\*\*(\d+(?:\.\d+)+)\*\*", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """`clauses`: all clauses, in order. `problems`: sentences; empty when documents and citations agree."""
+    """All clauses, in order, and those that no transcript cites (`uncovered`).
+
+    `problems`: sentences about mistakes in documents and citations; empty if there are none.
+    """
 
     clauses: tuple[Clause, ...]
     uncovered: tuple[Clause, ...]

@@ -36,7 +36,7 @@ class Connection:
     def __init__(self, client: Client, stream: trio.SocketStream, inbox: Inbox) -> None:
         self.client = client
         self.inbox = inbox
-        # Steps of the transcript that this client has taken: it left, or what it receives is ignored.
+        # Set by steps of the transcript: this client has left, or the transcript ignores what it receives.
         self.left = False
         self.ignoring = False
         self.hangup_expected = False
@@ -153,7 +153,7 @@ async def _shake_hands(stream: trio.SocketStream, handshake: Handshake) -> bytes
 
 
 def _reason(error: OSError) -> str:
-    """Return the system's error text. trio groups one error for each address tried; the last one counts."""
+    """Return the system's error text. trio raises one error for each address; use the last."""
     tried = error.__cause__.exceptions if isinstance(error.__cause__, ExceptionGroup) else (error,)
     last = tried[-1]
     if isinstance(last, OSError) and last.errno and not isinstance(last, socket.gaierror):

@@ -1,4 +1,4 @@
-"""What one client has received and no step has taken yet.
+"""The items that one client has received and that no step has taken yet.
 
 Turns bytes into lines (TCP) or messages (websocket). Must not know sockets, time, or what was expected. Items
 are kept in order until they are taken; the end of the stream comes last. Each item is also passed to `hear`
@@ -178,7 +178,7 @@ class FrameInbox:
         return answers
 
     def farewell(self) -> bytes:
-        """Return the close frame that this side sends to leave; empty if it has answered the server's."""
+        """Return the close frame to leave with; empty if the server's close frame has been answered."""
         self._left = True
         return b"" if self._close_answered else close_frame(1000)
 

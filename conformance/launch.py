@@ -87,7 +87,7 @@ class Server:
         await self.fail(f"exited with status {self.process.returncode} before it named its three addresses")
 
     async def fail(self, what: str) -> NoReturn:
-        """Raise ServerError with `what` and the last output of a process that has ended or was killed."""
+        """Raise ServerError with `what` and the last output. The process must have ended or been killed."""
         await self.process.wait()
         words = await self.last_words()
         # The message leaves out a database's URL, because it may contain a password.

@@ -20,7 +20,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """`line` counts from 1. `why` may be empty. `exchange`: everything sent and received, oldest first."""
+    """A playback failed at `line`, counted from 1. `why` may be empty.
+
+    `exchange`: everything sent and received, oldest first.
+    """
 
     line: int
     expected: str
@@ -34,7 +37,7 @@ Outcome = Passed | Skipped | Failed
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`seconds`: how long the playback took."""
+    """The outcome of one transcript. `seconds`: how long the playback took."""
 
     transcript: Transcript | Broken
     outcome: Outcome

@@ -121,7 +121,7 @@ def expand(text: str, names: Names) -> str:
 
 
 def filled(text: str, names: Names) -> str:
-    """Replace placeholders that have a fixed value; keep wildcards as written. For people to read."""
+    """Replace placeholders that have a fixed value; keep wildcards as written. The result is for people."""
     return "".join(piece if isinstance(piece, str) else piece.source for piece in parts(text, names))
 
 

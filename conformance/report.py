@@ -90,7 +90,7 @@ def listing(transcripts: Iterable[Transcript | Broken]) -> str:
 
 
 def where(path: Path) -> str:
-    """Return a path, relative to the current folder if it is below it."""
+    """Return a path as text, relative to the current folder if the path is inside it."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative
 
@@ -108,7 +108,7 @@ def _clause_sections(report: Report) -> Iterator[str]:
 
 
 def _skipped_section(results: Iterable[Result]) -> Iterator[str]:
-    """List the skipped transcripts. Other transcripts may have shown their clauses to hold."""
+    """List the skipped transcripts. Their clauses may have been tested by other transcripts."""
     lines = [f"  {r.id}: {r.outcome.reason}" for r in results if isinstance(r.outcome, Skipped)]
     if lines:
         yield "\n".join(("Skipped:", *lines))

@@ -32,9 +32,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`targets`: addresses of running servers, by dialect. Without targets, `command` starts the servers.
+    """The settings of a run. `targets`: addresses of running servers, by dialect.
 
-    `clock` and `delay` are the values of the `Setting` for the targets.
+    Without targets, `command` starts the servers. `clock` and `delay` are the values of the `Setting` for the
+    targets.
     """
 
     targets: Mapping[str, Address]

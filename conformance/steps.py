@@ -69,7 +69,10 @@ class Hears:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """`span`: a number of seconds or a term such as `clock-0.3`, as `placeholders.span` reads it."""
+    """The client receives nothing for a time.
+
+    `span`: a number of seconds or a term such as `clock-0.3`, as `placeholders.span` reads it.
+    """
 
     who: str
     span: str
@@ -105,9 +108,9 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """Assigns two parts to two clients.
+    """Gives two clients the names in `parts`.
 
-    If the first client's next message matches `payload`, the order is as given; otherwise it is reversed.
+    If the first client's next message matches `payload`, it gets the first name, otherwise the second.
     """
 
     parts: tuple[str, str]
@@ -145,11 +148,11 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """`id`: folder and file name without ending, as in `nac4/win`. `needs`: options of the gateway, sorted.
+    """A valid transcript. `id`: folder and file name without ending, as in `nac4/win`.
 
-    `source`: "recorded" or "derived", optionally followed by a remark. `clock`: the value of `--clock` in
-    `needs`, in seconds. `any_clock`: whether all times are relative to the clock, so that a running server
-    with another clock may play it.
+    `needs`: options of the gateway, sorted. `source`: "recorded" or "derived", optionally followed by a
+    remark. `clock`: the value of `--clock` in `needs`, in seconds. `any_clock`: whether all times are
+    relative to the clock, so that a running server with another clock may play it.
     """
 
     id: str

@@ -11,16 +11,19 @@ from urllib.parse import urlsplit
 from conformance.dialects import DIALECTS
 
 WEB = "web"
-"""The front end for browsers: the page, and results by HTTP."""
+"""The name of the front end for browsers: the page, and results by HTTP."""
 METRICS = "metrics"
-"""The front end for Prometheus: the server's metrics."""
+"""The name of the front end for Prometheus: the server's metrics."""
 _WORDS = {"page": WEB, "metrics": METRICS} | {dialect: dialect for dialect in DIALECTS}
-"""The gateway's word for each front end, with the name used here."""
+"""Maps the gateway's word for each front end to the name used here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`path` is a prefix for a client's own request path: empty, or beginning with a slash."""
+    """The address of a server.
+
+    `path` is a prefix for a client's own request path: empty, or beginning with a slash.
+    """
 
     host: str
     port: int

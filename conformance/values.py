@@ -15,7 +15,7 @@ import edn_format
 from conformance.placeholders import Names, Part, PlaceholderError, TextPattern, Wild, joined, parts
 
 Plain = object
-"""A value of dict, list, str, int, float, bool, None, Keyword; expected ones also TextPattern, ANYTHING."""
+"""A dict, list, str, int, float, bool, None or Keyword. If expected, also a TextPattern or ANYTHING."""
 
 # Private-use characters that replace wildcards while the surrounding text is parsed.
 _IN_STRING, _AS_VALUE = 0xE000, 0xF000
@@ -206,7 +206,7 @@ def _edn(text: str) -> Plain:
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of an error. The library then quotes the text, sometimes all of it."""
+    """Return the first line of an error, without the text that the library quotes after it."""
     return str(error).partition(" with lexpos")[0].partition("\n")[0]
 
 

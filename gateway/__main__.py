@@ -1,7 +1,8 @@
-"""The command ``c4gateway``, also as ``python -m gateway``: it runs the server or a command.
+"""The program ``c4gateway``, or ``python -m gateway``, which runs the server or one of the other commands.
 
 The server and each command are imported only when needed, so that ``--help`` does not wait for the server's
-libraries. The system is checked before any import, because some systems lack modules that the server needs.
+libraries. The system is checked before these imports, because some systems lack modules that the server
+needs.
 """
 
 import gc
@@ -18,7 +19,7 @@ SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status, 1 on a system that is not supported."""
+    """Run the server or a command; return the exit status. It is 1 if the system is not supported."""
     if sys.platform not in SYSTEMS:
         supported = " and ".join(SYSTEMS.values())
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
@@ -43,15 +44,15 @@ def _report(words: Sequence[str]) -> int:
     gc.disable()
     from gateway.commands import reports  # noqa: PLC0415
 
-    gc.freeze()  # imported modules are never garbage
+    gc.freeze()  # imported modules never become garbage
     gc.enable()
     return reports.main(words)
 
 
 def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
-    """Run any command that is not on stored results; return its exit status.
+    """Run a command that does not use stored results; return its exit status.
 
-    If there is no such command, prints a line with all commands, and exits with status 2.
+    If the command does not exist, prints a line with all commands, and exits with status 2.
     """
     from gateway.options import names  # noqa: PLC0415
 
@@ -94,7 +95,7 @@ def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
 
 
 def _show(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
-    """Show the options in force."""
+    """Print the options in force; return the exit status."""
     from gateway.options.server import in_force  # noqa: PLC0415
     from gateway.options.terminal import exit_status, write_out  # noqa: PLC0415
 
@@ -102,7 +103,7 @@ def _show(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
 
 
 def _serve(options: "ServerOptions", words: Sequence[str]) -> int:
-    """Run the server, or several of them; return the exit status."""
+    """Run one server or several workers; return the exit status."""
     from gateway.runtime.json_stderr import complain  # noqa: PLC0415
     from gateway.server import streams  # noqa: PLC0415
 
@@ -117,9 +118,9 @@ def _serve(options: "ServerOptions", words: Sequence[str]) -> int:
 
             writer = None
             if options.db is not None:
-                with suppress(OSError):  # the server tries again, and reports the error
+                with suppress(OSError):  # the server tries it again and reports the error
                     writer = start("gateway.store.worker")
-            from gateway import cli  # noqa: PLC0415  here, so that both load their libraries at the same time
+            from gateway import cli  # noqa: PLC0415  after `start`, so that both processes load their libraries at the same time
 
             return cli.main(options, writer)
     except OSError as error:

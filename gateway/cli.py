@@ -1,6 +1,6 @@
-"""The composition root: it builds and runs the server that the options describe.
+"""The module that builds and runs the server that the options describe.
 
-The only module in `gateway` that imports both the hub and adapters. `__main__` chooses the command.
+It is the only module in `gateway` that imports both the hub and adapters. `__main__` chooses the command.
 """
 
 import gc
@@ -79,15 +79,15 @@ if TYPE_CHECKING:
 
 
 METRICS = "metrics"
-"""The name of the port for metrics."""
+"""The name of the metrics port."""
 Fronts: TypeAlias = Sequence[tuple[Dialect, Serve]]
 """The dialects, each with the function that serves its clients."""
 
 
 def main(options: ServerOptions, writer: StartedProcess | None = None) -> int:
-    """Run the server; return the exit status: 0 when it was stopped, 1 after an OSError.
+    """Run the server; return the exit status: 0 if it was stopped, 1 after an OSError.
 
-    `writer` is the store process, if it has been started already.
+    `writer` is the store process if it has been started already.
     """
     set_up_logging(options.log_level, as_json=options.log_json, node=options.node or "")
     status = 0
@@ -107,7 +107,7 @@ def main(options: ServerOptions, writer: StartedProcess | None = None) -> int:
 
 
 def _allow_many_connections() -> None:
-    """Raise the limit of open files as far as allowed, since each connection is one."""
+    """Raise the limit of open files to the maximum, since each connection needs one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -115,15 +115,15 @@ def _allow_many_connections() -> None:
 def _collect_little() -> None:
     """Exempt loaded modules from garbage collection, and make collections short.
 
-    There is hardly any cyclic garbage. A collection of 5,000 objects, those of some 60 connections, takes 1
-    to 3 ms, during which no move is carried out. Older objects are collected 200 times less often.
+    There is hardly any cyclic garbage. No move is carried out during a collection, which takes 1 to 3 ms for
+    5,000 objects, as many as about 60 connections have. Older objects are collected 200 times less often.
     """
     gc.freeze()
     gc.set_threshold(5_000, 200)
 
 
 def _wait_for_no_thread() -> None:
-    """Switch threads often, since with Python's default interval a computing thread would delay moves."""
+    """Make Python switch threads often, since with its default interval a busy thread would delay moves."""
     sys.setswitchinterval(1e-4)
 
 
@@ -155,21 +155,21 @@ def _terms(options: ServerOptions) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class _Core:
-    """The parts of a server that exist before it listens."""
+    """The parts of a server that are built before it listens."""
 
     hub: Hub
     archive: "Archive | None"
     turns: Turns
     poller: Poller
     node: "_Joining"
-    """Joins the cluster, if there is one."""
+    """A context manager that joins the cluster, if there is one."""
     patience: Patience
 
 
 async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
     """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port.
 
-    The server joins its cluster last, so that other nodes never see a server whose start fails.
+    The server joins its cluster last. So other nodes never see a server that fails to start.
     """
     hub, archive, turns = core.hub, core.archive, core.turns
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
@@ -208,7 +208,7 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
 
 
 def _drain(patience: Patience, seconds: int) -> None:
-    """Set for how many seconds games may go on at the stop. With 0, begin the stop, also of other workers."""
+    """Set the number of seconds that games may take at the stop. 0 begins the stop, also of other workers."""
     if seconds:
         patience.seconds, patience.by_operator = seconds, True
     elif WORKER in os.environ:
@@ -218,7 +218,7 @@ def _drain(patience: Patience, seconds: int) -> None:
 
 
 def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Mapping[str, Reload]:
-    """Return the functions that SIGHUP calls, by name."""
+    """Return the functions that are called on SIGHUP, by their names in the log."""
     reloads: dict[str, Reload] = {"the players": partial(reload_players, accounts, hub, trio.current_time)}
     certificate = ports.preamble.certificate
     if certificate is not None:
@@ -234,7 +234,7 @@ async def _kept(
     if options.db is None:
         yield None
         return
-    from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and is not always needed
+    from gateway.server.archive import keeping  # noqa: PLC0415  slow to import, and not always needed
 
     shared = options.cluster is not None
     async with keeping(
@@ -282,7 +282,7 @@ def _opened(poller: Poller, turns: Turns, backlogs: Backlogs, stream: trio.Socke
 def _front_ends(
     options: ServerOptions, fronts: Fronts, open_socket: OpenSocket, limits: Admission, ports: Ports
 ) -> list[FrontEnd]:
-    """Return the front ends of the dialects that have ports of their own."""
+    """Return the front ends of the dialects that have separate ports."""
     front_ends = []
     http = HttpPort("", ports.page_port, options.trusted_proxy, ports.websites, has_hsts=options.tls_only)
     for each, serve in fronts:
@@ -350,7 +350,7 @@ def _web(
 
 
 def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: ServerOptions) -> None:
-    """Print a line for each address, with an example of its use, and a line with the database."""
+    """Print a line for each address, with an example of its use, and a line for the database."""
     addresses = [(name, address) for name, where in opened for address in where]
     own = own_addresses()
     shown = [(name, each) for name, address in addresses for each in reachable(address, own)]
@@ -380,7 +380,7 @@ def _line(name: str, address: str, *, tls_only: bool) -> str:
     return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"
 
 
-# Clusters. Their modules are imported only if the options ask for one.
+# Clusters. The modules for clusters are imported only if the options ask for a cluster.
 
 _Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 
@@ -388,7 +388,7 @@ _Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 def _matchmaker_of(
     together: ClusterOptions | None, run: int, standard: Callable[[], LobbyAndTables]
 ) -> Matchmaker:
-    """Return the matchmaker of a single server, or of a node whose run has the number `run`."""
+    """Return the matchmaker for a single server, or for a node of a cluster with the run number `run`."""
     if together is None:
         return standard()
     from gateway.cluster.matchmaker import ClusterMatchmaker  # noqa: PLC0415  only nodes need it
@@ -399,7 +399,10 @@ def _matchmaker_of(
 def _joined(
     together: ClusterOptions | None, options: ServerOptions, run: int, hub: Hub, poller: Poller
 ) -> _Joining:
-    """Join the cluster, if one is configured, while the block lasts. Raises OSError."""
+    """Return a context manager that joins the cluster during the block, if one is configured.
+
+    Raises OSError at the start of the block if the cluster cannot be joined.
+    """
     if together is None:
         return nullcontext()
     from adapters.cluster.service import joined  # noqa: PLC0415  as above

@@ -1,4 +1,4 @@
-"""The c4-arena dialect: bots come by websocket and send maps, in JSON or EDN."""
+"""The c4-arena dialect: bots connect by websocket and send maps, in JSON or EDN."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
 """The rules of PROTOCOL.md that `c4gateway check` applies to arena clients.
 
-Knows the clauses that a client can keep or break, and which clause an ignored message breaks. A mistake that
-the server ignores, and after which the game goes on, is only a remark.
+Knows the clauses that a client can keep or break, and which clause an ignored message breaks. If the server
+ignores a mistake and the game goes on, the mistake is only a remark.
 """
 
 from collections.abc import Iterable
@@ -130,7 +130,7 @@ _OFFENCES = (
 
 
 class _Original(ArenaTranslator):
-    """Announces an opponent's leaving as the original server does (PROTOCOL.md 4)."""
+    """Sends the original server's messages when an opponent leaves (PROTOCOL.md 4)."""
 
     _latest: State | None = None
 

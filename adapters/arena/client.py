@@ -1,6 +1,6 @@
 """The client's side of arena: a connection to any server of the dialect, and a player's dialogue on it.
 
-The talk works around three weaknesses of the original. A comment at the code names each one.
+`ArenaTalk` works around three weaknesses of the original server. A comment beside the code describes each.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -32,7 +32,7 @@ ArenaClient: TypeAlias = Client[ClientMessage, ServerMessage]
 PAUSES = (0.1, 0.3)
 """Seconds between `end` and the next `start`: for the player who moved first, and for the other.
 
-The two differ because in the original two players who start again at the same moment wait for ever.
+The pauses differ because two players that start again at the same moment on the original server wait forever.
 """
 PATIENCE = 10
 """How many messages in a row a server may ignore before the player gives up."""
@@ -104,7 +104,7 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
         return [self._state_request()]
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
-        """Yield what a message means to the player, and the answers to send. Raises Refused, WireError."""
+        """Yield the news in a message, and the answers to send. Raises Refused, WireError."""
         self._may_doubt = False
         match message:
             case State():
@@ -116,8 +116,8 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
                 if self._playing:
                     self._playing = False
                     yield Over(Result.LEFT, self._board, self._side, "disconnected")
-                # The original sends a `state` out of turn before `disconnected`, and the connection is of no
-                # more use then (PROTOCOL.md 4).
+                # The original sends a `state` out of turn before `disconnected`. After that, the connection
+                # cannot be used any more (PROTOCOL.md 4).
                 if self._out_of_turn:
                     yield Spent()
             case End():

@@ -1,8 +1,8 @@
-"""Arena messages to text, and back.
+"""Converts arena messages to text, and back.
 
-Knows how messages are written. Does not check values, such as whether a move is a column, an id is blank, or
-a message is due. Reads both encodings at any time. The first map that is not empty decides which one the
-server writes; a copy of a message has the message's own encoding (PROTOCOL.md 2).
+Knows how messages are written. Does not check whether a move is a column, whether an id is blank, or whether
+a message is due. Reads both encodings at any time. The server writes the encoding of the client's first map
+that is not empty, except that a copy of a message has the message's own encoding (PROTOCOL.md 2).
 """
 
 import re
@@ -34,7 +34,7 @@ word `token`."""
 
 
 _LIKE_JSON = re.compile(r'\s*\{\s*"')
-"""How a map begins in JSON. A map in EDN rarely begins so, because its keys are keywords."""
+"""The beginning of a map in JSON. A map in EDN rarely begins like this, because its keys are keywords."""
 
 
 class ArenaCodec:
@@ -45,7 +45,7 @@ class ArenaCodec:
         self._style = _EDN
 
     def decode(self, text: str) -> ClientMessage:
-        """Return the message in `text`. Raises WireError, and only that."""
+        """Return the message in `text`. Raises only WireError."""
         message = _cached_message(text) if len(text) <= maps.SHORT else _client_message(text)
         if not self._is_set and message.said.encoding is not None:
             self._set(message.said.encoding)
@@ -99,7 +99,7 @@ class TokenCodec(ArenaCodec):
     """The server's side if ids are protected: no copy of a message shows a token (PROTOCOL.md 5.17)."""
 
     def decode(self, text: str) -> ClientMessage:
-        """Return the message in `text`. Raises WireError, and only that."""
+        """Return the message in `text`. Raises only WireError."""
         if BEFORE_TOKEN.search(text) is None:
             return super().decode(text)
         message = _client_message(text, hidden="token")
@@ -159,21 +159,21 @@ def _behind_you(style: _Style, last_move: int | None, winner: int | None) -> str
 
 _DIGITS = bytes.maketrans(bytes(range(10)), b"0123456789")
 _SPREAD = bytes(index for number in range(42) for index in (255, number))
-"""The positions from which `_row` takes its characters: 255 is a separator, any other one a number."""
+"""Indexes into the table of `_row`. The byte at 255 is a separator; at any other index it is a digit."""
 
 
 def _row(numbers: bytes, separator: bytes) -> str:
     """Return up to 42 one-digit numbers as text, separated.
 
-    Uses `translate`, which is faster than `join`. The table consists of the digits, and of separators up to
-    256 bytes.
+    Uses `translate`, which is faster than `join`. Its table of 256 bytes has the digits first, and then only
+    separators.
     """
     table = numbers.translate(_DIGITS).ljust(256, separator)
     return _SPREAD[1 : 2 * len(numbers)].translate(table).decode()
 
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
-"""The characters to which the framing decodes bytes that are no UTF-8."""
+"""The characters to which the framing decodes bytes that are not UTF-8."""
 
 
 def _ignored(message: Ignored, style: _Style) -> str:
@@ -207,7 +207,7 @@ class ArenaClientCodec:
                 assert_never(message)
 
     def decode(self, text: str) -> ServerMessage:
-        """Return the message in `text`. Raises WireError, and only that."""
+        """Return the message in `text`. Raises only WireError."""
         fields, said = maps.read(text)
         match fields.get("type"):
             case "state":

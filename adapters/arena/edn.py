@@ -1,7 +1,7 @@
 """EDN, as arena clients write it.
 
-Reads by means of edn-format, and writes on its own. Knows nothing of messages. For each value that `read`
-returns, `write` either raises ValueError or returns text that reads back equal.
+edn-format reads the text, and this module writes most values itself. Does not know messages. For each value
+that `read` returns, `write` either raises ValueError or returns text from which `read` gets an equal value.
 """
 
 import json
@@ -23,7 +23,7 @@ _TROUBLE = (ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError
 def read(text: str) -> object:
     """Return the first form in `text`; None if there is none.
 
-    The text after the first form is dropped, but has to be EDN too. Raises ValueError, and only that.
+    The text after the first form is dropped, but has to be EDN too. Raises only ValueError.
     """
     try:
         return forms.read(text)
@@ -32,7 +32,7 @@ def read(text: str) -> object:
 
 
 def write(value: object) -> str:
-    """Return `value` as EDN. Raises ValueError if the text would not read back equal."""
+    """Return `value` as EDN. Raises ValueError if `read` would not get an equal value from the text."""
     return str(_WRITERS.get(type(value), dumps)(value))
 
 
@@ -54,13 +54,13 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     NoneType: lambda _: "nil",
     bool: lambda value: "true" if value else "false",
     int: str,
-    str: json.JSONEncoder(ensure_ascii=False).encode,  # EDN has the same escapes, and json writes them in C
+    str: json.JSONEncoder(ensure_ascii=False).encode,  # EDN has the same escapes, and json writes them fast
     float: lambda value: str(value) if isfinite(value) else dumps(value),
     Decimal: "{}M".format,
     Keyword: str,
     Symbol: str,
     Char: _character,
-    datetime: lambda value: f'#inst "{value.isoformat()}"',  # edn-format fails at a time without a zone
+    datetime: lambda value: f'#inst "{value.isoformat()}"',  # edn-format cannot write a time without a zone
     dict: _map,
     ImmutableDict: _map,
     list: lambda items: f"[{_row(items)}]",
@@ -69,5 +69,5 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     frozenset: lambda items: f"#{{{_row(items)}}}",
     MetadataValue: lambda value: f"^{write(value.metadata)} {write(value.value)}",
 }
-"""Writers for the common types. edn-format can write these too, but takes ten times as long for a value that
-is no collection."""
+"""Writers for the common types. edn-format can write these too, but takes ten times as long for values other
+than collections."""

@@ -1,7 +1,7 @@
 """Reads EDN within limits, so that the time to read a text depends only on its length.
 
-edn-format reads tokens, tags and maps with a namespace. This module checks the limits before that, and builds
-the collections. One lexer serves all texts, because reading is synchronous.
+This module checks the limits and builds the collections. edn-format reads the tokens, and applies tags and
+namespaces. One lexer serves all texts, because reading is synchronous.
 """
 
 import codecs
@@ -17,13 +17,13 @@ LIMIT = 4096
 MAX_TOKENS = 128
 """The most tokens that a text may have. A `state` late in a game has 102."""
 COSTS = {"FLOAT": 2, "TAG": 2, "RATIO": 4, "MAP_NAMESPACE_TAG": 32}
-"""How many tokens a slow token counts as. It is slow if edn-format takes long to read it, or Python to
-compare it. Any other token counts as one."""
+"""The number of tokens for which a slow token counts. A token is slow if edn-format takes long to read it, or
+if Python takes long to compare its value. Any other token counts once."""
 CHEAP_ESCAPES = 32
-"""This many escapes in a string count as one more token."""
+"""The number of escapes in a string that together count as one more token."""
 MAX_NUMBER = 100
-"""The most characters of a number, with all characters that follow it without a gap. edn-format's lexer tries
-one pattern after the other, and some look far ahead."""
+"""The most characters of a number, including all characters that follow it without a gap. The limit is low
+because edn-format's lexer tries several patterns, and some patterns look far ahead."""
 MAX_NAME = 256
 """The most characters of a symbol, a keyword or a tag."""
 
@@ -50,7 +50,7 @@ _OPENING = {"[": "VECTOR_START", "(": "LIST_START", "{": "MAP_START"}
 _MARKS = frozenset(("CARET", "DISCARD_TAG", "TAG", "MAP_NAMESPACE_TAG"))
 
 _LEXER: Any = ply.lex.lex(module=edn_lex, reflags=re.UNICODE, errorlog=ply.lex.NullLogger())
-"""Built here because edn-format's own function would log its grammar. Keeps only the latest text."""
+"""Built here because edn-format's own function would log its grammar. It keeps only the latest text."""
 
 
 class _Open(NamedTuple):
@@ -177,7 +177,7 @@ def _put(stack: list[_Open], value: object) -> None:
 
 
 def _reduced(rule: Callable[[list[object]], None], mark: str | None, value: object) -> object:
-    """Return the value of a mark and the form after it, by a rule of edn-format's grammar."""
+    """Apply a rule of edn-format's grammar to a mark and the form after it, and return the value."""
     production = [None, mark, value]
     rule(production)
     return production[0]

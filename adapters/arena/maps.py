@@ -1,7 +1,7 @@
 """The maps of the arena dialect, in JSON and in EDN.
 
-Knows how maps are written. Does not know their keys. `read` returns each map with a copy of it as text, in
-the same encoding. The copy reads back equal (PROTOCOL.md 2).
+Knows how maps are written. Does not know their keys. `read` returns a map and a copy of it as text in the
+same encoding. Reading the copy gives an equal map (PROTOCOL.md 2).
 """
 
 import json
@@ -21,8 +21,8 @@ MAX_DEPTH = 100
 """The deepest nesting of collections in JSON. In EDN the limit on tokens allows less."""
 
 MAX_VALUES = 4096
-"""The most values in JSON, estimated by counting brackets and commas. EDN is counted in the same way. No EDN
-of permitted length reaches more, even if it is all commas."""
+"""The most values in a text, estimated by counting brackets and commas. The limit is for JSON: no EDN of
+permitted length exceeds it, even if it is all commas."""
 
 _ESCAPE = re.compile(r"\\.")
 _SQUARE = bytes.maketrans(b"{}", b"[]")
@@ -113,7 +113,7 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=
 
 
 def _is_long(text: str) -> bool:
-    """Whether a JSON text has more than MAX_VALUES values. The text need not be valid."""
+    """Return whether a JSON text has more than MAX_VALUES values. The text need not be valid."""
     return _values(text) > MAX_VALUES and _values(_without_strings(text)) > MAX_VALUES
 
 
@@ -122,7 +122,7 @@ def _values(text: str) -> int:
 
 
 def _is_deep(text: str) -> bool:
-    """Whether the collections of a JSON text are nested more than MAX_DEPTH deep."""
+    """Return whether the collections of a JSON text are nested more than MAX_DEPTH deep."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return False
     brackets = _without_strings(text).encode().translate(_SQUARE, _NO_BRACKETS)

@@ -1,7 +1,7 @@
 """The messages of the arena dialect (PROTOCOL.md 3 to 5).
 
-A client message keeps a copy of its map as text. A server that ignores the message sends the copy back. The
-map itself is not kept, because it may take many times the memory. A field is text, a number or None; `()`
+A client message keeps a copy of its map as text. If the server ignores the message, it sends the copy back.
+The map itself is not kept, because it may take many times the memory. A field is text, a number or None; `()`
 stands for any other value.
 """
 
@@ -28,7 +28,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Ask for a game."""
+    """A client's request for a game."""
 
     said: Said
     id: object = None
@@ -40,7 +40,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Drop a disc."""
+    """A client's move."""
 
     said: Said
     move: object = None
@@ -49,14 +49,14 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class StateRequest:
-    """Ask for the state of the game."""
+    """A client's request for the state of the game."""
 
     said: Said
 
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Any other map."""
+    """Any other map from a client."""
 
     said: Said
 
@@ -90,7 +90,7 @@ class Ignored:
     """The server ignored a message."""
 
     said: Said | str
-    """The copy of the message; the text as it came, if it was no map."""
+    """The copy of the message; if it was not a map, the text that the client sent."""
     reason: str
 
 

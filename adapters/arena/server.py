@@ -1,6 +1,6 @@
-"""The arena front end, for clients that come by websocket and send maps.
+"""The arena front end, for clients that connect by websocket and send maps.
 
-Puts the dialect's parts together for one connection, with the table and the opponent from the request's
+Puts the dialect's parts together for one connection. Reads the wanted table and opponent from the request's
 query.
 """
 

@@ -1,8 +1,8 @@
 """Translates between the arena dialect and the hub.
 
-Knows which column a `move` means, where a `start` wants to play, and the reason for each objection. Does not
-know how a map is written, nor whose turn it is. It remembers the client's number, and whether the latest
-message told the client that its `state_request` was ignored.
+Knows which column a `move` means, which table or opponent a `start` asks for, and the reason for each
+objection. Does not know how a map is written, nor whose turn it is. It remembers the client's number, and
+whether the latest message told the client that its `state_request` was ignored.
 """
 
 from collections.abc import Iterable
@@ -84,9 +84,9 @@ class ArenaTranslator:
 
     def __init__(self, table: str | None = None, against: str | None = None) -> None:
         self._table = table
-        """The table for each `start` that names none."""
+        """The table for each `start` that has no table."""
         self._against = against
-        """The opponent for each `start` that names none."""
+        """The opponent for each `start` that has no opponent."""
         self._side: Side = FIRST
         self._repeated = False
         """Whether the latest message told the client that its state_request was ignored."""
@@ -171,7 +171,7 @@ def _column(move: object) -> int | None:
 
 
 def _fault(start: Start) -> str | None:
-    """Return what is wrong with a `Start`; None if nothing is."""
+    """Return what is wrong with a `Start`; None if it is valid."""
     if not isinstance(start.id, str) or not start.id.strip():
         return _NO_ID
     if len(start.id) > LONGEST_NAME:

@@ -34,11 +34,11 @@ class Server:
     """The server to play on."""
 
     place: str
-    """Its address, for people."""
+    """The server's address, as it is shown to people."""
     dial: Callable[[], AbstractAsyncContextManager[AnyDialogue]]
-    """Connects to it. Raises OSError, UnicodeError, PeerGone."""
+    """Connects to the server. Raises OSError, UnicodeError, PeerGone."""
     name: str
-    """The player's name there."""
+    """The name that the player has on the server."""
     dialect: str = ""
     seeks: str = "an opponent"
     """The opponent that the player waits for."""
@@ -239,7 +239,7 @@ def sought(entry: Entry, dialect: Dialect) -> tuple[str, str]:
         return repr(against), f"it has to be there, {case}, and ask for {entry.name!r} or for anybody"
     if table is not None:
         return f"another player at the table {table!r}", f"who has to name the same table{limit}"
-    if entry.name.upper() == "TEST":  # one dialect allows two of these to meet
+    if entry.name.upper() == "TEST":  # one dialect allows two players of this name to meet
         return "an opponent", ""
     return "an opponent", f"two players called {entry.name!r} never meet there{limit}"
 

@@ -156,7 +156,7 @@ class Person:
 
 
 def objection_to(text: str, board: Board) -> str | None:
-    """Return what is wrong with the text for a column; None if nothing is."""
+    """Return why the text does not name a column that can be played; None if it does."""
     if not (text.isascii() and text.isdecimal() and len(text) == 1 and int(text) < COLUMNS):
         return f"type the number of a column, 0 to {COLUMNS - 1}"
     if not board.has_room(int(text)):

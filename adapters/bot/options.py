@@ -54,11 +54,11 @@ class Options:
     dialect: Dialect
     entry: "Entry"
     engine: "EngineChooser | None"
-    """None for a person at the prompt."""
+    """The engine that plays; None for a person at the prompt."""
     seed: int | None
     """The seed of the engine's random choices; None for a different one each time."""
     games: int
-    """0 for no limit."""
+    """The number of games to play; 0 for no limit."""
     reconnect: bool
     verbose: bool
 

@@ -1,4 +1,4 @@
-"""Plays on one connection: takes news, and answers with columns.
+"""Plays on one connection: receives news from the server, and answers with columns.
 
 Speaks no dialect and opens no connection. One task listens all the time. A second task thinks about a
 requested move, and is cancelled when the move is no longer needed. The end of play is returned and not
@@ -21,7 +21,7 @@ from gateway.game.board import Board
 from gateway.options.terminal import listed
 
 HINT = f"c4gateway has {listed([f'{each.name} at port {each.port}' for each in DIALECTS], 'and')}."
-"""What to say if the port may be the wrong one."""
+"""The hint to give if the port may be the wrong one."""
 
 _LOST = "left in the middle of a game, which counts as lost"
 _EARLY = "c4gateway counts no game that is left before both have moved, another server may count it as lost"
@@ -33,7 +33,7 @@ class Kind(Enum):
     PLAYED = auto()
     """All games are played."""
     LEFT = auto()
-    """The player stops."""
+    """The play was stopped by a signal, or by the end of the input at the prompt."""
     SPENT = auto()
     """The next game needs another connection. This is no error."""
     LOST = auto()
@@ -71,7 +71,7 @@ class Play:
         self._ended_by_player: Ending | None = None
 
     async def run(self) -> Ending:
-        """Play until all games are played, or the connection is of no more use."""
+        """Play until all games are played, or the connection can no longer be used."""
         ending = Ending(Kind.LEFT)
         try:
             async with trio.open_nursery() as nursery:

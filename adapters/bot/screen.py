@@ -20,9 +20,9 @@ from gateway.game.board import FIRST as FIRST_MOVER
 from gateway.game.board import SECOND as SECOND_MOVER
 from gateway.game.text import printable, visible
 
-# The games played so far: how many, with what results, in how much time.
+# The games played so far: their number, results and times, and the words to print them.
 #
-# Counts, and words for the counts. Games that were cut off have no result and do not count as played.
+# Games that were cut off have no result and do not count as played.
 
 _SIDES = (FIRST_MOVER, SECOND_MOVER)
 _RESULTS = (Result.WON, Result.LOST, Result.DRAWN, Result.LEFT)
@@ -110,7 +110,7 @@ class Screen:
         self._line_is_open = False
 
     def tell(self, text: str) -> None:
-        """Print a text and stay on its line."""
+        """Print a text without an end of line."""
         print(text, end="", flush=True)
         self._line_is_open = True
 
@@ -159,11 +159,11 @@ class Phase(Enum):
     """A phase on the way to a game."""
 
     DIALLING = auto()
-    """Wait for the server to accept the connection."""
+    """The bot waits for the server to accept the connection."""
     GREETING = auto()
-    """Wait for the server's first message in the dialect."""
+    """The bot waits for the server's first message in the dialect."""
     LOOKING = auto()
-    """Wait for an opponent."""
+    """The bot waits for an opponent."""
 
 
 Words: TypeAlias = Mapping[Phase, str]

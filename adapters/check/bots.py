@@ -1,4 +1,4 @@
-"""The bots of a check. Identifies each bot by its name, and decides when the check is over.
+"""The bots of a check: tells them apart by name, and decides when the check is over.
 
 Knows the records of each bot. Does not know connections.
 """
@@ -19,7 +19,7 @@ from adapters.client.rules import Requirements
 NAMELESS = "(no name)"
 _FURTHER = "(further names)"
 _KEPT = 20
-"""The most hang-ups, and the most kinds of failures, that are kept. A check may see thousands."""
+"""The most hang-ups, and the most kinds of failures, that are kept. There may be thousands in a check."""
 _CRASH = 1.0
 """A bot's hang-up counts as a crash if its process fails within this many seconds."""
 
@@ -44,22 +44,22 @@ class Bots:
         requirements: Requirements,
         hint: Callable[[str], str] = lambda _: "",
     ) -> None:
-        """`hint` returns words that name the other dialect to which a text belongs; empty without one."""
+        """`hint` returns words that name the other dialect to which a text belongs, or an empty text."""
         self.options, self.requirements, self.hint = options, requirements, hint
         self._afterwards = requirements.translator(options.own, "", False).manners.afterwards
         self.is_done = trio.Event()
         """Set when the check is over."""
         self.connections = 0
-        """Connections so far, of bots and of others."""
+        """The number of connections so far, of bots and of strangers."""
         self.silent = 0
-        """The number of connections whose bot gave no name in time. After the first, a bot without a name
-        gets only the patience, and not the longer time of slow bots."""
+        """The number of connections whose bot gave no name in time. After the first such connection, a bot
+        without a name gets only the patience, not the longer time of slow bots."""
         self.failures: Failures = {}
         """The last lines on stderr of processes that failed. The key is how the process ended, and its last
         line."""
         self._bots: dict[str, Bot] = {}
         self._hang_ups: deque[tuple[float, Callable[[str], None]]] = deque(maxlen=_KEPT)
-        """Recent hang-ups: the time, and a function that records how the bot's process failed."""
+        """The latest hang-ups: the time of each, and a function to record how the bot's process failed."""
         self._missing = 0
         """The number of bots that cannot connect."""
 
@@ -71,7 +71,7 @@ class Bots:
         """Return the bot with this name. If only one bot is expected, every connection belongs to it.
 
         All names beyond the expected number share one bot. Otherwise a bot that uses a new name on each
-        connection would restart the check for ever.
+        connection would begin a new check each time.
         """
         name, expected = name or NAMELESS, self.options.bots
         if expected == 1 and self._bots:
@@ -117,7 +117,10 @@ class Bots:
         self.end_if_over()
 
     def end_if_over(self) -> bool:
-        """End the check if each expected bot is finished or cannot connect. Return whether it is over."""
+        """End the check if no expected bot is left to check. Return whether the check is over.
+
+        A bot is not left if its check is over or it cannot connect.
+        """
         over = sum(self.checkup(bot).is_over for bot in self._bots.values())
         if over + self._missing >= self.options.bots:
             self.is_done.set()
@@ -141,7 +144,7 @@ class Bots:
         if len(self.failures) < _KEPT:
             self.failures.setdefault((f"{command!r} {how}", *words[-1:]), words)
         recent, is_alone = self._recent_hang_ups(), self.options.bots == 1
-        if recent and (is_alone or len(recent) == 1):  # otherwise another bot may have failed
+        if recent and (is_alone or len(recent) == 1):  # otherwise any of several bots may have failed
             self._hang_ups.remove(recent[-1])
             _, crashed = recent[-1]
             crashed(": ".join([f"{'its process' if is_alone else repr(command)} {how}", *words[-1:]]))

@@ -1,4 +1,4 @@
-"""The checkup of one bot: what its records show, and which games it still has to play.
+"""The checkup of one bot: the findings from its records, and the games that it still has to play.
 
 Knows scenarios and topics. Does not know connections, nor the time.
 """
@@ -13,16 +13,16 @@ from adapters.check.scenarios import NO_GAME, ONE_MORE, SCENARIOS, Scenario
 from adapters.client.rules import ENDINGS, ORIGINALS, PROHIBITIONS, Rule, Topic
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
-"""A bot that gravely fails at one of these is not checked further."""
+"""The basic topics. If a bot has a grave fault in one of them, the check of the bot ends early."""
 _ENOUGH = 2
-"""How often something has to happen to count as more than an accident."""
+"""How many times something has to happen before it does not count as an accident."""
 _RETRIES = 5
 _MARGIN = 2
 """The recommended patience is this many times the longest time that the bot took."""
 
 
 class Checkup:
-    """What the check knows of one bot. It is computed anew from the records each time it is needed."""
+    """The findings about one bot. A checkup is computed from the records each time it is needed."""
 
     def __init__(
         self,
@@ -34,15 +34,18 @@ class Checkup:
         patience: float = 0.0,
         mixed: str = "",
     ) -> None:
-        """`rules` are the dialect's. `mixed` is the reason to suspect that several bots share the records."""
+        """Begin without findings. `rules` are the dialect's rules.
+
+        `mixed` is the reason to suspect that several bots share the records; empty if there is none.
+        """
         self.name, self.connections, self.mixed = name, connections, mixed
         self.games = 0
         self.faults: list[Fault] = []
         self.rights: set[Topic] = {Topic.TRANSPORT} if connections else set()
         self.late: list[float] = []
-        """How many seconds the bot took, each time that it exceeded the patience."""
+        """The seconds that the bot took, for each time that it exceeded the patience."""
         self.may_be_slow = True
-        """Whether the bot gets more time than the patience. False once the longer time was too short, too."""
+        """Whether the bot gets more time than the patience. False after it has exceeded that time, too."""
         self._rules, self._patience = rules, patience
         self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
@@ -55,7 +58,7 @@ class Checkup:
         self._stayed: set[Topic] = set()
         self._retried: Counter[Topic] = Counter()
 
-    # What is next.
+    # The next game.
 
     @property
     def wants_refusal(self) -> bool:
@@ -79,7 +82,7 @@ class Checkup:
 
     @property
     def slow(self) -> str:
-        """How slow the bot is, and which patience would be enough; empty if it was never too slow."""
+        """A text that says how slow the bot is and which patience would do; empty if it was never late."""
         if not self.late:
             return ""
         slowest = max(self.late)
@@ -90,7 +93,7 @@ class Checkup:
 
     @property
     def _is_hopeless(self) -> bool:
-        """Whether to end the check early: the bot seems not to play at all, or plays too slowly."""
+        """Whether to end the check of the bot early, because it seems not to play at all or is too slow."""
         if self.is_too_slow or any(fault.topic in _BASIC and fault.is_grave for fault in self.faults):
             return True
         if Topic.ENTRY in self.rights:
@@ -98,9 +101,9 @@ class Checkup:
         return self.connections > _ENOUGH
 
     def next_task(self, bot_opens: bool | None = None, *, is_first: bool) -> Task | None:
-        """Return the next game for a connection; None if there is none.
+        """Return the next game for a connection; None if no game is left for it.
 
-        `is_first` says whether the game is the first one on the connection. `bot_opens` says whether the bot
+        `is_first` says whether the game is the first on the connection. `bot_opens` says whether the bot
         moves first; it is None if that is not decided yet.
         """
         for task in () if self._is_hopeless else self._tasks:
@@ -113,10 +116,10 @@ class Checkup:
         """Return whether the bot moves first in a game."""
         return self.games % 2 == 0 if task.scenario.bot_opens is None else task.scenario.bot_opens
 
-    # What was seen.
+    # The findings.
 
     def has_seen(self, topic: Topic) -> bool:
-        """Whether a topic is settled: the bot kept or broke its rule, or the dialect has no rule for it."""
+        """Return whether the bot kept or broke the rule of a topic, or the dialect has no rule for it."""
         wrong = any(fault.topic is topic for fault in self.faults)
         return wrong or topic in self.rights or topic not in self._rules
 
@@ -131,11 +134,11 @@ class Checkup:
         self.rights.update(topics)
 
     def came_late(self, seconds: float) -> None:
-        """Record that the bot did what was expected after `seconds`, which is more than its patience."""
+        """Record that the bot acted as expected, but only after `seconds`, longer than its patience."""
         self.late.append(seconds)
 
     def wrong(self, fault: Fault) -> None:
-        """Record a fault. Cancel games that would only charge the bot with the same mistake again."""
+        """Record a fault. Cancel games that could only show the same mistake again."""
         if fault.topic in ORIGINALS and not self._rules[fault.topic].is_grave:
             fault = replace(fault, is_grave=False)
         elif fault.crash:
@@ -147,7 +150,7 @@ class Checkup:
         """Record that the bot failed in a game, with the probable fault. The game is played again.
 
         The fault counts if the bot fails again. `after` is None in the first game of a connection. In a later
-        game it has the topics that the previous game covered; it is empty if the bot went on after that one.
+        game, `after` has the topics that the previous game covered, or is empty if the bot has moved since.
         """
         if after is None and task.suspected is not None:
             self.wrong(fault)
@@ -166,7 +169,7 @@ class Checkup:
             self.failed(task, fault, None)
 
     def finished(self, task: Task, topics: frozenset[Topic]) -> None:
-        """Record that a game was played to its end. `topics` are the topics that the game covered."""
+        """Record that a game was played to its end, and the `topics` that it covered."""
         if task.suspected is not None and task.was_first:
             self.wrong(_seen_once(task.suspected, "and not when it was played again"))
         elif task.suspected is not None and task.after:
@@ -187,7 +190,7 @@ class Checkup:
             self._tasks.append(replace(task, spoiled=task.spoiled + 1))
 
     def went(self, fault: Fault) -> None:
-        """Record that the bot hung up. `fault` counts only if the bot never asks for a game."""
+        """Record that a connection has ended. `fault` counts only if the bot never asks for a game."""
         self._early_hang_up = self._early_hang_up or fault
 
     def stayed(self, topics: frozenset[Topic]) -> None:
@@ -199,8 +202,8 @@ class Checkup:
     def left(self, topics: frozenset[Topic], fault: Fault, *, is_silent: bool = False) -> None:
         """Record that the bot left after a game that covered `topics`.
 
-        `fault` counts if `conclude` finds that leaving was a mistake. With `is_silent`, the bot did not hang
-        up, but did not move in the next game.
+        `fault` counts if `conclude` finds that leaving was a mistake. `is_silent` means that the bot did not
+        hang up, but also did not move in the next game.
         """
         self._left.append((topics, fault))
         self._silent += [fault] if is_silent else []
@@ -210,21 +213,24 @@ class Checkup:
         """Record that the server hung up after a game that covered `topics`, before the bot could go on."""
         for topic in topics - self._stayed:
             self._undecided.add(topic)
-            if topic in (*ENDINGS, Topic.MERGED):  # the next game arrives together with this game's end
+            if topic in (*ENDINGS, Topic.MERGED):  # with MERGED, the next game arrives with the end
                 self._retry(topic)
 
     def _look_again(self) -> None:
-        """If the bot goes on after some games, plan again those after which it left once and never stayed."""
+        """If the bot ever went on after a game, plan again the games after which it left only once.
+
+        Omit games of a topic after which it also stayed.
+        """
         for topic, times in self._suspects().items() if self._stayed else ():
             if times < _ENOUGH:
                 self._retry(topic)
 
     def _suspects(self) -> Counter[Topic]:
-        """Count by topic the games after which the bot left. Omit topics of games after which it stayed."""
+        """Return how many times the bot left after each topic. Omit topics after which it also stayed."""
         return Counter(topic for topics, _ in self._left for topic in topics - self._stayed)
 
     def _retry(self, topic: Topic) -> None:
-        """Plan a topic's scenario again, with one more game after it, unless it is planned already."""
+        """Plan a topic's scenario and one more game after it, unless the scenario is already planned."""
         planned = any(task.scenario.topic is topic for task in self._tasks)
         if topic in self._scenarios and not planned and self._retried[topic] < _RETRIES:
             self._retried[topic] += 1
@@ -234,8 +240,8 @@ class Checkup:
     def conclude(self) -> "Checkup":
         """Decide at the end of the check whether the bot's leaving was a fault. Return the checkup.
 
-        A bot may leave between two games. But the bot fails at a kind of end if it left at least twice after
-        games with that end, never stayed after such a game, and went on after other games.
+        A bot may leave between two games. But it is a fault if the bot left at least twice after games of one
+        topic, never stayed after such a game, and went on after other games.
         """
         suspects = self._suspects()
         guilty = {topic for topic in suspects if suspects[topic] >= _ENOUGH and self._stayed}
@@ -259,7 +265,7 @@ class Checkup:
         if self._early_hang_up is not None and not self.faults and Topic.ENTRY not in self.rights:
             self.wrong(self._early_hang_up)
         for task in self._tasks:
-            if task.suspected is not None:  # the bot did not come again, so the suspicion stands
+            if task.suspected is not None:  # the bot did not come again, so the suspected fault counts
                 fault = task.suspected
                 plain = fault.topic in (*_BASIC, Topic.FULL) and not task.was_first
                 self.wrong(replace(fault, topic=Topic.NEXT) if plain else fault)
@@ -273,7 +279,7 @@ class Checkup:
         self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
         if Topic.COLUMN in wrong:  # a bot that counts columns from 1 has a wrong board
             self.faults = [each for each in self.faults if each.topic is not Topic.FULL]
-        if Topic.MERGED in wrong:  # packets also merge by chance, and then such a bot stalls
+        if Topic.MERGED in wrong:  # packets also merge by chance, which stalls such a bot
             self.faults = [each for each in self.faults if each.topic is Topic.MERGED or not each.is_stall]
 
     def _presume(self) -> None:
@@ -290,5 +296,5 @@ class Checkup:
 
 
 def _seen_once(fault: Fault, words: str) -> Fault:
-    """Return `fault` as a remark, which says that the fault was seen once. `words` say why it is doubtful."""
+    """Return `fault` as a remark that the fault was seen only once. `words` say why it is doubtful."""
     return replace(fault, words=f"{fault.words}; once, {words}", is_grave=False)

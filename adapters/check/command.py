@@ -58,7 +58,7 @@ def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
 
 
 async def _stop_on_signals(is_done: trio.Event) -> None:
-    """End the check, with a report of what is known so far, on Ctrl-C, SIGTERM or SIGHUP."""
+    """End the check on Ctrl-C, SIGTERM or SIGHUP. The findings so far are reported."""
     with trio.open_signal_receiver(*ends()) as signals:
         async for _ in signals:
             is_done.set()
@@ -67,7 +67,7 @@ async def _stop_on_signals(is_done: trio.Event) -> None:
 async def _check(
     dialect: Dialect, others: Sequence[Dialect], options: CheckOptions
 ) -> tuple[list[Report], Failures]:
-    """Check the bots that connect. Return their reports, and the failures of processes that it started.
+    """Check the bots that connect. Return their reports, and the failures of processes of bots.
 
     Raises OSError if the system refuses the port or a certificate's files.
     """

@@ -1,7 +1,7 @@
 """The server's side of one checked connection: a private hub, and an opponent that follows a scenario.
 
-Knows the hub, as any front end does, and the games that the bot still has to play. Records what happens, and
-judges nothing.
+Knows the hub, as any front end does, and the games that the bot still has to play. Records what happens. Does
+not judge it.
 """
 
 import math
@@ -63,24 +63,24 @@ _SLOW_FACTOR = 4
 _SLOW_LIMIT = 30.0
 """The most seconds that a slow bot gets, unless its patience is longer."""
 _PROPOSED_FACTOR = 3
-"""The recommended patience is this many times the time that was not enough."""
+"""The recommended patience is this many times the time that was too short."""
 _REJOIN = 5.0
-"""The bot's seat is kept this many seconds longer than the bot may take to ask for another game."""
+"""The bot's seat is kept for this many seconds longer than the bot may take to ask for another game."""
 _READ_TIME = 0.5
 """Seconds that the bot gets to read the opponent's illegal move before the server goes on."""
 _BEYOND_ANY_CLOCK = 1e9
-"""More seconds than any game clock has."""
+"""A number of seconds that is more than any game clock has."""
 _BOTH_MOVED, _BOTH_MOVED_TWICE = 2, 4
-"""The fewest discs on the board at the special event: 2 if the opponent has to move, 4 if the bot has to."""
+"""The fewest discs on the board at the special event: 2 on the opponent's turn, 4 on the bot's turn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Expected:
-    """The next thing that the bot has to do."""
+    """The next action that is expected of the bot."""
 
     topic: Topic | None
     words: str
-    """The remark if the bot does not do it."""
+    """The words of the fault if the bot does not act."""
 
 
 class Driver(Matchmaker):
@@ -104,18 +104,18 @@ class Driver(Matchmaker):
         self._name = NAME
         """The name of the opponent."""
         self._answers: list[tuple[float, Answer]] = []
-        """Answers of the matchmaker, and when they are due."""
+        """Answers of this matchmaker, each with the time when it is due."""
         self._bots = bots
         self._connected = trio.current_time()
         self._expected: _Expected | None = None
         self._overdue: float | None = None
-        """When the bot was first expected to act; None until the patience has passed."""
+        """When the bot was first expected to act, once the patience has passed; None before that."""
         self._unreadable = 0
-        """Texts that were no message, since the bot's latest legal move."""
+        """The number of texts since the bot's latest legal move that were not valid messages."""
         self.expect(Topic.ENTRY, "it asked for no game")
 
     def add(self, what: What) -> None:
-        """Record an entry. Once the check is over, record nothing, because its end interrupts games."""
+        """Record an entry. Do nothing once the check is over, because its end interrupts games."""
         if not self._bots.is_done.is_set():
             self.record.append(what)
 
@@ -125,11 +125,11 @@ class Driver(Matchmaker):
 
     @property
     def part(self) -> Part:
-        """The entries of the present game, or those before the first game if none has begun."""
+        """The entries of the current game, or the entries before the first game if no game has begun."""
         return Part.latest(self.record)
 
     def identify(self, name: str | None = None) -> Bot:
-        """Return the bot of this connection. The first name that it gives here identifies it."""
+        """Return the bot of this connection. The first `name` given on the connection identifies the bot."""
         if self.bot is None:
             self.bot = self._bots.of(name)
             self.bot.records.append(self.record)
@@ -141,7 +141,7 @@ class Driver(Matchmaker):
 
     @property
     def has_spoken(self) -> bool:
-        """Whether the bot is known, has sent anything but blanks, or was waited for in vain."""
+        """Whether the bot is known, has sent anything but blanks, or has not acted in time."""
         said = (what.text.strip() for what in self.record if isinstance(what, Line) and what.way == "->")
         return self.bot is not None or any(said) or any(isinstance(what, Overdue) for what in self.record)
 
@@ -159,7 +159,7 @@ class Driver(Matchmaker):
         self._answers.append((0.0, Decision(entry.seat, entry.against or self._objection(entry.name))))
 
     def _objection(self, name: str) -> Objection:
-        """Record that the bot asks for a game. Return the objection to that; `NOTHING` admits the bot."""
+        """Record the bot's request for a game. Return the objection to it; `NOTHING` admits the bot."""
         self.identify(name)
         self._record_expected()
         was_declined = Mark.DECLINED in self.part.whats
@@ -173,7 +173,7 @@ class Driver(Matchmaker):
         return Objection.TABLE_FULL
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Send an opponent if a game is left; otherwise hang up."""
+        """Send an opponent if the bot has a game left to play; otherwise hang up."""
         self._expected = self._overdue = None
         checkup, is_first = self.checkup(), not self.part.began.place
         task = checkup.next_task(is_first=is_first)
@@ -186,7 +186,7 @@ class Driver(Matchmaker):
         self._answers.append((due, HousePair(turn, self._name, checkup.opens(task))))
 
     def leave(self, seat: int) -> None:
-        """Do nothing: a seat that is gone is never paired again."""
+        """Do nothing: a seat that has left is never paired again."""
 
     def next_due(self) -> float | None:
         """Return when the next answer is due; None if there is none."""
@@ -199,15 +199,15 @@ class Driver(Matchmaker):
             yield ready[0][1]
 
     def has(self, name: str, opponent: Host) -> bool:
-        """Return True: the bot may wish for any opponent."""
+        """Return True: the bot may ask for any opponent."""
         return True
 
     def lobby_player(self, opponent: Host) -> str | None:
-        """Return None: `wait` already sends the opponent."""
+        """Return None: `wait` already provides the opponent."""
         return None
 
     def open_seat(self, name: str, opponent: Host, now: float) -> Seat:
-        """Return the seat of a new opponent, for one series."""
+        """Return the seat of a new opponent for one series."""
         return Opponent(self).seat
 
     # What happens in a game.
@@ -260,7 +260,7 @@ class Driver(Matchmaker):
                 if len(refusals(self.part, self._bots.requirements)) == STUCK:
                     self.nursery.start_soon(self.close)
             case Dismissed(why):
-                self._expected = self._overdue = None  # the wire waits for the bot's own hang-up
+                self._expected = self._overdue = None  # `CheckedSocket` waits until the bot hangs up
                 if why is not Why.LEFT:
                     self.add(Mark.DISMISSED)
                 if self._may_be_slow:
@@ -269,14 +269,14 @@ class Driver(Matchmaker):
                 pass
 
     def on_unreadable(self, sent: ClientText) -> None:
-        """Record a text that is no message. Hang up after `STUCK` such texts without a legal move."""
+        """Record a text that is not a message. Hang up after `STUCK` such texts without a legal move."""
         self.add(Refusal(sent, Objection.UNREADABLE))
         self._unreadable += 1
         if self._unreadable == STUCK:
             self.nursery.start_soon(self.close)
 
     async def _let_flag_fall(self, request: ToMove) -> None:
-        """Make the bot lose on time, just before the request to move is sent."""
+        """Make the bot lose on time just before the request to move is sent."""
         now = trio.current_time()
         for seat in self.hub.seats():
             if seat.is_asked and not seat.manners.house:
@@ -297,15 +297,15 @@ class Driver(Matchmaker):
         await self.wire.flush()
         await trio.sleep(_READ_TIME)
 
-    # What is expected.
+    # Expected actions.
 
     @property
     def _may_be_slow(self) -> bool:
-        """Whether the bot gets more time than its patience. False once the longer time was too short, too."""
+        """Whether the bot gets more time than its patience. False after it has exceeded that time, too."""
         return not self._bots.silent if self.bot is None else self.checkup().may_be_slow
 
     def expect(self, topic: Topic | None, words: str) -> None:
-        """Expect the bot to act once all messages have left. `words` are the remark if it does not."""
+        """Expect the bot to act once all messages are sent. `words` describe the fault if it does not act."""
         self._expected, self._overdue = _Expected(topic, words), None
         self.nursery.start_soon(self._wait_for, self._expected)
 
@@ -370,7 +370,7 @@ def longest(patience: float) -> float:
 
 
 class Tap:
-    """The codec and the translator of a connection, which record what passes.
+    """The codec and the translator of a connection. They record all messages and events.
 
     They change no message, so the bot meets the same server as in real games. Only in a scenario with
     `as_original` does the bot get the messages of the original server.
@@ -459,7 +459,7 @@ class Opponent:
         """Do nothing: the opponent never asks to enter."""
 
     def probe(self) -> None:
-        """Do nothing: only seats that keep their name from others are probed."""
+        """Do nothing: the hub probes only seats that may belong to an earlier connection of a client."""
 
     async def settle(self) -> None:
         """Return at once."""
@@ -498,7 +498,7 @@ class Opponent:
                 self._play(COLUMNS)
             case _:
                 pass
-        if request is self._request:  # no other request has come meanwhile
+        if request is self._request:  # no newer request has come meanwhile
             self._hub.handed(self.seat, request, trio.current_time())
             self._play(part.scenario.strategy(request.board, self._lot))
             if conduct is Conduct.LEAVE_ASKED and discs + 1 >= _BOTH_MOVED_TWICE:

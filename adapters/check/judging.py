@@ -1,7 +1,7 @@
-"""Judges the record of a connection, for the checkup of its bot.
+"""Judges the record of a connection, and adds the findings to the checkup of its bot.
 
-Knows the clauses of a dialect, and what was recorded. Does not know connections, the hub, nor the time.
-Counts one fault for each game, because one mistake leads to others.
+Knows the clauses of a dialect, and the values of a record. Does not know connections, the hub or the time.
+Counts one fault for each game, because one mistake leads to further ones.
 """
 
 from collections.abc import Sequence
@@ -29,19 +29,19 @@ from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Sho
 from gateway.game.manners import Afterwards
 
 STUCK = 200
-"""A bot that sends this many refused messages in a row is assumed to go on for ever."""
+"""A bot that sends this many refused messages in a row is assumed to do so forever."""
 _MORE = 3
-"""How many refused messages are excused after a game with the original server's messages."""
+"""The number of refused messages that are excused after a game with the original server's messages."""
 _SHOWN = 80
-"""The most characters of a refused text that a remark shows."""
+"""The most characters of a refused text that are quoted in a fault."""
 
 
 def judge(
     record: Sequence[What], requirements: Requirements, afterwards: Afterwards, checkup: Checkup
 ) -> None:
-    """Add what the record of a connection shows to the checkup of its bot.
+    """Add the findings from the record of a connection to the checkup of its bot.
 
-    `afterwards` is what a bot of the dialect does after a game.
+    `afterwards` says what happens after a game in the bot's dialect.
     """
     judging = _Judging(record, requirements, afterwards, checkup)
     for index, what in enumerate(record):
@@ -61,14 +61,14 @@ def refusals(part: Part, requirements: Requirements) -> Sequence[Topic]:
 
 
 def offence(refusal: Refusal, requirements: Requirements) -> Topic | None:
-    """Return the topic of a refused message; None if it is no mistake."""
+    """Return the topic that a refused message breaks; None if the message was not a mistake."""
     if Objection.TABLE_FULL in refusal.objections:
         return None
     return requirements.offence(refusal.sent, refusal.objections)
 
 
 def stalled_at(part: Part, requirements: Requirements) -> Topic:
-    """Return the topic at which a bot that stopped in the middle of a game probably failed."""
+    """Return the topic that a bot probably failed at, if it stopped in the middle of a game."""
     if refused := refusals(part, requirements):
         return refused[-1]
     if part.is_odd:
@@ -93,7 +93,7 @@ def shown(part: Part, ended: Ended) -> frozenset[Topic]:
 
 
 def crosses(part: Part) -> bool:
-    """Whether the game may end while a move of the bot is on its way."""
+    """Return whether the game may have ended while a move of the bot was on its way."""
     is_asked = isinstance(next(reversed(part.turns), None), ToMove)
     return is_asked and part.scenario.conduct in (Conduct.LEAVE_ASKED, Conduct.BOT_LOSES_ON_TIME)
 
@@ -112,23 +112,23 @@ class _Judging:
         self._afterwards, self._checkup = afterwards, checkup
         self._crash = next((what.words for what in record if isinstance(what, Crashed)), "")
         self._start = self._index = 0
-        """The indexes of the first entry of the present part, and of the entry that is being judged."""
+        """The index of the first entry of the current part, and that of the entry that is being judged."""
         self._before = Part()
         self._pending: frozenset[Topic] = frozenset()
         """The topics that the latest game covered. They count as right if the bot goes on after that game."""
         self._excused = 0
-        """How many further refused messages are excused, because the server may have caused them."""
+        """The number of further refused messages to excuse, because the server may have caused them."""
         self._crossing = 0
-        """How many moves for finished games may still arrive. In the next game they are out of turn, and
-        excused."""
+        """The number of moves for finished games that may still arrive. In the next game they are out of
+        turn, and they are excused."""
         self._held: set[Topic] = set()
-        """Topics of faults and remarks in this part."""
+        """The topics of the faults and remarks in this part."""
         self._is_faulted = False
         """Whether this part has a fault that is more than a remark."""
 
     @property
     def _part(self) -> Part:
-        """The present part, up to the entry that is being judged."""
+        """The current part, up to the entry that is being judged."""
         return Part(self._record[self._start : self._index + 1])
 
     def take(self, index: int, what: What) -> None:
@@ -148,7 +148,7 @@ class _Judging:
                 checkup.right(*([Topic.NEXT] if self._part.began.place > 1 else []))
                 self._stays()
             case Shown():
-                self._excused += 1  # a bot that asked for the board gets a turn twice, and may answer both
+                self._excused += 1  # a bot that asks for the board is told its turn twice, and may move twice
             case Overlooked():
                 self._crossing = max(0, self._crossing - 1)
             case Refusal():
@@ -185,7 +185,7 @@ class _Judging:
 
     def _take_end(self, ended: Ended) -> None:
         part = self._part
-        # The hub waits for such a move for at most half a second, and not in every dialect
+        # Only in some dialects does the hub wait for such a move, and then for at most half a second
         self._crossing += crosses(part)
         if self._afterwards is Afterwards.STEP_OUT:
             self._excused += _MORE * part.scenario.as_original
@@ -244,7 +244,7 @@ class _Judging:
             self._pending = frozenset()
 
     def _fails(self, words: str, *, is_grave: bool = True) -> None:
-        """Record that the bot did not go on with a game. Without `is_grave` this is only a remark."""
+        """Record that the bot stopped in the middle of a game. Without `is_grave` this is only a remark."""
         part, checkup = self._part, self._checkup
         if self._is_faulted:
             return
@@ -259,7 +259,7 @@ class _Judging:
         fault = self._fault(topic, words, title, is_grave=is_grave, is_stall=True)
         self._pending = frozenset()
         if topic is Topic.FULL and refusals(part, self._requirements):
-            checkup.wrong(fault)  # a move into a full column is the cause, whatever the game's own topic
+            checkup.wrong(fault)  # the cause is the move into a full column, not the topic of the game
             checkup.spoiled(part.began.task)
         else:
             checkup.failed(part.began.task, fault, None if part.began.place == 1 else after)
@@ -267,7 +267,7 @@ class _Judging:
     def _wrong(self, topic: Topic, words: str, *, is_grave: bool = False) -> None:
         """Record a fault.
 
-        Without `is_grave`, record none if the part has a grave fault, or one with the same topic.
+        Without `is_grave`, do nothing if the part already has a grave fault, or a fault of the same topic.
         """
         rule = self._requirements.rules.get(topic)
         if rule is not None and (is_grave or not (self._is_faulted or topic in self._held)):

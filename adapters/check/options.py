@@ -22,7 +22,7 @@ _SECONDS = seconds(most=3600, unit="S")
 
 
 def command(text: str) -> str:
-    """Return `text`, a bot's command. Raises ValueError if quotes do not match or it names no program."""
+    """Return `text`, a bot's command. Raises ValueError if quotes do not match, or if there is no program."""
     try:
         words = shlex.split(text)
     except ValueError as error:

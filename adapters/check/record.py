@@ -1,4 +1,4 @@
-"""The record of a connection: plain values, in the order in which they happened.
+"""The record of a connection: values that describe the events, in the order in which they happened.
 
 Knows texts, boards, and the games that are to be played. Does not know what is right or wrong.
 """
@@ -14,9 +14,9 @@ from gateway.game.board import FIRST, SECOND, Board, Side
 from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Shown, ToMove
 
 HUNG_UP = "it hung up"
-"""How a fault's words begin if the bot hung up."""
+"""The first words of a fault if the bot hung up."""
 KEPT = 14
-"""How many lines of the preceding exchange a fault shows."""
+"""The most lines of the preceding exchange that a fault has."""
 _LONGEST = 160
 
 
@@ -39,7 +39,7 @@ class Fault:
 
     @property
     def seen(self) -> str:
-        """The fault in words, for people. If the bot crashed, they say how."""
+        """The fault in words, for people. If the bot crashed, the words say how."""
         return f"{self.words.replace(HUNG_UP, 'it crashed', 1)}: {self.crash}" if self.crash else self.words
 
 
@@ -50,14 +50,14 @@ class Task:
     scenario: Scenario
     tries: int = 1
     suspected: Fault | None = None
-    """The probable fault, if the scenario is played again because of it. It is then a connection's first
-    game."""
+    """The probable fault, if the scenario is played again because of it. The repeated game has to be the
+    first of a connection."""
     was_first: bool = False
     """Whether the scenario was the first game of its connection when that fault was seen."""
     after: frozenset[Topic] = frozenset()
     """The topics that the previous game covered, if the bot did not go on after that game."""
     spoiled: int = 0
-    """How often another mistake of the bot ended the scenario early."""
+    """How many times another mistake of the bot ended the scenario early."""
 
     @property
     def is_first(self) -> bool:
@@ -93,7 +93,7 @@ class Mark(Enum):
 
 
 Way: TypeAlias = Literal["->", "<-", "--"]
-"""The direction of a text: from the bot, to the bot, or a note for those who read the record."""
+"""The direction of a text: from the bot, or to the bot. The third value marks a note for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +136,14 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """The bot did what was expected, but took longer than its patience."""
+    """The bot acted as expected, but took longer than its patience."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Overdue:
-    """The bot did not do what was expected within the time that slow bots get."""
+    """The bot did not act as expected, not even within the time that slow bots get."""
 
     topic: Topic | None
     words: str
@@ -160,7 +160,7 @@ class Closed:
     has_hung_up: bool = True
     """Whether the bot has closed the connection, before or after the server."""
     limit: float = 0.0
-    """Seconds that the bot had for closing it."""
+    """Seconds that the bot had for closing the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def lines(record: Iterable[What]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The entries from one game's beginning to the next one's, or those before the first game."""
+    """The entries from the start of one game to the start of the next, or those before the first game."""
 
     whats: Sequence[What] = ()
 
@@ -222,7 +222,7 @@ class Part:
 
     @property
     def is_on(self) -> bool:
-        """Whether the game is on."""
+        """Whether the game has begun and is not over."""
         is_over = any(isinstance(what, Ended | Closed) or what is Mark.CLOSING for what in self.whats)
         return self.scenario is not NO_GAME and not is_over
 
@@ -252,5 +252,5 @@ class Part:
         return has_happened or self.scenario.pace is not Pace.MESSAGES
 
     def is_out_of_time(self, ended: Ended) -> bool:
-        """Whether the bot has lost on time."""
+        """Return whether the bot has lost on time."""
         return ended.reason is Reason.TIME and ended.winner != self.side

@@ -1,6 +1,6 @@
 """The reports on the checked bots: as text, as JSON, and as JUnit's XML.
 
-Knows checkups and the rules of the dialect. A rule that no game has tested has a verdict of its own.
+Knows checkups and the rules of the dialect. The verdict on a rule that no game tested is `NEVER`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ from gateway.game.text import json_text, printable
 Failures: TypeAlias = dict[tuple[str, ...], Sequence[str]]
 """The last lines on stderr of processes that failed. The key is how the process ended, and its last line."""
 _KINDS = 5
-"""Kinds of strangers that a report shows."""
+"""The most kinds of strangers that a report shows."""
 
 
 class Verdict(Enum):
-    """Whether a bot kept a rule."""
+    """The result of checking a bot for one rule."""
 
     RIGHT = "right"
     WRONG = "WRONG"
@@ -31,7 +31,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A rule, and the verdict on a bot's conduct under it."""
+    """A rule, and the verdict on a bot for this rule."""
 
     rule: Rule
     verdict: Verdict
@@ -53,7 +53,7 @@ class Report:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the bot has played, fast enough for all games, and shares its report with no other bot."""
+        """Whether the bot has played, was fast enough for all games, and is alone in its report."""
         return self.has_played and not self.checkup.mixed and not self.checkup.is_too_slow
 
     @property
@@ -82,7 +82,7 @@ def _row(topic: Topic, rule: Rule, checkup: Checkup) -> Row:
 
 
 def as_text(report: Report) -> Iterator[str]:
-    """Yield lines for people: one for each rule, then each fault with the exchange that preceded it."""
+    """Yield lines for people: one line for each rule, then each fault with the exchange before it."""
     checkup = report.checkup
     name = printable(checkup.name)
     yield f"{report.dialect}: {name}, games: {checkup.games}, connections: {checkup.connections}"
@@ -125,13 +125,13 @@ def as_summary(reports: Sequence[Report], expected: int) -> Iterator[str]:
 
 
 def in_numbers(reports: Sequence[Report], expected: int) -> str:
-    """Return how many bots came, and how many of them are good."""
+    """Return a text that says how many bots came, and how many of them are good."""
     good = sum(report.is_good for report in reports)
     return f"{len(reports)} of {expected} bots came, {good} good"
 
 
 def _slow(checkup: Checkup) -> str:
-    """Return a description of how slow the bot is."""
+    """Return a text that says how slow the bot is."""
     return f"{'too slow' if checkup.is_too_slow else 'slow'}: {checkup.slow}"
 
 

@@ -16,13 +16,13 @@ from gateway.game.text import visible
 from gateway.runtime.children import how_it_ended, last_lines, process, size
 
 _MOST = 100
-"""The most starts of one bot."""
+"""The most times that one bot is started."""
 _PAUSE = 0.2
 """Seconds until a bot is started again."""
 _KEPT = 2000
 """The most bytes of a bot's stderr that are shown."""
 _NOTICE = 10.0
-"""Seconds until the check reports that no bot has connected."""
+"""Seconds after which the check reports that no bot has connected."""
 _QUICK = 3
 """A bot is given up after this many starts in a row without a connection."""
 
@@ -53,13 +53,13 @@ async def _run(command: str, words: list[str], bots: Bots, log: Path) -> None:
             _tell(f"{command!r} {how}, without a connection", log, since)
             bots.give_up()
             return
-        await trio.sleep(_PAUSE)  # by then the check has also seen the end of the connection
+        await trio.sleep(_PAUSE)  # after this pause, the check has also seen the end of the connection
         if status and not failures:
             bots.failed(command, how, _end_of(log, since))
 
 
 async def _remind(what: str, bots: Bots, log: Path) -> None:
-    """Report that no bot has connected after `_NOTICE` seconds: the address may be wrong."""
+    """Print a warning if no bot has connected after `_NOTICE` seconds: the address may be wrong."""
     await trio.sleep(_NOTICE)
     if not bots.connections:
         _tell(f"{what} after {_NOTICE:g} s", log, 0)

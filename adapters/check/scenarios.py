@@ -1,4 +1,4 @@
-"""The games that a bot has to play, and the special event of each.
+"""The games that a bot has to play, and the special event of each game.
 
 Knows topics and strategies. Does not know dialects, nor how an opponent causes the special event.
 """
@@ -15,8 +15,8 @@ from gateway.game.board import COLUMNS, ROWS, Board
 
 # How the scripted opponents move. A strategy takes a board and returns a column.
 #
-# Each strategy leads to one kind of ending, as far as the bot's moves allow. All are pure functions except
-# `beat`, which searches for `_MOMENT` seconds.
+# Each strategy leads to one kind of ending, if the bot's moves allow it. All strategies are pure functions
+# except `beat`, which searches for `_MOMENT` seconds.
 
 Strategy: TypeAlias = Callable[[Board, Random], int]
 """Takes a board and a random generator. Returns a column with room for the side to move. The generator
@@ -40,7 +40,7 @@ def beat(board: Board, lot: Random) -> int:
 
 
 def give(board: Board, lot: Random) -> int:
-    """Play to lose: win nowhere, and leave the bot as many ways to win as possible."""
+    """Play to lose: make no winning move, and leave the bot as many winning moves as possible."""
     return _best(board, lot, lambda after: -len(_wins(after)), _columns(board))
 
 
@@ -50,7 +50,7 @@ def balance(board: Board, lot: Random) -> int:
 
 
 def fill(board: Board, lot: Random) -> int:
-    """Fill the highest column, and prevent a win of either side meanwhile."""
+    """Fill the highest column, and avoid a win of either side."""
     return _best(
         board, lot, lambda after: 100 * _danger(after) - board.moves.count(after.moves[-1]), _columns(board)
     )
@@ -91,7 +91,7 @@ def _columns(board: Board) -> list[int]:
 
 
 def _open_lines(board: Board) -> int:
-    """Return how many lines a side can still fill: those without discs of both sides."""
+    """Return the number of lines that do not have discs of both sides, so that a side can still fill them."""
     first, second = board.discs
     return sum(1 for line in _LINES if not (first & line and second & line))
 
@@ -105,7 +105,7 @@ class Pace(Enum):
     MESSAGES = auto()
     """One packet for each message."""
     BYTES = auto()
-    """One packet for each byte. In the middle of a long message, one packet for several bytes."""
+    """One packet for each byte; in the middle of a long message, one packet for several bytes."""
     TOGETHER = auto()
     """One packet for all messages that wait."""
 
@@ -124,7 +124,7 @@ class Conduct(Enum):
     COME_LATE = auto()
     """Come late for the bot's first game on a connection."""
     THINK_LONG = auto()
-    """Think for long, and ping meanwhile."""
+    """Think for a long time, and ping the bot meanwhile."""
     LOSE_ON_TIME = auto()
     BOT_LOSES_ON_TIME = auto()
 
@@ -139,7 +139,7 @@ class Scenario:
     bot_opens: bool | None = None
     """Whether the bot moves first; None if either will do."""
     tries: int = 1
-    """How often the scenario is played at most, until a game covers its topic."""
+    """The most times that the scenario is played until a game covers its topic."""
     conduct: Conduct = Conduct.PLAIN
     pace: Pace = Pace.MESSAGES
     as_original: bool = False
@@ -147,9 +147,9 @@ class Scenario:
 
 
 NO_GAME = Scenario(Topic.ENTRY, "", beat)
-"""The scenario of what happens before the first game."""
+"""A placeholder for the time before the first game, and for a game that was not planned."""
 ONE_MORE = Scenario(Topic.NEXT, "one more game", beat)
-"""This game shows whether a bot goes on."""
+"""This game shows whether a bot goes on after the previous game."""
 SCENARIOS = (
     Scenario(Topic.OPENING, "a plain game, the bot moves first", give, bot_opens=True),
     Scenario(Topic.REPLY, "a plain game, the bot moves second", beat, bot_opens=False),
@@ -185,4 +185,4 @@ SCENARIOS = (
     ),
     ONE_MORE,
 )
-"""In the order of play. The order may change where the dialect decides who moves first."""
+"""The scenarios in the order of play. The order may change if the dialect decides which side moves first."""

@@ -1,8 +1,8 @@
 """Serves the connections of the checked bots, and decides when no further bot will come.
 
-Knows transports, and the parts of a dialect that make a connection. Does not know what is checked. A
-connection whose first bytes do not fit the dialect is a stranger's. Reports show strangers only if a bot is
-missing.
+Knows transports, and the parts of a dialect that make a connection. Does not know what is checked. If the
+first bytes of a connection do not fit the dialect, the client is called a stranger. Reports show strangers
+only if a bot is missing.
 """
 
 from collections import Counter
@@ -34,9 +34,9 @@ from gateway.access.certificates import Certificate
 from gateway.access.heads import is_http
 from gateway.server.app import keep_time
 
-# Recognises by the first bytes which connections are not from a bot of the dialect.
+# Functions that tell from the first bytes of a connection whether it is from a bot of the dialect.
 #
-# Pure. Knows how TLS and HTTP begin, and asks other dialects whether a text is theirs.
+# They do no I/O. They know how TLS and HTTP begin, and try to decode a text in the other dialects.
 
 _SHOWN = 60
 """The most bytes of a text that are shown."""
@@ -46,7 +46,7 @@ def in_words(first: bytes, dialect: Dialect, others: Iterable[Dialect], *, takes
     """Return what is wrong with a connection that begins with `first`.
 
     The result is empty if a client of the dialect may begin with `first`. `takes_tls` says whether the port
-    takes TLS. If it does, a connection that begins with TLS is reported because its handshake has failed.
+    takes TLS. If it does, TLS in `first` means that the handshake has failed.
     """
     if first.startswith(TLS) and takes_tls:
         return "its handshake of TLS failed; let it trust the certificate"
@@ -81,11 +81,11 @@ _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
 _NO_MESSAGE = f"{HUNG_UP} before its first message"
 _SILENT = f"{HUNG_UP} without a message"
 _PROBES = 3
-"""How many connections without a text have to come before they count. Fewer may be port scans."""
+"""Connections without a text count only if there are at least this many. Fewer may be port scans."""
 _KEPT = 20
-"""The most strangers kept of each kind, and the most kinds kept. There may be thousands."""
+"""The most strangers that are kept of each kind, and the most kinds. Thousands may connect."""
 _START = 60.0
-"""Seconds in which one of the bots that the check starts has to connect."""
+"""If the check starts bots, the seconds in which the first of them has to connect."""
 
 
 class Check:
@@ -103,9 +103,9 @@ class Check:
         self._dialect, self._options, self._others = dialect, options, others
         self._preamble = Preamble(certificate, Counter())
         self._strangers: dict[str, list[Fault]] = {}
-        """The strangers' faults, by their words."""
+        """The strangers' faults; the key is the words of a fault."""
         self._stranger_count = self._ended = 0
-        """The number of strangers' connections, and of ended connections whose bots are not finished."""
+        """The number of strangers' connections, and the number of ended connections of unfinished bots."""
         self._open: set[Driver] = set()
         """The drivers of the open connections."""
 
@@ -170,17 +170,17 @@ class Check:
             nursery.cancel_scope.cancel()
 
     def _is_known(self, driver: Driver) -> bool:
-        """Whether a bot has spoken. If not, the connection may be a port scan or from another client."""
+        """Return whether a bot has spoken. Otherwise the client may be a port scan or another program."""
         return driver.bot is not None or (driver.has_spoken and not self._is_lost(driver.wire))
 
     def _is_over(self, driver: Driver) -> bool:
-        """Whether the check of a connection's bot is over."""
+        """Return whether the check of a connection's bot is over."""
         if self._is_lost(driver.wire):
             return True
         return driver.bot is not None and driver.checkup().is_over
 
     def _is_lost(self, wire: CheckedSocket) -> bool:
-        """Whether the dialect uses lines, and the connection's first bytes do not fit it."""
+        """Return whether the dialect uses lines, and the connection's first bytes do not fit it."""
         return not self._dialect.scheme and bool(self._stranger_fault(wire))
 
     def _stranger_fault(self, wire: CheckedSocket) -> str:
@@ -188,7 +188,7 @@ class Check:
         return in_words(wire.first, self._dialect, self._others, takes_tls=takes_tls)
 
     def _note_stranger(self, wire: CheckedSocket, *, has_come: bool) -> bool:
-        """Record a connection on which no bot spoke; return whether it may be the expected bot.
+        """Record a connection on which no bot spoke; return whether it may be from an expected bot.
 
         `has_come` says whether a websocket was opened on the connection.
         """
@@ -210,7 +210,7 @@ class Check:
         return words != silence or not is_gone or self._stranger_count >= _PROBES
 
     async def _wait_for_more(self, ended: int) -> None:
-        """End the check if all bots are finished, or if no further bot comes in time."""
+        """End the check if all bots are finished, or if no further bot connects in time."""
         if not self.bots.end_if_over():
             await trio.sleep(self._options.wait)
             if self._ended == ended and all(self._is_over(driver) for driver in self._open):

@@ -1,6 +1,6 @@
 """The socket of a checked bot. Divides the server's messages into packets as a scenario requires.
 
-Knows bytes, and where a message ends: after LF, or with a frame. Does not know what messages mean.
+Knows bytes, and where a line or a frame ends. Does not know what messages mean.
 """
 
 from collections.abc import Iterator
@@ -15,36 +15,37 @@ from adapters.client.framing import usual_frames
 from adapters.net.socket import BROKEN, Socket
 
 _GAP = 0.01
-"""Seconds between two packets, so that the bot can read each by itself."""
+"""Seconds between two packets, so that the bot can read each packet separately."""
 _LINE_GAP = 0.03
 """Seconds between two packets of lines. It is longer, because bots have to split lines themselves."""
 _BYTE_GAP = 0.0005
 _LONGEST = SEND_LIMIT / 2
-"""Seconds of pauses after which the rest is sent at once, because a slow machine is not the bot's fault."""
+"""Seconds after which the rest is sent without pauses. Otherwise sending could exceed `SEND_LIMIT` on a slow
+machine, and the server would blame the bot."""
 _HEAD, _TAIL = 8, 2
-"""Bytes at the beginning and at the end of a message that are sent one by one, if it is sent in pieces."""
+"""With `Pace.BYTES`, the first 8 and the last 2 bytes of a message are sent one by one."""
 _STRIDE = 13
-"""Bytes in each piece between these. Single bytes would take seconds if many bots get a long message."""
+"""Bytes in each piece of the middle. Single bytes would take seconds if many bots get a long message."""
 _FIRST = 1024
-"""How many of the bot's first bytes are kept."""
+"""The number of the bot's first bytes that are kept."""
 _PING = b"\x89\x04c4gw"
 _CLOSE, _PONG = b"\x88", b"\x8a"
-"""The first byte of a frame that closes the websocket, and of one that answers a ping."""
+"""The first bytes of a close frame, and of a pong."""
 _EXTENDED = {126: 2, 127: 8}
-"""Additional bytes of a frame's length, by its first length byte."""
+"""The number of additional length bytes in a frame, by its first length byte."""
 
 
 class CheckedSocket(Socket):
     """The socket of a bot that is checked."""
 
     def prepare(self, *, frames: bool, patience: float) -> None:
-        """Choose whether messages are websocket frames or lines. MUST be called first."""
+        """Set whether messages are websocket frames or lines. MUST be called first."""
         self._end, self._gap = (frame_end, _GAP) if frames else (line_end, _LINE_GAP)
         self.frames = frames
         self.patience = patience
-        """Seconds that the bot has for hanging up after the server."""
+        """Seconds that the bot has to hang up after the server has hung up."""
         self.lasted = 0.0
-        """Seconds that the bot took for hanging up after the server."""
+        """Seconds that the bot took to hang up after the server had hung up."""
         self.first = b""
         """The first bytes from the bot."""
         self.pings = 0
@@ -58,18 +59,18 @@ class CheckedSocket(Socket):
         self.is_cut_off = False
         """Whether the server has hung up first."""
         self._has_begun = False
-        """Whether the bytes that arrive are the bot's own, and not a handshake of TLS."""
+        """Whether the bytes that arrive are the bot's messages, and not a TLS handshake."""
         self._plain = bytearray()
         """The bytes to send, not yet encrypted."""
         self._sends = trio.Lock()
         self._next = 0.0
 
     def begin(self) -> None:
-        """Treat the bytes that arrive from now on as the bot's own."""
+        """Treat the bytes that arrive from now on as the bot's messages."""
         self._has_begun, self.first = True, b""
 
     def read(self) -> bytes:
-        """Return the bytes that have arrived, as any socket does."""
+        """Return the bytes that have arrived, and record pongs and the end of the connection."""
         data = super().read()
         if data:
             self.first = self.first or data[:_FIRST]
@@ -81,7 +82,7 @@ class CheckedSocket(Socket):
 
     @property
     def waiting(self) -> int:
-        """Bytes that were written and have not left."""
+        """The number of bytes that were written and are not sent yet."""
         return len(self._plain) + super().waiting
 
     def write(self, data: bytes) -> bool:
@@ -92,21 +93,21 @@ class CheckedSocket(Socket):
         return not data
 
     def ping(self) -> None:
-        """Queue a ping after the bytes that wait."""
+        """Queue a ping after the bytes that wait to be sent."""
         self.pings += 1
         self._plain += _PING
 
     def change_pace(self, pace: Pace) -> None:
         """Change how later writes are divided into packets.
 
-        If the present pace is `Pace.TOGETHER`, the change takes effect when all written bytes have been sent.
+        If the current pace is `Pace.TOGETHER`, the change takes effect when all written bytes have been sent.
         """
         self._next_pace = pace
         if self.pace is not Pace.TOGETHER:
             self.pace = pace
 
     async def flush(self) -> None:
-        """Wait until all bytes have left, or the bot is gone."""
+        """Send all written bytes. Raises nothing, even if the bot is gone."""
         with suppress(*BROKEN):
             await self.drain()
 
@@ -128,7 +129,7 @@ class CheckedSocket(Socket):
                     self.pace = self._next_pace
 
     async def linger(self) -> None:
-        """Hang up, and record whether the bot hangs up, too."""
+        """Hang up, and record whether the bot also hangs up."""
         if self.has_hung_up or self._lingers:
             await super().linger()
             return
@@ -161,7 +162,7 @@ class CheckedSocket(Socket):
         if self.frames:
             _, controls, rest = usual_frames(data)
             self.has_ponged = self.has_ponged or controls.startswith(_PONG)
-            # RFC 6455, 7.1.1: the server closes the TCP connection first, so clients may wait for that
+            # A client that has sent a close frame may wait until the server closes TCP (RFC 6455, 7.1.1)
             self.has_hung_up = self.has_hung_up or rest.startswith(_CLOSE)
         else:
             rest = self.unfinished + data

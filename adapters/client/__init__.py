@@ -1,5 +1,5 @@
-"""What the dialects have in common: framing, connection, name check, wire log, and dialing a server.
+"""The code that all dialects share: framing, connection, name check, wire log, and dialing a server.
 
-Defines the type `Dialect`, which a package with a further dialect imports. Does not know any particular
-dialect, or the port on which a client connected.
+Defines the type `Dialect`, which the package of each dialect imports. Does not know any particular dialect,
+nor the port to which a client connected.
 """

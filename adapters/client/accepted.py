@@ -1,4 +1,4 @@
-"""An admitted client, as it is passed to its dialect.
+"""An admitted client, in the form in which its dialect gets it.
 
 Also has functions to read a client's first texts, and to hang up on a client.
 """
@@ -16,7 +16,7 @@ from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket
 
 TURN = 0.0002
-"""Seconds of work that a client may use after each `Turns.wait`."""
+"""Seconds of work that a client may cause after each `Turns.wait`."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ def texts_of(sock: Socket, framing: Framing, data: bytes) -> list[str]:
 
 
 async def first_texts(sock: Socket, framing: Framing) -> list[str]:
-    """Wait for a client's first texts and return them; none if it hangs up before.
+    """Wait for a client's first texts and return them; no texts if the client hangs up before.
 
     Raises the exceptions of `Socket`.
     """
@@ -75,10 +75,10 @@ async def first_texts(sock: Socket, framing: Framing) -> list[str]:
 
 
 async def hang_up(sock: Socket, framing: Framing, farewell: Farewell) -> None:
-    """Send the farewell, and close the connection so that all sent bytes still arrive.
+    """Send the farewell, and close the connection without losing bytes that were sent.
 
-    Raises nothing, and takes at most 2 seconds. The client's further bytes no longer matter, so they are read
-    only when a turn has time for it.
+    Raises nothing, and takes at most 2 seconds. Further bytes from the client no longer matter, so they are
+    read only when a turn has time for that.
     """
     try:
         goodbye = framing.close(farewell)

@@ -1,7 +1,7 @@
-"""The cells of a board, as dialects show them.
+"""Draws a board as dialects show it.
 
-Converts the bitboards of a position to 42 marks, one for each cell. The result depends on the position alone,
-not on the order of play. Does not know what a dialect does with the marks.
+Converts the bitboards of a position to 42 marks, one for each cell. The result depends only on the position,
+not on the order of the moves. Does not know what a dialect does with the marks.
 """
 
 from gateway.game.board import COLUMNS, ROWS, Board
@@ -18,10 +18,7 @@ class BoardMarks:
     """
 
     def __init__(self, marks: bytes) -> None:
-        """Set the three marks, of one byte each.
-
-        They are for an empty cell, a disc of the first mover, and a disc of the second mover.
-        """
+        """Set `marks`: one byte each for an empty cell, a disc of the first mover, and one of the second."""
         self._columns = tuple(_column(code, marks) for code in range(128))
         self._board, self._drawn = Board(), marks[:1] * (COLUMNS * ROWS)
         """The latest board and its marks. Usually both players of a game need the marks of the same board."""

@@ -1,4 +1,4 @@
-"""Runs the work of one client, or one house player, so that an error in it affects no other.
+"""Runs the work of one client or one house player, so that an error in it affects no other player.
 
 Knows trio, and the exception for a peer that is gone. Does not know what the work is.
 """

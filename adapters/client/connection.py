@@ -1,8 +1,8 @@
 """One client's connection: turns its texts into commands, and sends it the events of its seat.
 
-Knows one client's socket, framing, codec and translator; no dialect. Texts are carried out at once, in the
-task that read them. Events wait in the outbox until the hub is done, and are then sent. Further tasks run
-only while a client reads slowly, sends more than is carried out at once, or is probed.
+Knows one client's socket, framing, codec and translator. Does not know dialects. Texts are carried out at
+once, in the task that read them. Events wait in the outbox until the hub is done, and are then sent. Further
+tasks of a connection send pings, probe the client, and send what a slow client did not accept at once.
 """
 
 import logging
@@ -37,18 +37,18 @@ from gateway.hub.hub import HubForPlayers
 from gateway.runtime.accepting import KEEPALIVE_IDLE
 
 OUTBOX_LIMIT = 256
-"""The most events that may wait for a result to be stored. With one more, the server hangs up."""
+"""The most events that may wait until a result is stored. With one more, the server hangs up."""
 BACKLOG_LIMIT = 256 * 1024
 """The most bytes that may wait for a client. With more, the server hangs up."""
 FULL = 32 * 1024
-"""While more than these bytes wait for a client, nothing is read from it."""
+"""While more than this many bytes wait for a client, nothing is read from the client."""
 HELD_SIZE = 4096
 """The most characters of texts that are carried out while the client's events wait for a result. With more,
 nothing is read from the client."""
 PING_PERIOD = 20.0
-"""Seconds between two pings. A client that sends nothing at all in between counts as gone."""
+"""Seconds between two pings. A client that sends nothing in that time is gone, unless it may be thinking."""
 PONG_LIMIT = 5.0
-"""Seconds that a client has to answer a ping. A client that is still silent then is not paired."""
+"""Seconds that a client has to answer a ping. A client that is silent for longer is not paired."""
 NO_ANSWER = "did not answer when its name was asked for"
 """The logged cause if a client does not answer a probe."""
 
@@ -59,14 +59,14 @@ _PROBE_PAUSES = *(0.01 * 2**look for look in range(8)), PROBE_LIMIT - 0.01 * 255
 _SLACK = 0.02
 """Seconds by which `Socket.silence` may be wrong."""
 _SETTLE_LIMIT = 100
-"""The most turns of the loop that `settle` waits, about a millisecond each. Turns are counted because time
-also passes while the server stands still."""
+"""The most turns of the loop that `settle` waits. A turn takes about a millisecond. Turns are counted, not
+seconds, because time also passes while the server stands still."""
 
 logger = logging.getLogger("gateway.connections")
 
 
 class _Summary:
-    """The data of a connection that are logged when it has ended."""
+    """The data about a connection that are logged when it has ended."""
 
     __slots__ = ("_came", "_game", "_games", "cause")
 
@@ -178,7 +178,7 @@ class Connection(Generic[C, S]):
         self._latest: C | str = ""
         """The latest message that was carried out; its text, if it was not a valid message."""
         self._messages: dict[int, C | str] = {}
-        """The messages, by number, that were carried out while events wait. Refusals that wait refer to
+        """The messages, by number, that were carried out while events wait. Waiting refusals refer to
         them."""
         self._held_size = 0
         """The number of characters in the texts of `_messages`."""
@@ -188,7 +188,7 @@ class Connection(Generic[C, S]):
         self._holds = True
         """Whether events wait, because a result is not stored yet or no task serves the client."""
         self._drains = False
-        """Whether bytes wait to be sent. After that, `_request` and `_dismissed` are handled."""
+        """Whether a task waits until the backlog is sent. It then handles `_request` and `_dismissed`."""
         self._request: ToMove | None = None
         self._dismissed: Dismissed | None = None
         self._changed = trio.lowlevel.ParkingLot()
@@ -220,7 +220,7 @@ class Connection(Generic[C, S]):
         hub.feed.counts["connections", self._kind] += 1
 
     async def run(self) -> None:
-        """Serve the client until it leaves or is dismissed. Raises PeerGone if it vanishes."""
+        """Serve the client until it leaves or is dismissed. Raises PeerGone if the client vanishes."""
         try:
             with self._scope:
                 async with trio.open_nursery() as nursery:
@@ -235,11 +235,12 @@ class Connection(Generic[C, S]):
                         while self._holds or self._drains:
                             await self._changed.park()
                     except Exception as error:
-                        # If it were raised here, the nursery would put it into a group with other errors.
-                        # Through trio's frames, that group would be in a reference cycle with the connection.
+                        # If the error were raised here, the nursery would put it into a group with other
+                        # errors. Through trio's frames, that group would form a reference cycle with the
+                        # connection.
                         self._failure = self._failure or error
                     finally:
-                        # The nursery may be closed a turn before the hub gets `Leave`.
+                        # The hub may get `Leave` a turn after the nursery is closed.
                         self._holds, self._nursery = True, None
                     nursery.cancel_scope.cancel()
         finally:
@@ -251,7 +252,7 @@ class Connection(Generic[C, S]):
                 counts["dropped", self._kind] += 1
             self._summary.log(self._kind, self._seat.name, self._socket.origin, now)
             if self._wire_log is not None:
-                self._wire_log.close(now)  # hands in the logs of games whose end was not sent, too
+                self._wire_log.close(now)  # this also stores the logs of games whose end was not sent
             # Otherwise only the cyclic garbage collector would free the events and the texts.
             self._events, self._unheard = [], []
             self._messages.clear()
@@ -278,8 +279,8 @@ class Connection(Generic[C, S]):
                     raise PeerGone(words) from None
                 await self._carry_out_later()
             words = self._framing.ended
-            # By now, all that the client sent before its close frame is answered. Nothing may be sent after
-            # the server's close frame.
+            # The server has answered everything that the client sent before its close frame. It may send
+            # nothing after its own close frame.
             self._send(self._framing.close(self._farewell))
         except Flooded:
             words, refused = "sent too much without an end of the message", True
@@ -303,7 +304,7 @@ class Connection(Generic[C, S]):
     def _reply(self) -> None:
         """Send the automatic answers of the framing and of TLS, such as pongs.
 
-        Call it after the texts of the same read are carried out, so that they count even if sending fails.
+        Call this after the texts of the same read are carried out, so that they count even if sending fails.
         """
         replies, self._framing.replies = self._framing.replies, b""
         self._send(replies)
@@ -311,7 +312,7 @@ class Connection(Generic[C, S]):
             self._wait_for_drain(None, None)
 
     async def _carry_out_later(self) -> None:
-        """Carry out the texts that were not carried out at once, in turns with other clients."""
+        """Carry out the texts that were not carried out at once. Clients take turns."""
         turns = self._socket.turns
         while (
             self._unheard
@@ -332,9 +333,8 @@ class Connection(Generic[C, S]):
     def _hear(self, texts: list[str], granted: float = 0.0) -> bool:
         """Carry out texts of the client; return whether all are done and reading may continue.
 
-        The first text is never delayed for lack of time, because it may be a move. Each further text needs
-        time: from the `granted` seconds if the client has waited for its turn, else from the budget of this
-        turn.
+        The first text is never delayed for lack of time, because it may be a move. Each further text uses up
+        time: the `granted` seconds if the client has waited for its turn, else the budget of this turn.
         """
         now, rate, deferred = self._socket.read_at, self._rate, self._socket.turns.deferred
         began = trio.current_time() if len(texts) > 1 else now
@@ -342,7 +342,7 @@ class Connection(Generic[C, S]):
         is_over = False
         for index, text in enumerate(texts):
             if index:
-                # The estimate or the measured time, whichever is more: some texts take ten times as long.
+                # Charge the longer of the estimate and the measured time: some texts take ten times longer.
                 estimate = spent + _TEXT + _CHARACTER * len(texts[index - 1])
                 spent = max(estimate, trio.current_time() - began)
                 is_over = spent >= granted if granted else not deferred.take(spent - charged)
@@ -400,7 +400,7 @@ class Connection(Generic[C, S]):
     async def settle(self) -> None:
         """Wait until everything that arrived before the call is carried out.
 
-        This is assumed when the socket was quiet for three turns of the loop in a row.
+        The wait ends when the socket was quiet in three turns of the loop in a row.
         """
         quiet = 0
         for _ in range(_SETTLE_LIMIT):
@@ -430,8 +430,8 @@ class Connection(Generic[C, S]):
         """Send the queued events to the client, in order.
 
         The end of a game, and every event after it, waits until the result is stored. Other events become
-        bytes at once, because bytes are limited. This method runs in the task that caused the events. An
-        error is stored, and ends this connection in its own task.
+        bytes at once, because the number of waiting bytes is limited. This method runs in the task that
+        caused the events. An error is stored, and ends this connection in its own task.
         """
         if self._holds:
             return
@@ -555,7 +555,7 @@ class Connection(Generic[C, S]):
 
     @property
     def _is_silent(self) -> bool:
-        """Whether the client should have answered the latest ping and has sent nothing since."""
+        """Whether the client should answer the latest ping, and has sent nothing since that ping."""
         return self._socket.reads == self._reads and self._socket.is_read and not self._has_to_move
 
     @property
@@ -624,18 +624,18 @@ class Connection(Generic[C, S]):
     # Ending.
 
     def _dismiss(self, dismissed: Dismissed) -> None:
-        """Hang up on a client to which everything was sent."""
+        """Hang up on a client after everything was sent to it."""
         self._summary.ends(dismissed.why.value)
         self._farewell = self._translator.farewell(dismissed)
         self._scope.cancel()
 
     @property
     def _loss(self) -> str:
-        """Why the connection is broken, if it is known."""
+        """Why the connection is broken; empty if that is not known."""
         return STOPPED_READING if self._socket.is_given_up else ""
 
     def _fail(self, error: Exception) -> None:
-        """Store an error that occurred in another task. The client's own task then ends with this error."""
+        """Store an error that occurred in another task, and let the client's own task end with it."""
         self._holds = True
         self._failure = error
         self._summary.ends("vanished" if isinstance(error, PeerGone) else "internal error")

@@ -1,9 +1,9 @@
-"""The parts of an adapter, which translates between one dialect and the hub.
+"""The parts of an adapter. An adapter translates between one dialect and the hub.
 
     bytes -> framing -> text -> codec.decode -> client message -> translator.receive -> command
     event -> translator.observe -> server messages -> codec.encode -> text -> framing -> bytes
 
-A connection has one codec and one translator, which do no I/O. Nothing here knows a dialect.
+Each connection has one codec and one translator, which do no I/O. This module knows no particular dialect.
 """
 
 import re
@@ -37,7 +37,7 @@ class HangUp(WireError):
 
 @dataclass(frozen=True, slots=True)
 class Farewell:
-    """The close code and the reason for a websocket's close frame. Other framings do not use them."""
+    """The close code and the reason in a websocket's close frame. Other framings do not use them."""
 
     code: int = 1000
     reason: str = ""
@@ -47,8 +47,8 @@ class Farewell:
 def to_column(digits: str) -> int:
     """Return the integer in `digits`, which are ASCII with an optional sign.
 
-    An integer of more than two digits, leading zeros not counted, becomes -1, which is not a column either.
-    So long integers are not converted. Raises ValueError for other text.
+    Return -1, which is not a column, for an integer of more than two digits after leading zeros: to convert
+    a very long integer would take too much time. Raises ValueError for other text.
     """
     match = _INTEGER.fullmatch(digits)
     if match is None:
@@ -97,11 +97,11 @@ STOPPED_READING = "stopped reading"
 
 
 class PeerGone(Exception):
-    """The client is gone, or has stopped reading. If there is a text, it is the cause."""
+    """The client is gone, or has stopped reading. The exception's text, if any, is the cause."""
 
 
 class Flooded(Exception):
-    """A client sent more bytes without a separator than allowed."""
+    """A client sent more bytes without a separator than the framing allows."""
 
 
 PROBE_LIMIT = 3.0

@@ -1,8 +1,8 @@
 """The client's end of a connection, for bots, tests and tools.
 
-Knows how people write a server's address, opens a connection to the server, and exchanges one dialect's
-messages with it. Assumes nothing about the server but its dialect. A parsed address is valid in a URL, and in
-the first line of a websocket's handshake.
+Parses a server's address as people write it, opens a connection to the server, and exchanges one dialect's
+messages with it. Only the dialect of the server is assumed. A parsed address is valid in a URL, and in the
+first line of a websocket's handshake.
 """
 
 import errno
@@ -45,7 +45,7 @@ class Endpoint(Address):
         return str(self)
 
     def asked(self, name: str) -> str | None:
-        """Return a parameter of the URL: `table` or `against`; None without it."""
+        """Return a parameter of the URL, such as ``table`` or ``against``; None if missing."""
         return parse_qs(urlsplit(self.target).query).get(name, [None])[0]
 
     def url(self, **query: str | None) -> str:
@@ -56,10 +56,10 @@ class Endpoint(Address):
 
 
 def endpoint_in(text: str, port: int, *, has_urls: bool) -> Endpoint:
-    """Return the server that `text` names by host and port, or by the URL of a websocket.
+    """Return the endpoint in `text`, which is a host and a port, or the URL of a websocket.
 
-    `port` is the default port. ``wss://`` means TLS; for a dialect without URLs, ``tls://`` before host and
-    port does. Raises ValueError with one line that says what is wrong.
+    `port` is the default port. ``wss://`` means TLS; for a dialect without URLs, so does ``tls://`` before
+    the host. Raises ValueError with one line that says what is wrong.
     """
     schemes = ["ws", "wss"] if has_urls else ["tls"]
     wanted = ", ".join(f"{scheme}://HOST:PORT" for scheme in schemes)
@@ -88,10 +88,10 @@ class Line(Protocol):
     """A connection to a server that carries texts."""
 
     async def receive(self) -> list[str]:
-        """Wait for texts and return them; none if no more can come. Raises PeerGone, Flooded."""
+        """Wait for texts and return them; no texts if no more can come. Raises PeerGone, Flooded."""
 
     async def send(self, texts: Iterable[str]) -> None:
-        """Send all texts. Raises PeerGone, also if that takes longer than `SEND_LIMIT` seconds."""
+        """Send all texts. Raises PeerGone, also if sending takes longer than `SEND_LIMIT` seconds."""
 
 
 class TcpLine:
@@ -102,7 +102,7 @@ class TcpLine:
         self._lines = Lines()
 
     async def receive(self) -> list[str]:
-        """Wait for lines and return them; none at the end of the stream."""
+        """Wait for lines and return them; no lines at the end of the stream."""
         texts: list[str] = []
         try:
             while not texts and not self._lines.ended:
@@ -128,7 +128,7 @@ class WebSocketLine:
         self._websocket = websocket
 
     async def receive(self) -> list[str]:
-        """Wait for a message and return it as the only text; none once the websocket is closed.
+        """Wait for a message and return it as the only text; no text once the websocket is closed.
 
         A binary message is decoded as UTF-8.
         """
@@ -157,9 +157,9 @@ class WebSocketLine:
 
 
 class _Stream(trio.abc.Stream):
-    """A socket for trio-websocket, which ends the handshake when the server's answer cannot be HTTP.
+    """A stream for trio-websocket. It ends the handshake as soon as the server's answer cannot be HTTP.
 
-    trio-websocket itself would wait for more bytes. It takes a line of another protocol for the beginning of
+    trio-websocket itself would wait for more bytes: it takes a line of another protocol for the beginning of
     an HTTP head, and does not notice the end of the stream.
     """
 
@@ -194,7 +194,7 @@ class _Stream(trio.abc.Stream):
 
 
 class Client(Generic[C_contra, S_co]):
-    """A connection to a server: sends the dialect's client messages, receives its server messages."""
+    """A connection to a server: sends the dialect's client messages, and receives its server messages."""
 
     def __init__(self, line: Line, codec: Codec[S_co, C_contra]) -> None:
         self._line = line
@@ -257,7 +257,7 @@ async def open_websocket(
             finally:
                 await line.close()
             nursery.cancel_scope.cancel()
-    except BaseExceptionGroup as group:  # the nursery is a detail that callers do not see
+    except BaseExceptionGroup as group:  # callers do not know of the nursery, so raise the error alone
         if len(group.exceptions) > 1:
             raise
         (error,) = group.exceptions

@@ -1,7 +1,7 @@
 """The description of a dialect, and how to load its server, its client and its rules.
 
 Each dialect's folder has one `Dialect` in its `__init__`, and `adapters.dialects` lists them. The modules of
-each side are imported only when they are needed, so that the server loads no bot, and a bot no server.
+the server's and of the bot's side are imported only when they are needed, so that neither loads the other.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gateway.hub.hub import HubForPlayers
 
 Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
-"""Connects to a server, until the block ends. Raises OSError, UnicodeError, PeerGone."""
+"""Connects to a server until the block ends. Raises OSError, UnicodeError, PeerGone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,17 +27,18 @@ class Dialect(Description):
     """A dialect: its properties, and the functions that load its parts."""
 
     short: str
-    """Its short name, as people write it."""
+    """The dialect's short name, as people write it."""
     mark: str
-    """A letter that stands for it."""
+    """A letter that stands for the dialect."""
     scheme: str = ""
-    """The scheme of its URLs: ``ws`` for a websocket; empty if clients send lines to host and port."""
+    """The scheme of a server's URL: ``ws`` for a websocket; empty if clients send lines over TCP."""
     answer: str = ""
     """The answer to an HTTP request that does not ask for a websocket. It says how to connect."""
     example: str
-    """A first thing to try, such as ``send: connect alice``: a template with `address`, `host` and `port`."""
+    """A first message to try, such as ``send: connect alice``. The template may contain the fields `address`,
+    `host` and `port`."""
     encodings: tuple[str, ...] = ()
-    """The encodings between which a client can choose."""
+    """The encodings from which a client can choose."""
     refusal: bytes = b""
     """The bytes sent to a refused client. If they are empty, an HTTP answer gives the reason."""
     allows_blanks: bool = False

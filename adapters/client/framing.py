@@ -13,7 +13,7 @@ from wsproto.frame_protocol import CloseReason, FrameDecoder, MessageDecoder, Op
 from adapters.client.contract import Farewell, Flooded, PeerGone
 
 HUNG_UP = "hung up"
-"""The logged cause if a client ended its connection without breaking a rule."""
+"""The logged cause if a client ended its connection without breaking the protocol."""
 
 
 class Framing(Protocol):
@@ -39,7 +39,7 @@ class Framing(Protocol):
         """Return a ping, which clients answer automatically; no bytes if the framing has no pings."""
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return the bytes that announce the end; none if the framing has none, or they were sent already."""
+        """Return the bytes that announce the end; no bytes if the framing has none, or on a second call."""
 
 
 LINE_LIMIT = 4096
@@ -74,8 +74,8 @@ class Lines:
     def feed(self, data: bytes = b"") -> list[str]:
         """Add `data`, and return the lines that are complete.
 
-        Raises Flooded if a line is longer than the limit. Lines before that line are returned first; then the
-        next call raises.
+        Raises Flooded if a line is longer than the limit. If there are lines before that line, this call
+        returns them, and the next call raises.
         """
         if self._flooded:
             raise Flooded
@@ -84,7 +84,7 @@ class Lines:
             unified = whole.replace(b"\r\n", b"\n")
             if _CR in unified or self._rest == _RETURN:
                 return self._returned(whole)
-            whole = unified  # every CR stood before an LF, the usual case
+            whole = unified  # the usual case: each CR precedes an LF
         if len(whole) <= self._limit and whole.isascii():  # the usual case, and faster
             texts = whole.decode().split("\n")
             self._rest = texts.pop().encode()
@@ -123,7 +123,7 @@ class Lines:
                 break
 
     def end(self) -> list[str]:
-        """Return the last line if the stream ended without a line end; else none."""
+        """Return the last line if the stream ended without a line end; otherwise return no lines."""
         self.ended = HUNG_UP
         rest, self._rest = self._rest, b""
         return [to_text(rest)] if rest not in (b"", _RETURN) and not self._flooded else []
@@ -133,11 +133,11 @@ class Lines:
         return ("\n".join(texts) + "\n").encode()
 
     def ping(self) -> bytes:
-        """Return no bytes: clients answer nothing automatically."""
+        """Return no bytes: clients that send lines answer no message automatically."""
         return b""
 
     def close(self, farewell: Farewell) -> bytes:
-        """Return no bytes: lines have no farewell."""
+        """Return no bytes: this framing has no farewell."""
         return b""
 
 
@@ -149,28 +149,28 @@ def to_text(line: bytes) -> str:
 
 
 MESSAGE_LIMIT = 65_536
-"""The most characters of a text message, and bytes of a binary one. A longer message ends the connection with
-close code 1009."""
+"""The most characters of a text message, and the most bytes of a binary message. A longer message ends the
+connection with close code 1009."""
 FRAME_LIMIT = 1024
-"""The most fragments of a websocket message; pings between them do not count. More end the connection with
-close code 1009."""
+"""The most fragments of a websocket message, not counting pings between them. A message with more fragments
+ends the connection with close code 1009."""
 
 _AT_ONCE = 32
-"""The most frames that the library decodes before other clients have their turn: about 150 us."""
+"""The most frames that the library decodes before other clients have their turn. This takes about 150 us."""
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """The bytes of UTF-8 that continue a character."""
 _PARTS = 64
-"""The most separate pieces of an unfinished message. When there are more, they are joined."""
+"""The most separate pieces of an unfinished message. If there are more, they are joined into one."""
 _TEXT = 0x81
-"""FIN and the opcode of a text."""
+"""The first byte of a frame with a whole text: FIN and the opcode."""
 _PING = 0x89
 _PONG = 0x8A
 _CLOSE = 0x88
 _MASKED = 0x80
 _SHORT = 126
-"""The payload size, in bytes, from which the length needs a field of its own."""
+"""The smallest payload size, in bytes, for which the length needs a field of its own."""
 _HEAD = 6
-"""Bytes before the payload of a short masked frame."""
+"""The number of bytes before the payload of a short masked frame."""
 _SHORT_HEADS = tuple(bytes((_TEXT, size)) for size in range(_SHORT))
 _CLOSE_CODES = frozenset((*range(1000, 1004), *range(1007, 1014)))
 """The codes below 3000 that a close frame may have (RFC 6455, 7.4.1)."""
@@ -179,9 +179,9 @@ _CLOSE_CODES = frozenset((*range(1000, 1004), *range(1007, 1014)))
 class WebSocket:
     """The server's end of a websocket after its handshake (RFC 6455).
 
-    Nearly all texts from clients are short, unfragmented, and whole in one read. This class decodes them
-    itself. At the first frame that is different, `wsproto` takes over until the end of the message that
-    begins there.
+    Nearly all texts from clients are short and unfragmented, and arrive in one read. This class decodes them
+    itself. At the first frame of another kind, `wsproto` takes over until the end of the message that begins
+    there.
     """
 
     __slots__ = ("_answer_to_close", "_decoder", "_has_said_close", "ended", "has_more", "replies")
@@ -199,7 +199,8 @@ class WebSocket:
     def feed(self, data: bytes = b"") -> list[str]:
         """Add `data`, and return the messages that are complete; binary ones are decoded.
 
-        After a close frame of the server none are returned: only the client's close frame is expected.
+        After the server has sent a close frame, no messages are returned: only the client's close frame is
+        expected.
         """
         texts: list[str] = []
         if self.ended:
@@ -217,7 +218,7 @@ class WebSocket:
         return [] if is_over else texts
 
     def end(self) -> list[str]:
-        """Return nothing: an incomplete message does not count."""
+        """Return no texts: an incomplete message does not count."""
         self.ended = self.ended or HUNG_UP
         return []
 
@@ -234,7 +235,7 @@ class WebSocket:
     def close(self, farewell: Farewell) -> bytes:
         """Return a close frame with the farewell.
 
-        If the client has sent a close frame or broken the protocol, return the answer to that instead.
+        If the client has sent a close frame or broken the protocol, return the close frame that answers that.
         """
         payload = self._answer_to_close
         if self._has_said_close or (self.ended and payload is None):
@@ -289,7 +290,7 @@ class _Decoder:
     """Decodes a websocket's frames and messages with wsproto, from the beginning of a message.
 
     The limits also hold for an unfinished message, however it is divided. Only public names of the library
-    are used, but not all of these are documented. tests/adapters/client/test_wsproto.py checks each.
+    are used. Some of them are not documented, so tests/adapters/client/test_wsproto.py checks each.
     """
 
     __slots__ = ("_count", "_messages", "_parts", "_size", "frames")
@@ -310,9 +311,9 @@ class _Decoder:
         return frames.header is None and not len(frames.buffer) and self._messages.opcode is None
 
     def next(self) -> "_Decoded | None":
-        """Return the next frame, or a part of one; None if more bytes are needed.
+        """Return the next frame, or a part of one; None if more bytes are needed. Raises ParseFailed.
 
-        The last part of a message contains the whole message; the other parts are empty. Raises ParseFailed.
+        The last part of a message has the whole message as its payload; the other parts have no payload.
         """
         frame = self.frames.process_buffer()
         if frame is None:
@@ -331,7 +332,7 @@ class _Decoder:
             message, self._parts = b"".join(self._parts), []
             self._size = self._count = 0
             return _Decoded(part.opcode, message, message_finished=True)
-        if len(self._parts) > _PARTS:  # there may be a piece for each byte
+        if len(self._parts) > _PARTS:  # each byte may come as a separate piece
             self._parts = [b"".join(self._parts)]
         return _Decoded(part.opcode, b"", message_finished=False)
 
@@ -390,7 +391,7 @@ def usual_frames(data: bytes) -> tuple[list[str], bytes, bytes]:
 
 
 def text_frame(text: str) -> bytes:
-    """Return a server's frame for a text of any length."""
+    """Return the frame in which the server sends a text of any length."""
     payload = text.encode()
     size = len(payload)
     if size < _SHORT:

@@ -2,7 +2,7 @@
 
 A `NameCheck` wraps a dialect's translator. If a client may not have the name in a command, the `NameCheck`
 returns a refusal instead. Knows accounts, and the field `token` of a dialect's messages. Does not know the
-wording of a refusal. No record of a client, and nothing sent back to it, contains a token.
+wording of a refusal. Tokens are removed from all records of a client, and from the server's answers.
 """
 
 import re
@@ -23,7 +23,7 @@ HIDDEN = "..."
 """The replacement for a token."""
 
 _LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}")
-"""Matches what may be a token in a text that is not a valid message, such as a mistyped message."""
+"""Matches any word that may be a token. A mistyped message, for example, may have a token anywhere."""
 
 
 class NameCheck(Generic[C, S]):
@@ -44,7 +44,7 @@ class NameCheck(Generic[C, S]):
         self._client = client.socket
         self._behind = behind
         self._token = client.token
-        """The token from the handshake: in a header, or in the target as ``?token=``."""
+        """The token in the handshake: from a header, or from ``?token=`` in the target."""
         if self._token is None:
             self._token = client.asked("token")
             if self._token is not None:
@@ -61,7 +61,7 @@ class NameCheck(Generic[C, S]):
     def receive(self, message: C, number: int = 0) -> Command:
         """Return the command for a message, or `Denied` if the client may not have the requested name."""
         command = self._translator.receive(message, number)
-        if isinstance(command, Play):  # most commands are
+        if isinstance(command, Play):  # most commands are of this class
             return command
         if isinstance(command, Enter | Introduce) and command.name is not None:
             denied = self._denied(command.name, message, number)
@@ -73,7 +73,7 @@ class NameCheck(Generic[C, S]):
         return command
 
     def observe(self, event: Event, asked: C | str | None = None) -> Iterable[S]:
-        """Return the messages to send for an event. `asked` is the message that a refusal answers."""
+        """Return the messages to send for an event. For a refusal, `asked` is the refused message."""
         if isinstance(asked, str):
             asked = self.hide(asked)
         return self._translator.observe(event, asked)
@@ -101,7 +101,7 @@ def checked_connection(
     accounts: Accounts | None,
     behind: re.Pattern[str],
 ) -> Connection[C, S]:
-    """Return the connection of a client, with a check of its names if names are protected."""
+    """Return the connection of a client. If names are protected, the connection checks the client's names."""
     if accounts is None:
         return Connection(hub, client, codec, translator)
     checked = NameCheck(translator, accounts, client, behind)
@@ -111,7 +111,7 @@ def checked_connection(
 def without_tokens(behind: re.Pattern[str], text: str) -> str:
     """Return a client's text without tokens.
 
-    Everything after a match of `behind` is replaced, and everything that looks like a token.
+    Replaces everything after a match of `behind`, and everything that looks like a token.
     """
     found = behind.search(text)
     if found is not None:

@@ -1,6 +1,6 @@
 """Limits on one client: messages a second, and the time for a request.
 
-Knows numbers of messages and times. Does not know what a message is. A client that is too fast stays
+Knows the numbers and the times of messages. Does not know what a message is. A client that is too fast stays
 connected, but has to wait: its bytes stay in the system's buffer until TCP stops the client from sending.
 """
 
@@ -12,7 +12,7 @@ from math import inf
 import trio
 
 LEAST = 0.02
-"""Additional seconds to wait after the next message is allowed, so that several are read after each wait."""
+"""Seconds by which each wait is longer than needed, so that several messages are read after it."""
 
 
 def _ignore(_option: str, _origin: str) -> None:
@@ -37,10 +37,10 @@ UNLIMITED = ClientLimits()
 
 
 class RateLimit:
-    """The number of messages of one client that may be carried out so far.
+    """The limit on the number of one client's messages.
 
-    For a message within the limit, only its number is compared with `upto`. The clock is read only when all
-    allowed messages have come. So after a pause a client may send up to two bursts at once.
+    A message within the limit costs only one comparison of its number with `upto`. The clock is read only
+    when all allowed messages have come. So after a pause, a client may send up to two bursts at once.
     """
 
     __slots__ = ("_limits", "_since", "upto")

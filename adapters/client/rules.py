@@ -1,4 +1,4 @@
-"""What a dialect requires of its clients, as data.
+"""The rules of a dialect for its clients, as data.
 
 A topic is a requirement that dialects have in common. The `Requirements` of a dialect have a rule for each of
 its topics: the clause of its PROTOCOL.md, what a bot has to do, and what to change in a bot that breaks the
@@ -36,11 +36,11 @@ class Topic(Enum):
     OPENING = auto()
     """It moves when it is asked to move first."""
     REPLY = auto()
-    """It answers a move."""
+    """It answers the opponent's move with a move."""
     FORMAT = auto()
     """It gives the column as an integer."""
     COLUMN = auto()
-    """The integer is 0 to 6."""
+    """It gives a column from 0 to 6."""
     FULL = auto()
     """It plays a column that has room."""
     TURN = auto()
@@ -83,9 +83,9 @@ class Topic(Enum):
 ENDINGS = (Topic.WIN, Topic.LOSS, Topic.DRAW)
 """The results that a game can have."""
 ORIGINALS = (Topic.QUIRK, Topic.RELAY)
-"""Topics about behavior of original servers. This server behaves like that only if its options say so."""
+"""Topics about a behavior of original servers that this server imitates only on request."""
 PROHIBITIONS = (Topic.ENDS, Topic.WORDS, Topic.FORMAT, Topic.COLUMN, Topic.TURN, Topic.IDLE)
-"""Topics that forbid something. A bot has obeyed such a rule if it has moved and has not broken the rule."""
+"""Topics that forbid something. A bot that has moved, and has not broken such a rule, has kept the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,13 @@ class Rule:
     is_grave: bool = True
     """Whether a breach is an error; otherwise it is only a remark."""
     behind: Topic | None = None
-    """Another rule about the same message. If a bot breaks that rule, a breach of this one is not
-    reported."""
+    """The topic of a related rule. If a bot breaks that rule, a breach of this one is not reported."""
 
 
 def websocket_rules(*, close: str, packets: str) -> dict[Topic, Rule]:
-    """Return the rules for clients that use websockets. Clause 1.1 of PROTOCOL.md is about the transport.
+    """Return the rules for clients that use websockets. The clause about the transport is 1.1.
 
-    `close` is the clause about the end of a connection, `packets` the one about frames and packets.
+    `close` is the clause about the end of a connection, and `packets` the clause about frames and packets.
     """
     put_together = "puts a frame together that comes in several packets"
     closes = "answer a close frame, and close the connection"
@@ -151,7 +150,7 @@ class ClientText:
     message: Any = None
     """The dialect's message in the text; None if the text is not a valid message."""
     hint: str = ""
-    """The end of a sentence that says to which other dialect the text belongs; empty if to none."""
+    """Words that name the other dialect to which the text belongs; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +165,8 @@ class Requirements:
     """Takes the dialect's own options, the target of the request, and whether to imitate the original
     server."""
     relay: str = ""
-    """What the original server sends about an opponent's illegal move before the end of the game; empty if
-    nothing."""
+    """The text about an opponent's illegal move that the original server sends before the end of the game;
+    empty if it sends none."""
 
 
 def first_of(offences: Sequence[tuple[Objection, Topic]], objections: Objection, other: Topic) -> Topic:

@@ -1,8 +1,8 @@
 """A player's dialogue with a server, in any dialect.
 
-News is what a server's messages mean to a player. A `Talk` implements a player's side of one dialect without
-I/O: it turns messages into news. Each dialect's talk is in its folder (`client.py`). A `Dialogue` runs a talk
-on a connection. It sends one packet at a time, so that a move and an answer never mix.
+A `Talk` implements a player's side of one dialect without I/O. It turns the server's messages into news, such
+as `Began`. Each dialect's talk is in `client.py` in the dialect's folder. A `Dialogue` runs a talk on a
+connection. It sends one packet at a time, so that a move and an answer never mix.
 """
 
 import math
@@ -25,14 +25,14 @@ S = TypeVar("S")
 """A dialect's server messages."""
 
 DOUBT = 1.0
-"""Seconds of silence after which a player asks whether its message has arrived, if its dialect can ask."""
+"""Seconds of silence after which a player asks whether its messages arrived, if the dialect allows that."""
 PATIENCE = 10.0
 """Seconds after `DOUBT` in which a server has to send its first message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Who wants to play, where, and against whom."""
+    """A player's request to play: the server, the player's name, and the wanted opponent and table."""
 
     address: Endpoint
     name: str
@@ -47,7 +47,7 @@ class Entry:
 
 
 class Result(Enum):
-    """How a game ended, for this player."""
+    """The result of a game for this player."""
 
     WON = "won"
     LOST = "lost"
@@ -65,7 +65,7 @@ class Began:
     side: Side | None = None
     """The player's side; None if the server does not say."""
     opponent: str | None = None
-    """None if the server does not say."""
+    """The opponent's name; None if the server does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ News: TypeAlias = Began | Asked | Over | Spent
 
 
 class Refused(Exception):
-    """The server refuses this player. The exception's text comes from the server."""
+    """The server refuses this player. The exception's text is the server's."""
 
     def __init__(self, words: str, *, passes: bool = False) -> None:
         """`passes` says whether the server may let the player in later."""
@@ -129,9 +129,9 @@ class Talk(ABC, Generic[C, S]):
         return 0, []
 
     def doubt(self) -> Sequence[C]:
-        """Return messages that ask whether the first ones have arrived.
+        """Return messages that ask whether the first messages have arrived.
 
-        Return none if the dialect has no such messages, or if they were returned before.
+        Return no messages if the dialect cannot ask that, or if this was called before.
         """
         return []
 
@@ -156,7 +156,7 @@ class Dialogue(Generic[C, S]):
         await self._say(self._talk.hello())
 
     async def hear(self) -> list[News]:
-        """Return the news of the next message. Raises PeerGone, Flooded, Refused, WireError."""
+        """Return the news in the next message. Raises PeerGone, Flooded, Refused, WireError."""
         message = await self._message()
         news: list[News] = []
         answers: list[C] = []

@@ -1,8 +1,8 @@
 """Records the texts between the server and one client, game by game, as evidence.
 
-Knows the events with which a game begins and ends. Does not know dialects, or what happens to a finished log.
-Other players wait for their moves meanwhile, so recording a text costs one append to a list. Arguments have
-times of this machine's clock; logs have seconds since the game began here.
+Knows the events with which a game begins and ends. Does not know dialects, nor what happens to a finished
+log. Recording delays the moves of other players, so to record a text costs only one append to a list. Times
+in arguments are trio's; times in logs are seconds since the event `Started`.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,17 +25,17 @@ from gateway.game.events import (
 from gateway.game.ids import GameId
 
 LONGEST = 500
-"""The most characters kept of a text to the client. In a game without mistakes a text has at most 300."""
+"""The most characters kept of a text to the client. In a game without mistakes, no text has more than 300."""
 SHORT = 100
-"""The most characters kept of a text from the client. In a game without mistakes every text has fewer."""
+"""The most characters kept of a text from the client. In a game without mistakes, every text has fewer."""
 FULL = 30_000
-"""The most characters of a log. In a longer log every text is cut to `SHORT`. A game without mistakes has at
-most 21,000."""
+"""The most characters of a log. In a longer log, every text is cut to `SHORT`. A game without mistakes has at
+most 21,000 characters."""
 HEAD = 50
-"""Texts kept from the beginning of a game. A game without mistakes has 70 in all."""
+"""The number of texts kept from the beginning of a game. A game without mistakes has 70 texts in all."""
 TAIL = 200
-"""Texts kept from the end of a game. Texts in the middle are dropped, because most games are lost at the
-end."""
+"""The number of texts kept from the end of a game. Texts in the middle are dropped, because most games are
+lost at the end."""
 
 TURNING = (Started, Ended)
 """Events with which a log begins and ends."""
@@ -58,7 +58,7 @@ _LOST = {
 }
 _Mark: TypeAlias = tuple[int, Started | Ended]
 Enclose: TypeAlias = Callable[[GameId, Side, Sequence[Spoken]], object]
-"""Takes the log of one side of a game, like `Results.enclose`."""
+"""Stores the log of one side of a game, as `Results.enclose` does."""
 Hide: TypeAlias = Callable[[str], str]
 """Takes a text from a client; returns it without its secrets."""
 
@@ -77,7 +77,7 @@ class GameLog:
         self.ended: Ended | None = None
         """The end of the game, even if it was not sent to the client."""
         self.lines: list[Spoken] = []
-        """The lines, oldest first. Each method that adds to them limits their number."""
+        """The lines, oldest first. `WireLog` adds them, and limits their number."""
         self.left_out = 0
         """The number of lines that were dropped after the first `HEAD`."""
 
@@ -108,9 +108,9 @@ class GameLog:
 class WireLog:
     """Records the games of one client, one after the other.
 
-    A log is handed in when the end of its game has been sent, or when nothing more can be sent to the client.
-    The next game may begin before that. So a text from the client belongs to the newest game, and a text to
-    the client to the oldest.
+    A log is passed to `enclose` when the end of its game has been sent, or when nothing more can be sent to
+    the client. The next game may begin before that. So a text from the client belongs to the newest game, and
+    a text to the client belongs to the oldest.
     """
 
     __slots__ = ("_enclose", "_hide", "_logs", "_marks")
@@ -124,9 +124,10 @@ class WireLog:
         self._marks: list[_Mark] = []
 
     def note(self, at: float, event: Event) -> None:
-        """Record an event of a class in `NOTED`, delivered at `at`. It may be sent to the client later.
+        """Record an event that was delivered at `at`. It may be sent to the client later.
 
-        `Refused` and `Overlooked` refer to the text that was `heard` last.
+        The class of the event has to be in `NOTED`. `Refused` and `Overlooked` refer to the text that was
+        `heard` last.
         """
         if isinstance(event, Started):
             self._logs.append(GameLog(event, at))
@@ -140,7 +141,7 @@ class WireLog:
             self._logs[-1].remark("in", event.objections)
 
     def heard(self, at: float, text: str) -> None:
-        """Record a text from the client; `at` is when it arrived."""
+        """Record a text from the client that arrived at `at`."""
         logs = self._logs
         if logs:
             log = logs[-1]
@@ -150,7 +151,7 @@ class WireLog:
                 log.make_room()
 
     def mark(self, index: int, event: Started | Ended) -> None:
-        """Record that in the next call of `said` the texts from `index` on belong to `event`."""
+        """Record that the texts from `index` on, in the next call of `said`, belong to `event`."""
         self._marks.append((index, event))
 
     def said(self, at: float, texts: Sequence[str], request: ToMove | None) -> None:
@@ -169,7 +170,7 @@ class WireLog:
             log.lines.append((at - log.began, "note", "", words))
 
     def close(self, at: float) -> None:
-        """Hand in the logs of all games, because the client cannot be sent anything more."""
+        """Pass all logs to `enclose`, because nothing more can be sent to the client."""
         for _ in tuple(self._logs):
             self._hand_in(at)
 

@@ -1,4 +1,4 @@
-"""How the nodes of a cluster find and reach each other: Redis, and connections between them.
+"""Connects the nodes of a cluster: a registry in Redis, and connections between the nodes.
 
 Only `gateway.cli` imports it, and only for a server in a cluster.
 """

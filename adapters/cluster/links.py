@@ -1,8 +1,8 @@
 """The connections between the nodes of a cluster.
 
-Knows sockets and channels, and when nodes greet. Does not know what frames mean. Of two nodes, the one whose
+Knows sockets and channels, and when nodes greet. Does not know what frames mean. Of two nodes, the node whose
 name sorts first dials the other. A broken connection loses no frames: the channel continues on the next
-connection. Invalid data from another node can at most close its link.
+connection. Invalid data from another node can only close the link to that node.
 """
 
 import logging
@@ -35,10 +35,10 @@ GREETING_LIMIT = 2.0
 MOST_STRANGERS = 32
 """The most connections from other nodes whose greeting is not finished."""
 SILENCE = 2.25
-"""Seconds of silence after which a node is lost. This way its players' opponents learn of the loss within 3
-seconds."""
+"""Seconds of silence after which a node counts as lost. The opponents of its players then learn of the loss
+within 3 seconds."""
 HEARTBEAT = 0.5
-"""Seconds without a frame to send after which a node sends an empty batch."""
+"""Seconds after which a node sends an empty batch if it had no frame to send."""
 CHECK = 0.1
 """Seconds between two checks of all links."""
 REDIAL = 0.25
@@ -49,7 +49,7 @@ UNREACHED = 5.0
 """Seconds of failed attempts after which the log reports a node. A node that has died is not reported,
 because it leaves the registry earlier."""
 MOST_WORDS = 300
-"""The most characters that the log has of a link's error."""
+"""The most characters of a link's error that are logged."""
 
 NO_PROOF = "it does not know the secret of this cluster"
 
@@ -71,7 +71,7 @@ class Node(Protocol):
         """Called once for all frames that arrived together, after the last `receive`."""
 
     def lost(self, node: str, now: float) -> None:
-        """Called when a node, or the connection to it, is lost. Recently sent frames may not have arrived."""
+        """Called when a node or the link to it is lost. Frames sent to it recently may not have arrived."""
 
 
 @dataclass(eq=False, slots=True)
@@ -100,7 +100,7 @@ class Links:
         self._places: Mapping[str, Address] = {}
         self._dialed: set[str] = set()
         self._strangers: dict[trio.CancelScope, None] = {}
-        """The scopes of unfinished greetings with nodes that have dialed, oldest first."""
+        """The cancel scopes of unfinished greetings with nodes that have dialed this one, oldest first."""
         self._waiting: list[_Link] = []
         """Links with frames to send."""
         self._flusher = trio.lowlevel.ParkingLot()
@@ -134,7 +134,7 @@ class Links:
     def send(self, node: str, frame: bytes) -> None:
         """Send a frame to a node, without waiting. Frames to a lost node are dropped.
 
-        The frames to one node in one turn of the event loop are sent as one batch.
+        All frames to a node in the same turn of the event loop are sent as one batch.
         """
         link = self._links.get(node)
         if link is not None and link.channel.put(frame):
@@ -150,7 +150,7 @@ class Links:
                 await _drain(link.sock)
 
     async def serve(self, sock: Socket) -> None:
-        """Serve a node that has dialed, until the connection ends."""
+        """Serve a node that has dialed this one, until the connection ends."""
         await self._converse(sock, sock.address, self._answer)
 
     async def _dial(self, name: str) -> None:
@@ -197,10 +197,10 @@ class Links:
         return theirs, theirs.channel
 
     async def _answer(self, sock: Socket) -> tuple[Hello, str]:
-        """Greet a node that has dialed. Raises HelloError, TooSlowError.
+        """Greet a node that has dialed this one. Raises HelloError, TooSlowError.
 
-        If too many greetings are unfinished, the oldest is cancelled. So connections that never greet keep no
-        node out.
+        If too many greetings are unfinished, cancel the oldest. So connections that never greet cannot keep
+        nodes out.
         """
         with trio.fail_after(GREETING_LIMIT) as scope:
             self._strangers[scope] = None
@@ -226,7 +226,7 @@ class Links:
         return Hello(self.own, token_hex(8))
 
     def _linked(self, theirs: Hello, channel: str) -> _Link | None:
-        """Return the link to a node, continued or new; None if the link was lost during the greeting."""
+        """Return the existing or a new link to a node; None if the link was lost during the greeting."""
         name, now = theirs.identity.node, trio.current_time()
         link = self._links.get(name)
         if link is not None and link.name == channel:
@@ -253,7 +253,7 @@ class Links:
             return not sock.ended and link.sock is sock
 
         if link.sock is not None:
-            link.sock.close()  # the old connection may never end by itself
+            link.sock.close()  # the old connection may not end otherwise
         link.sock = sock
         try:
             self._write(link, link.channel.again(arrived))
@@ -283,7 +283,7 @@ class Links:
                     self._nursery.start_soon(_drain, sock)
 
     async def _watch(self) -> None:
-        """Drop silent nodes, and send something to the others before they drop this node, until cancelled.
+        """Until cancelled, drop silent nodes, and send a batch to the others before they drop this node.
 
         If this node itself stood still for more than `SILENCE` seconds, it drops all nodes.
         """
@@ -319,8 +319,8 @@ async def _drain(sock: Socket) -> None:
         await sock.drain()
 
 
-# The greeting: hellos and proofs, before any frame. `gateway.cluster.channel` defines their content. Nothing
-# that a node without the secret sends gets into the log.
+# The greeting: hellos and proofs, which precede all frames. `gateway.cluster.channel` defines their content.
+# Text from a node that does not know the secret is not logged.
 
 
 async def ask(sock: Socket, ours: Hello, secret: bytes) -> Hello:
@@ -330,7 +330,7 @@ async def ask(sock: Socket, ours: Hello, secret: bytes) -> Hello:
         theirs, their_proof = decode(await _line(sock)), await _line(sock)
         if not is_proof(their_proof, secret, theirs, ours):
             raise HelloError(NO_PROOF)
-        # Before the check, so that both sides report what differs
+        # The proof is sent before the check, so that both sides log the differences
         await sock.send_all(proof(secret, ours, theirs))
     check(ours.identity, theirs.identity)
     return theirs

@@ -1,7 +1,7 @@
 """A node of a cluster: connects this server's hub with the hubs of the other nodes.
 
-Knows the links, the matchmaker and the games. Decides for this node which node pairs. When that node changes,
-all games go on, and nothing needs a restart.
+Knows the links, the matchmaker and the games. Decides which node is the pairing node for this node. The
+pairing node pairs the players of all nodes. When it changes, all games go on, and no node is restarted.
 """
 
 import logging
@@ -22,10 +22,10 @@ from gateway.hub.hub import Hub
 ALONE = 2.0
 """Seconds without a pairing node after which a node pairs its own players."""
 MARGIN = 0.1
-"""Seconds by which a node gives up its lease early, in case clocks drift apart or the node notices the end
-late."""
+"""A node stops pairing this many seconds before the end of its lease, because clocks may drift apart, or the
+node may notice the end late."""
 HIGHEST = 2**53
-"""The highest epoch. The registry counts in doubles."""
+"""The highest epoch. The registry counts with doubles, which are exact up to this number."""
 
 logger = logging.getLogger("gateway.cluster")
 
@@ -55,15 +55,15 @@ class ClusterNode:
         self.is_registry_away = False
         """Whether the registry failed to answer when it was last asked."""
         self._view = View(None, {})
-        """The registry's latest answer. Its nodes are kept while the registry cannot be asked."""
+        """The registry's latest answer. It is kept while the registry does not answer."""
         self._until = 0.0
-        """When the lease in that answer ends, by this node's clock."""
+        """`MARGIN` seconds before the lease in that answer ends, by this node's clock."""
         self._claims: dict[str, int] = {}
         """The epoch in which each linked node claims to pair; 0 if it does not pair."""
         self._ceased = 0
         """The latest epoch in which this node paired and then stopped."""
         self._paired_at = trio.current_time()
-        """When there was last a pairing node."""
+        """The latest time at which there was a pairing node."""
         hub.cluster = self
         hub.connect(self.games, self._matchmaker)
         self._matchmaker.connect(hub, self._post)
@@ -73,7 +73,7 @@ class ClusterNode:
     def joined(self, node: str, now: float) -> None:
         """Begin to exchange messages with a newly linked node.
 
-        If this node is the pairing node, announce that to the other.
+        If this node is the pairing node, announce that to the linked node.
         """
         logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
@@ -136,8 +136,8 @@ class ClusterNode:
     async def run(self) -> None:
         """Do long work in pieces, one in each turn of the event loop, until cancelled.
 
-        The work is to end games with lost nodes, and to send other nodes the facts to which they have
-        subscribed.
+        The work is to end games with lost nodes, and to send other nodes the facts that they have subscribed
+        to.
         """
         while True:
             await self._work.wait()
@@ -146,7 +146,7 @@ class ClusterNode:
                 await trio.lowlevel.checkpoint()
 
     def _publish(self) -> bool:
-        """Send subscribers the next facts; return whether there are more. An error ends the subscriptions."""
+        """Send the next facts to subscribers; return whether more wait. An error ends all subscriptions."""
         try:
             return self._publisher.publish(trio.current_time())
         except Exception:
@@ -182,7 +182,7 @@ class ClusterNode:
 
     @property
     def nodes(self) -> int:
-        """The number of nodes in the registry's latest answer, this one included."""
+        """The number of nodes in the registry's latest answer, including this one."""
         return len(self._view.nodes)
 
     def condition(self) -> Mapping[str, object]:
@@ -196,17 +196,17 @@ class ClusterNode:
             "registry": not self.is_registry_away,
         }
 
-    # Which node pairs. The node that holds the registry's lease pairs, and announces that over the links. The
-    # others follow the announcement with the highest epoch. A lease ends `LEASE` seconds after the request
-    # for it, by the clock of the node that holds it. So that node stops before the registry gives the lease
-    # to another node, and it never pairs in the same epoch again. After `ALONE` seconds without a pairing
-    # node, each node pairs its own players.
+    # The pairing node. The node that holds the registry's lease pairs, and announces that over the links. The
+    # other nodes follow the announcement with the highest epoch. A node counts its lease from the request for
+    # it, so it stops pairing before the registry gives the lease to another node. It never pairs in the same
+    # epoch again. After `ALONE` seconds without a pairing node, each node pairs its own players.
 
     @property
     def may_pair(self) -> bool:
         """Whether this node may hold the lease.
 
-        It may not while it stops, or in an epoch in which it has already stopped pairing.
+        It may not hold the lease while the server stops, nor in an epoch in which it has already stopped
+        pairing.
         """
         holder = self._view.holder
         is_over = holder is not None and holder.node == self._name and holder.epoch <= self._ceased
@@ -221,9 +221,9 @@ class ClusterNode:
         self.follow(trio.current_time())
 
     def follow(self, now: float, *, late: float = 0.0) -> None:
-        """Check which node pairs. If it is a new one, report to it, or begin to pair if it is this node.
+        """Check which node pairs. If that has changed, use the new pairing node, which may be this one.
 
-        `late` is for how many seconds this node stood still and could not receive announcements.
+        `late` is the number of seconds for which this node stood still and received no announcements.
         """
         self._paired_at += late
         wanted: tuple[str | None, int] | None = self._wanted(now)
@@ -240,7 +240,7 @@ class ClusterNode:
             self._attach(*wanted, now)
 
     def _wanted(self, now: float) -> tuple[str, int] | None:
-        """Return the pairing node and its epoch, as far as this node knows; None if there is none."""
+        """Return the pairing node that this node knows of, and its epoch; None if there is none."""
         holder = self._view.holder
         if (
             holder is not None
@@ -254,7 +254,7 @@ class ClusterNode:
         return None if claim is None or claim[0] < self.epoch else (claim[1], claim[0])
 
     def _attach(self, name: str | None, epoch: int, now: float) -> None:
-        """Follow the pairing node `name`. If `name` is None, pair only the players of this node."""
+        """Use `name` as the pairing node. If `name` is None, pair only the players of this node."""
         self.pairs = name, epoch
         self._matchmaker.attach(name, epoch, now, self.links.nodes if name == self._name else ())
         if name == self._name:

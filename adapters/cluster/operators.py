@@ -1,7 +1,7 @@
 """Carries out an operator's acts on all nodes of the cluster that have the same admin token.
 
 Knows trio and the format of the frames. Does not know what an act does. A frame is carried out only if it has
-a code that only a node with the same admin token can make. A node that does not answer is reported, and
+a code that only a node with the same admin token can compute. A node that does not answer is reported, and
 delays an act by at most `PATIENCE` seconds.
 """
 
@@ -27,7 +27,7 @@ NO_ANSWER = "it does not answer"
 
 @dataclass(eq=False, slots=True)
 class _Asked:
-    """An act that other nodes were asked to carry out, and their outcomes."""
+    """An act that other nodes were asked to carry out, and its outcome on each node."""
 
     left: set[str]
     """The nodes that have not answered."""
@@ -44,7 +44,7 @@ class _Asked:
 
 
 class RemoteOperators:
-    """Carries out acts on the other nodes, and their acts on this one.
+    """Sends this node's acts to the other nodes, and carries out the acts of other nodes here.
 
     A frame is a JSON object. Its ``mac`` is the code. Its ``body`` is a text with a JSON array, which begins
     with the kind of the frame:
@@ -68,7 +68,7 @@ class RemoteOperators:
         self._to_do, self._due = trio.open_memory_channel[tuple[str, int, str, Parameters]](MOST)
 
     def connect(self, operator: Operator, token: str) -> None:
-        """Connect `operator`, which then exchanges acts with all nodes that have the same `token`."""
+        """Use `operator` from now on. It exchanges acts with all nodes that have the same `token`."""
         self._operator, self._token = operator, token.encode()
         operator.others = self
         self._tell_all("news")
@@ -94,13 +94,13 @@ class RemoteOperators:
         self._tell_all("notice", *astuple(notice))
 
     def stop(self) -> None:
-        """Stop the other nodes."""
+        """Begin a drain on the other nodes."""
         self._tell_all("stop")
 
     # Called by the links, or by the frames of other nodes.
 
     def joined(self, node: str) -> None:
-        """Send the present notice, if any, to a node that has just been linked."""
+        """Send the current notice, if there is one, to a node that has just been linked."""
         if self._operator is not None and self._operator.notice != Notice():
             self._tell(node, "notice", *astuple(self._operator.notice))
 
@@ -120,7 +120,7 @@ class RemoteOperators:
                 raise ValueError("no frame of this version")
 
     def _carry_out(self, node: str, body: object, *, is_known: bool) -> None:
-        """Carry out the body of a frame. `is_known` says whether the frame's node has this node's token."""
+        """Carry out the body of a frame. `is_known` says whether the sending node has this node's token."""
         match body:
             case ["ask", int(number), str(what), dict(about)]:
                 if not is_known:

@@ -1,7 +1,7 @@
 """The registry: the state that the nodes of a cluster share, on a server that speaks Redis's protocol.
 
-Knows coredis and the keys; decides nothing. Each node runs one script a few times a second, which also
-records that the node is there. All keys begin with one prefix, so that several clusters can share a server.
+Knows coredis and the keys. Decides nothing. Each node runs one script a few times a second. The script also
+records that the node is running. All keys begin with one prefix, so that several clusters can share a server.
 If a registry loses its data, the nodes write all of it again.
 """
 
@@ -32,11 +32,11 @@ LIMIT = 1.0
 
 _NO_PASSWORD = "it asks for a password; give it in a file with --cluster-password-file"
 
-# Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: the node's name, its entry, whether it may
-# pair, the highest epoch that it knows, the milliseconds of the lease, the milliseconds until a node is
-# removed, the secret that the node knows. If a node knows a higher epoch than the registry, the registry has
-# lost its data. Then the lease may belong to a node that did not know the higher epoch. Other nodes would not
-# follow such a node, so the lease is deleted.
+# The keys are nodes (a hash, by name), lease, epoch and secret. The arguments are the node's name, its entry,
+# whether it may pair, the highest epoch that it knows, the milliseconds of the lease, the milliseconds until
+# a node is removed, and the secret that the node knows. If a node knows a higher epoch than the registry, the
+# registry has lost its data. Then the lease may belong to a node that did not know the higher epoch. Other
+# nodes would not follow such a node, so the lease is deleted.
 _ASK = """
 local now = redis.call('TIME')
 local at = now[1] * 1000 + math.floor(now[2] / 1000)
@@ -90,7 +90,7 @@ class Holder(NamedTuple):
 
     node: str
     epoch: int
-    """A number that is higher than the epoch of any node that paired before."""
+    """A number that is higher than the epoch of every node that paired before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Registry:
     """A connection to the registry, for one node."""
 
     def __init__(self, client: "coredis.Redis[str]", prefix: str, entry: tuple[str, str, int, int]) -> None:
-        """Keep `entry`, which other nodes read: the node's name, host and port, and the number of its run."""
+        """`entry` is for the other nodes: this node's name, host and port, and the number of its run."""
         self._client = client
         self._name = entry[0]
         self._entry = json.dumps(entry)
@@ -171,7 +171,7 @@ async def open_registry(options: ClusterOptions, port: int, run: int) -> AsyncIt
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Turn each error of a request to the registry into a RegistryError."""
+    """Raise a RegistryError for any error of a request to the registry."""
     try:
         with trio.fail_after(LIMIT):
             yield
@@ -183,7 +183,7 @@ def _asking() -> Iterator[None]:
 
 
 def _is_away(error: BaseException) -> bool:
-    """Whether the registry may answer the same request later."""
+    """Return whether the registry may answer the same request later."""
     cause = error.__cause__
     is_wrong = isinstance(cause, SSLCertVerificationError) or (
         isinstance(cause, gaierror) and cause.errno == EAI_NONAME

@@ -1,7 +1,7 @@
 """Joins a server to a cluster: asks the registry regularly, and accepts connections from other nodes.
 
-Knows the registry, the links and the node; decides nothing. If the registry refuses this node, the start of
-the server fails. A registry that is away, or that fails later, is asked again and again.
+Knows the registry, the links and the node. Decides nothing. If the registry refuses this node at the start,
+the server does not start. If the registry does not answer, or fails later, it is asked again and again.
 """
 
 import logging
@@ -33,19 +33,19 @@ from gateway.runtime.throttle import Throttle
 from gateway.server.app import open_port
 
 CHECK = 0.1
-"""Seconds between two checks for the node that pairs players."""
+"""Seconds between two checks of which node pairs players."""
 PATIENCE = 4.0
-"""Seconds to wait for this node's name, if an earlier node of that name has not released it."""
+"""Seconds to wait for this node's name if an earlier node has not released it."""
 LAST_WORDS = 1.0
-"""Seconds to send the node's last frames."""
+"""Seconds in which the node's last frames have to be sent."""
 RESULTS = 3.0
-"""Seconds to wait, before the last frames, until players of other nodes have their results. The journal
-stores the results first."""
+"""Seconds to wait, before the last frames, for the results of games with players of other nodes. A result is
+sent only after the journal has stored it."""
 LOOK = 0.02
 """Seconds between two checks whether all results have been sent."""
 MOST_DIALING = 512
-"""The most connections from other nodes at once. There is room for all workers that a cluster can have, and
-for connections that do not greet."""
+"""The most connections from other nodes at once. This is enough for all workers that a cluster can have, and
+for connections that never greet."""
 
 logger = logging.getLogger("gateway.cluster")
 
@@ -60,8 +60,8 @@ async def joined(
 ) -> AsyncIterator[ClusterNode]:
     """Join the cluster until the block ends. Raises OSError if the registry or the system refuses.
 
-    `rules` are the parameters of games, which all nodes share. `run` is a number that no other run of a node
-    has.
+    `rules` are the parameters of games, which have to be the same on all nodes. `run` is a number that no
+    other run of a node has.
     """
     address = options.address
     listeners = await open_port(address.port, [address.host])
@@ -110,9 +110,9 @@ async def _serve(links: Links, poller: Poller, stream: trio.SocketStream) -> Non
 
 
 async def _first_view(registry: Registry, node: ClusterNode, troubles: Throttle) -> View | None:
-    """Return the registry's first answer, after waiting until the name is free; None if the registry is away.
+    """Return the registry's first answer; None if the registry is away.
 
-    Raises RegistryError.
+    If the node's name is taken, wait up to `PATIENCE` seconds until it is free. Raises RegistryError.
     """
     until = trio.current_time() + PATIENCE
     while True:

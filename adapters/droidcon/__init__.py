@@ -1,4 +1,4 @@
-"""The Droidcon dialect: bots come by TCP and send lines."""
+"""The Droidcon dialect: bots connect by TCP and send lines."""
 
 from typing import TYPE_CHECKING
 

@@ -150,7 +150,7 @@ _OFFENCES = (
     (Objection.COLUMN_FULL, Topic.FULL),
     (Objection.NOT_YOUR_TURN, Topic.TURN),
 )
-"""In the order of PROTOCOL.md 5.10."""
+"""The objections in the order of PROTOCOL.md 5.10, each with the topic that it breaks."""
 
 
 def _offence(sent: ClientText, objections: Objection) -> Topic | None:
@@ -168,7 +168,7 @@ def _offence(sent: ClientText, objections: Objection) -> Topic | None:
 
 
 class _Original(DroidconTranslator):
-    """Sends nothing when the opponent leaves, like the original server (PROTOCOL.md 4.8)."""
+    """Like the original server, sends nothing when the opponent leaves (PROTOCOL.md 4.8)."""
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return the messages to send for an event."""

@@ -1,6 +1,6 @@
 """The client's side of Droidcon: a connection to any server of the dialect, and a player's dialogue on it.
 
-The server sends only the opponent's moves, so the talk keeps the board.
+The server sends only the opponent's moves, so `DroidconTalk` keeps the board.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -17,7 +17,7 @@ from gateway.game.board import COLUMNS, SECOND, Board, Side
 DroidconClient: TypeAlias = Client[ClientMessage, ServerMessage]
 
 LOBBY = "lobby"
-"""The channel of a player that names no table and no opponent."""
+"""The channel of a player that asks for no table and no opponent."""
 
 _TEMPORARY = (Error.CHANNEL_IS_FULL, Error.PLAYER_NOT_AVAILABLE)
 """Errors after which the same command may succeed later."""
@@ -61,7 +61,7 @@ class DroidconTalk(Talk[ClientMessage, ServerMessage]):
         return Put(column)
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
-        """Yield what a message means to the player. Raises Refused."""
+        """Yield the news that a message has for the player. Raises Refused."""
         match message:
             case Word.SUCCESS:
                 pass

@@ -1,4 +1,4 @@
-"""The lines of the Droidcon dialect, both ways (PROTOCOL.md 2 and 4).
+"""Reads and writes the lines of the Droidcon dialect (PROTOCOL.md 2 and 4).
 
 Knows how commands and messages are written. Does not know line ends, which belong to the framing, nor when a
 command is due.
@@ -79,9 +79,9 @@ def _command(text: str) -> ClientMessage:
         case [command, *words] if command.upper() == "PUT":
             return Put(_column(words))
         case [command, nick, *rest] if command.upper() == "NAME":
-            return Name(nick, *rest[:1])  # PROTOCOL.md 2.2 and 2.14: the rest is dropped
+            return Name(nick, *rest[:1])  # PROTOCOL.md 2.2 and 2.14: further words are dropped
         case [command, _, *_] if command.upper() == "JOIN":
-            return Join(_BLANKS.split(line, 1)[1])  # PROTOCOL.md 2.6: all of the rest
+            return Join(_BLANKS.split(line, 1)[1])  # PROTOCOL.md 2.6: the channel is the rest of the line
     raise WireError("expected NAME, JOIN or PUT, with a word behind it")
 
 
@@ -95,7 +95,7 @@ def _put_line(column: int | None) -> str:
 
 
 def _column(words: list[str]) -> int | None:
-    """Return the column in the words after `PUT` (PROTOCOL.md 2.8 and 2.9); None if it is no integer."""
+    """Return the column in the words after `PUT` (PROTOCOL.md 2.8 and 2.9); None without an integer."""
     if words and _INTEGER.fullmatch(words[0]):
         return to_column(words[0])
     return None

@@ -1,6 +1,6 @@
 """The messages of the Droidcon dialect, as values (PROTOCOL.md 2, 4 and 5).
 
-Does not know how they are written, nor when they are sent.
+Does not know how messages are written, nor when they are sent.
 """
 
 from dataclasses import dataclass, field
@@ -10,26 +10,26 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Set the player's name."""
+    """A client's command that sets its name."""
 
     nick: str
     token: str | None = field(default=None, repr=False, compare=False)
-    """The second word after `NAME`, which counts for protected names only (PROTOCOL.md 2.14)."""
+    """The second word after `NAME`. It is used only for a protected name (PROTOCOL.md 2.14)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Ask for an opponent in a channel."""
+    """A client's request for an opponent in a channel."""
 
     channel: str
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Drop a disc. If the server sends it, the opponent dropped one."""
+    """A move: the client's own, or the opponent's if the server sends it."""
 
     column: int | None
-    """0 to 6 for a column; None for a word that is no integer."""
+    """A column is 0 to 6. None if there is no integer."""
 
 
 ClientMessage: TypeAlias = Name | Join | Put

@@ -1,6 +1,6 @@
 """Translates between the Droidcon dialect and the hub.
 
-Knows the manners of Droidcon clients, and which of several objections decides the error. Does not know how a
+Knows the manners of Droidcon clients, and the error for each set of objections. Does not know how a
 line is written, nor who the opponent is. It remembers only the client's side in the latest game.
 """
 
@@ -104,7 +104,7 @@ class DroidconTranslator:
         return messages
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
-        """Return a farewell without code or reason: lines have none."""
+        """Return a farewell without a code or a reason, because lines have neither."""
         return Farewell()
 
     def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
@@ -114,7 +114,7 @@ class DroidconTranslator:
         if ended.reason is Reason.ABORTED and ended.leaver is not None:
             winner = other(ended.leaver)  # PROTOCOL.md 4.13
         elif not ended.has_result:
-            return  # the dialect has no message for this end
+            return  # the dialect has no message for a game without a result
         if winner is None:
             yield Word.DRAW
         else:
@@ -143,7 +143,7 @@ def _place(channel: str) -> Place:
 def _refusal(objections: Objection, asked: ClientMessage | str | None) -> Iterable[ServerMessage]:
     yield _error(objections, asked)
     if isinstance(asked, Put) and Objection.WAITING in objections:
-        yield Word.YOU_LOST  # PROTOCOL.md 5.8: no game is on, so no end of a game sends it
+        yield Word.YOU_LOST  # PROTOCOL.md 5.8. No game is on, so `_ending` does not send it.
 
 
 def _error(objections: Objection, asked: ClientMessage | str | None) -> Error:

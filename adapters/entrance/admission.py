@@ -1,8 +1,8 @@
 """Admits clients, within limits.
 
-A client is counted when it connects, and again when a proxy reveals its address. Knows the limits and the
-log; does not know dialects. To refuse a client costs little: if many are refused at once, only some get the
-reason.
+A client is counted when it connects. If a proxy later gives the client's address, the client is counted for
+that address instead. Refusals must cost little, so if many clients are refused at once, only some get the
+reason. Knows the limits and the log. Does not know dialects.
 """
 
 import logging
@@ -24,11 +24,11 @@ from gateway.runtime.addresses import Network, origin_at
 from gateway.runtime.throttle import Throttle
 
 MOST_TOLD = 32
-"""The most clients that are sent the reason for a refusal at the same time; each has a second to take it. The
-connections of further clients are closed without a reason."""
+"""The most clients that are sent the reason for a refusal at the same time. Each has a second to receive it.
+The connections of further clients are closed without a reason."""
 RESERVED = 4
-"""The number of additional clients from this machine that get the reason, because `c4gateway health` connects
-from there."""
+"""The number of additional clients that get the reason if they connect from this machine, as `c4gateway
+health` does."""
 
 logger = logging.getLogger(__name__)
 
@@ -47,11 +47,11 @@ class Admitted:
     origin: str
     """The address for which the client is counted. While it is empty, no limit by address applies."""
     limits: ClientLimits
-    """The limits on the client itself."""
+    """The limits on the client's messages and requests."""
     is_counted: bool = True
 
     async def move_to(self, origin: str) -> None:
-        """Count the client for another address, and wait as long as its limits require. Raises NotLetIn."""
+        """Count the client for another address, and wait as long as the limits require. Raises NotLetIn."""
         if origin != self.origin:
             verdict = self.admission.connections.move(self.origin, origin, trio.current_time())
             wait = self.admission.wait_for(self.name, origin, verdict)
@@ -71,9 +71,9 @@ class Admission:
 
     connections: ConnectionCounts
     counts: Counter[tuple[str, str]]
-    """How often each limit was reached. A key is ``limit_`` with the limit's option, and the front end.
+    """How often each limit was reached. A key is a pair: ``limit_`` with the limit's option, and a front end.
 
-    ``limit_system`` counts the system's own limit, at which accepting pauses."""
+    ``limit_system`` counts the system's own limit. When it is reached, the server pauses accepting."""
     limits: ClientLimits = UNLIMITED
     trusted: Sequence[Network] = ()
     """Proxies that are trusted to give the client's address in a header."""
@@ -87,7 +87,7 @@ class Admission:
     async def admit(self, name: str, address: str) -> AsyncIterator[Admitted]:
         """Count a client until the block ends. The block begins after the wait that the limits require.
 
-        Raises NotLetIn. The block may raise it, too.
+        Raises NotLetIn if a limit refuses the client. The block may also raise it.
         """
         is_known = not self.proxied and not is_trusted(address, self.trusted)
         origin = origin_at(address) if is_known else ""
@@ -139,7 +139,7 @@ class Admission:
 
 
 def admission(options: ServerOptions, counts: Counter[tuple[str, str]]) -> Admission:
-    """Return the limits of the bots' ports from the server's options."""
+    """Return the admission with the limits in the server's options."""
     connections = limited_connections(
         options.max_connections, options.max_per_address, options.connects_per_second
     )

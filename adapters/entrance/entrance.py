@@ -1,4 +1,4 @@
-"""Serves accepted connections: admits and serves each client, or sends the reason for a refusal."""
+"""Serves accepted connections: serves each admitted client, and sends others the reason for a refusal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

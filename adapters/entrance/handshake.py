@@ -1,6 +1,6 @@
 """Reads the head of an HTTP request, and opens the websocket that it asks for.
 
-A valid request for a websocket gets one (RFC 6455, 4.2). A browser is redirected to the page, any other
+A valid request for a websocket is accepted (RFC 6455, 4.2). A browser is redirected to the page, any other
 client gets a short text that says how to connect, and an invalid request gets an error. If the page shares
 the port, requests for the page are passed on unchanged.
 """
@@ -58,22 +58,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Websites:
-    """The websites whose pages may open a websocket: the request's own host, and others by name.
+    """The websites whose pages may open a websocket: the host of the request, and those in `allowed`.
 
-    Otherwise any website could make its visitors' browsers play here (RFC 6455, 10.2).
+    Without this check, any website could make its visitors' browsers play here (RFC 6455, 10.2).
     """
 
     allowed: Collection[str] = ()
     """Origins such as ``https://example.org``."""
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Counts the refused pages, as ``entry_refused`` and ``foreign_origin``."""
+    """Counts refused pages under the key ``("entry_refused", "foreign_origin")``."""
     _log: Throttle = field(default_factory=Throttle)
 
     def may_open(self, origin: str, hosts: Iterable[str], address: str) -> bool:
         """Return whether a page of the website `origin` may open a websocket; count and log a refusal.
 
-        An empty `origin` means that the client is not a browser; then it may. `hosts` are the names by which
-        the request reached this server.
+        Return True for an empty `origin`: the client is not a browser. `hosts` are this server's names in the
+        request.
         """
         if not origin or may_play(origin, hosts, self.allowed):
             return True
@@ -93,12 +93,12 @@ class PlainRequest:
     """A connection whose request does not ask for a websocket."""
 
     begun: bytes
-    """All that was read of the request."""
+    """The bytes of the request that were read so far."""
     is_secure: bool = False
     """Whether the client uses HTTPS, to this server or to a trusted proxy."""
     is_single: bool = False
-    """Whether only this request is passed on, because a proxy sent it. The next request on the connection may
-    ask for a websocket."""
+    """Whether the connection is passed on for this request only, because a proxy sent it. The proxy's next
+    request may ask for a websocket."""
 
 
 PassOn: TypeAlias = Callable[[Socket, Admitted, PlainRequest], Awaitable[None]]
@@ -120,7 +120,7 @@ class HttpPort:
     pass_on: PassOn | None = None
     """Passes on requests that do not ask for a websocket. If it is None, this port answers them."""
     is_closed: Callable[[], bool] = lambda: False
-    """Returns whether requests for a websocket are refused, because the server stops."""
+    """Returns whether the server is stopping, and therefore refuses requests for a websocket."""
     has_hsts: bool = False
     """Whether answers over TLS have the header Strict-Transport-Security (``--tls-only``)."""
 
@@ -173,7 +173,7 @@ class _Wanted:
 async def _read_request(sock: Socket, port: HttpPort) -> bytes | _Wanted | PlainRequest:
     """Read a request; return the answer to it.
 
-    If it asks for a websocket, return a `_Wanted` instead; if it is to be passed on, a `PlainRequest`.
+    Instead return a `_Wanted` if the request asks for a websocket, or a `PlainRequest` to pass it on.
     """
     http, begun = h11.Connection(h11.SERVER, LONGEST_HEAD), bytearray()
 
@@ -216,7 +216,7 @@ async def _read_request(sock: Socket, port: HttpPort) -> bytes | _Wanted | Plain
 
 
 def _reads_html(request: h11.Request) -> bool:
-    """Whether the client is a browser that shows pages."""
+    """Return whether the client is a browser that shows pages."""
     return any(name == b"accept" and b"text/html" in value for name, value in request.headers)
 
 
@@ -233,5 +233,5 @@ def _refusal(request: h11.Request) -> tuple[int, str] | None:
 
 
 def _tokens(request: h11.Request, header: bytes) -> set[str]:
-    """Return the words of a header that is a list."""
+    """Return the items of a header that is a list, in lower case."""
     return {token.strip().lower() for token in value_of(request, header).split(",")}

@@ -1,7 +1,7 @@
-"""Receives clients after the preamble: on a dialect's own port, or on the one port for everything.
+"""Receives clients after the preamble: on a dialect's own port, or on the one port for all dialects.
 
-Finds a client's dialect by the first bytes, a request's path, or a websocket's first message. Knows only the
-properties that a `Dialect` declares. Reads no more than it needs. The dialect gets all bytes that were read.
+Finds a client's dialect by the first bytes, the path of a request, or the first message on a websocket. Knows
+only the properties that a `Dialect` declares. The bytes that were read are passed on to the dialect.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,7 +30,7 @@ TEXT = "This is a Connect-Four gateway. This port takes:\n"
 
 async def receive_lines(serve: Serve, sock: Socket, entry: Admitted) -> None:
     """Serve a client that sends lines."""
-    await entry.move_to(sock.origin)  # no HTTP proxy sends lines, so the address is final
+    await entry.move_to(sock.origin)  # HTTP proxies do not send lines, so the address is final
     await serve(Accepted(sock, Lines(), entry.limits))
 
 
@@ -115,7 +115,7 @@ class OnePort:
 
 
 async def _begins_with_http(sock: Socket) -> bool:
-    """Return whether the client begins with an HTTP request. What was read for this is pushed back."""
+    """Return whether the client begins with an HTTP request. The bytes read for this are pushed back."""
     data = b""
     while (found := is_http(data)) is None and (more := await sock.receive_some()):
         data += more

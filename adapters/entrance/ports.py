@@ -1,8 +1,8 @@
-"""The server's ports: one for each dialect, the page's, and the one port for all of them.
+"""The server's ports: one for each dialect, one for the page, and the one port for all of them.
 
-Knows what serves each port's clients, and which process accepts them. The web process accepts clients on the
-page's port, if the server takes neither TLS nor PROXY headers. Otherwise this process accepts them and passes
-them on, as it does with requests for the page on the one port.
+Knows which function serves each port's clients, and which process accepts them. If the server takes neither
+TLS nor PROXY headers, the web process accepts clients on the page's port. Otherwise this process accepts them
+and passes them on. It also passes on requests for the page on the one port.
 """
 
 import logging
@@ -33,7 +33,7 @@ Listeners: TypeAlias = Sequence[trio.SocketListener]
 OpenSocket: TypeAlias = Callable[[trio.SocketStream], Socket]
 
 ONE_PORT = "port"
-"""The name of the one port's front end."""
+"""The name of the front end of the one port for all dialects."""
 
 logger = logging.getLogger("gateway.server")
 
@@ -74,7 +74,7 @@ class Ports:
     def opened(self, dialects: Sequence[Dialect]) -> list[tuple[str, list[str]]]:
         """Return the addresses of the page and the dialects on the port that they share (`--port`).
 
-        Each name comes with a list of addresses. Those of a websocket dialect have its path.
+        Each name comes with a list of addresses. The addresses of a websocket dialect end with its path.
         """
         addresses = addresses_of(self.shared)
         paths = {each.name: f"/{each.name}" if each.scheme else "" for each in dialects}
@@ -82,7 +82,7 @@ class Ports:
         return [(PAGE, addresses), *found] if self.to_page else found
 
     def fronts(self, dialects: Sequence[Dialect]) -> list[tuple[str, str, str, str, int | None, bool]]:
-        """Return the fields of the page's `Front` for each dialect."""
+        """Return the fields of a `Front` for each dialect. The page uses it to describe the dialect."""
         return [
             (each.name, each.short, each.mark, each.scheme, port_of(own or self.shared), own is None)
             for each in dialects
@@ -111,7 +111,7 @@ class Ports:
 
 @asynccontextmanager
 async def opened_ports(options: ServerOptions, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
-    """Open all ports in the options; close them at the end. Raises OSError if the system refuses one."""
+    """Open all ports in the options until the block ends. Raises OSError if the system refuses one."""
     certificate = None
     if options.tls_cert is not None:
         certificate = await trio.to_thread.run_sync(Certificate, options.tls_cert, options.tls_key)
@@ -149,9 +149,10 @@ async def opened_ports(options: ServerOptions, counts: Counter[tuple[str, str]])
 
 
 async def _open_page(options: ServerOptions) -> Listeners:
-    """Open the page's port, if there is to be a page. If the default port is in use, go without the page.
+    """Open the page's port, if the options want a page; return its listeners.
 
-    Raises OSError if the system refuses the port.
+    If the default port is in use, return none: the server then has no page. Raises OSError if the system
+    refuses the port.
     """
     if PAGE in options.sockets:
         return adopt(options.sockets[PAGE])

@@ -1,7 +1,7 @@
-"""What precedes a client's first message: a proxy's header, and TLS.
+"""Reads the bytes that precede a client's first message: a proxy's header, and the TLS handshake.
 
-Knows sockets, and the first bytes of each protocol. Does not know what a client sends after them. Before a
-client is served, all reading has limits in bytes and in seconds.
+Knows sockets, and the first bytes of each protocol. Does not know what a client sends after them. All reading
+here has limits in bytes and in seconds.
 """
 
 import logging
@@ -21,18 +21,18 @@ from gateway.runtime.addresses import Network
 from gateway.runtime.throttle import Throttle
 
 SILENCE = 300.0
-"""Seconds that a client has for its first byte if it may send lines, because a person may type them."""
+"""Seconds that a client has for its first byte if it may send lines. A person may be typing them."""
 FIRST_BYTES = 1.0
 """Seconds to wait for the first byte of a refused client, if the port takes TLS. That byte shows whether the
 client begins TLS."""
 PROXY_LIMIT = 5.0
 """Seconds that a proxy has for its header."""
 HANDSHAKE_LIMIT = 60.0
-"""Seconds for a TLS handshake after its first byte, including the delays of a busy server."""
+"""Seconds that a TLS handshake may take after its first byte, including the delays of a busy server."""
 HANDSHAKES = 8
 """The most handshakes that are computed at once. A finished handshake makes room for another only in the next
-turn of the event loop, which may take long. If the limit were 1, clients that begin handshakes and leave
-would delay others by a minute."""
+turn of the event loop, and a turn may take long. If the limit were 1, clients that begin handshakes and leave
+could delay other clients by a minute."""
 HANDSHAKE_BYTES = 64 * 1024
 """The most bytes that a client may send in a handshake."""
 
@@ -83,7 +83,7 @@ class Preamble:
         return self.certificate is None and not self._proxied
 
     async def passed(self, sock: Socket, entry: Admitted, silence: float = SILENCE) -> bool:
-        """Read what precedes a client's first message; return whether the client may go on.
+        """Read the bytes that precede a client's first message; return whether to serve the client.
 
         If TLS is possible, the client has `silence` seconds for its first byte. Raises NotLetIn if the PROXY
         header gives an address that has reached its limit.
@@ -98,7 +98,7 @@ class Preamble:
     async def refuse(self, sock: Socket, words: bytes, *, has_passed: bool = False) -> None:
         """Send a refused client the reason, and hang up. A client that begins TLS gets an alert instead.
 
-        `has_passed` says that the client's preamble was already read.
+        `has_passed` says whether the client's preamble was already read.
         """
         try:
             data = b""
@@ -141,7 +141,7 @@ class Preamble:
         return True
 
     async def _begin_tls(self, sock: Socket, certificate: Certificate, silence: float) -> bool:
-        """Begin TLS if the client does; return whether the client may go on."""
+        """Begin TLS if the client does; return whether to serve the client."""
         data = b""
         with trio.move_on_after(silence):
             data = await sock.receive_some()
@@ -158,8 +158,8 @@ class Preamble:
     async def _shake_hands(self, sock: Socket, context: ssl.SSLContext) -> bool:
         """Do the TLS handshake; return whether it succeeded.
 
-        A step takes a millisecond or more, so threads compute the steps, for at most `HANDSHAKES` clients at
-        once. Games go on meanwhile. A step begins only when a whole record has arrived, not for each byte.
+        A step takes a millisecond or more. So that games go on, threads compute the steps, for at most
+        `HANDSHAKES` clients at once. A step begins only when a whole record has arrived, not for each byte.
         """
         session, size, rest = Session(context), 0, b""
         with trio.move_on_after(HANDSHAKE_LIMIT):

@@ -1,9 +1,9 @@
 """Hands a browser's connection to the web process, which serves the page.
 
-Knows sockets, and how to pass one to that process. The socket of a plain connection is passed, and then costs
-this process nothing more. A TLS connection stays here, and its bytes are relayed to a socket that is passed.
-Each relay buffers few bytes, and the number of relays is limited for each address and in all. Relays share
-time with clients that send much.
+Knows sockets, and how to pass one to that process. The socket of a plain connection is passed on, and this
+process closes its own copy. A TLS connection stays in this process, which relays its bytes to a socket that
+it has passed on. Each relay buffers few bytes. The number of relays is limited, in total and for each
+address. Relays use the same time budget as clients that send many messages at once.
 """
 
 import resource
@@ -25,10 +25,10 @@ from gateway.runtime.addresses import Network
 MOST_RELAYS = 256
 """The most connections that are relayed at once."""
 SHARES = 4
-"""A single address may have at most 1 / `SHARES` of the relays."""
+"""A single address may use at most 1 / `SHARES` of the relays."""
 FILES_PER_RELAY = 32
-"""One relay is allowed for each 32 files that the process may have open. A relay needs one file more than a
-client."""
+"""One relay is allowed for each 32 files that the process may have open. A relay needs one more file than a
+client does."""
 SEND_LIMIT = 30.0
 """Seconds that either end has to accept one piece."""
 _PIECE = 1 << 14
@@ -47,9 +47,9 @@ class WebHandoff:
         *,
         has_hsts: bool = False,
     ) -> None:
-        """Hand connections over by `passing`. Refused connections are counted in `counts`.
+        """Hand connections over by `passing`. Count refused connections in `counts`.
 
-        `trusted` proxies may have more relays than other addresses.
+        Proxies in `trusted` may use more relays than other addresses.
         """
         self.passing = passing
         self._has_hsts = has_hsts
@@ -60,7 +60,7 @@ class WebHandoff:
         )
         self._trusted = trusted
         self._relays = Counter[str]()
-        """Relays by the address of the client."""
+        """The number of relays, by the address of the client."""
 
     async def serve(self, sock: Socket, entry: Admitted) -> None:
         """Serve a connection to the page's own port."""
@@ -85,7 +85,7 @@ class WebHandoff:
                 await self._relay(sock, entry, request)
             else:
                 await self._hand_over(sock.fileno(), sock, request)
-                sock.close()  # without ending the stream, which the other process now serves
+                sock.close()  # `close` does not end the stream, which the other process now serves
         except OSError:
             self._counts["page_refused", ""] += 1
             await sock.send_all(try_later(503, _BUSY, hsts=self._has_hsts and sock.is_secure))
@@ -101,7 +101,7 @@ class WebHandoff:
             raise BlockingIOError
         relays[origin] += 1
         try:
-            entry.leave()  # from here on it counts as a relay, and no longer as a bot's connection
+            entry.leave()  # from now on the connection counts as a relay, not as a bot's connection
             ours, theirs = socket.socketpair()
             async with trio.SocketStream(trio.socket.from_stdlib_socket(ours)) as stream:
                 with theirs:

@@ -1,1 +1,1 @@
-"""The house players: engines of the server itself, which the hub sees as players without a connection."""
+"""The house players: engines of the server itself, which the hub treats as players without a connection."""

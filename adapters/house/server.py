@@ -1,6 +1,6 @@
-"""The house players, as an adapter without a connection.
+"""The house players: an adapter without connections.
 
-A house player is the mailbox of its seat, and answers a request to move with a command, like any client. The
+A house player is the mailbox of its seat. Like any client, it answers a request to move with a command. The
 hub opens one house player for each series. House players think in worker processes.
 """
 
@@ -38,7 +38,7 @@ class House:
         self._lobby = deque(lobby)
 
     def has(self, name: str, opponent: Opponent) -> bool:
-        """Whether the player called `name` is installed, and has enough time to play `opponent`."""
+        """Return whether the player called `name` is installed and has enough time to play `opponent`."""
         return name in HOUSE_PLAYERS and is_installed(name) and self._thinker.fits(name, opponent)
 
     def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
@@ -47,7 +47,7 @@ class House:
         return HousePlayer(game, self._thinker, self._hub, self._nursery, now).seat
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return the next house player for an opponent from the lobby; None if none has enough time."""
+        """Return the next house player for an opponent from the lobby; None if no player has enough time."""
         for name in tuple(self._lobby):
             self._lobby.rotate(-1)
             if self._thinker.fits(name, opponent):
@@ -88,10 +88,10 @@ class HousePlayer:
         """Do nothing: a house player never asks to enter."""
 
     def probe(self) -> None:
-        """Do nothing: only seats that keep their name from others are probed."""
+        """Do nothing: the hub probes only seats that may belong to an earlier connection of a client."""
 
     async def settle(self) -> None:
-        """Return at once: a house player's move is submitted as soon as it is found."""
+        """Return at once: a house player submits its move as soon as the engine has found it."""
         await trio.lowlevel.checkpoint()
 
     async def _move(self, request: ToMove, search: trio.CancelScope) -> None:
@@ -106,7 +106,7 @@ class HousePlayer:
 
 
 def is_installed(name: str) -> bool:
-    """Whether the engine of the player called `name` is installed."""
+    """Return whether the engine of the player called `name` is installed."""
     try:
         engine_named(name)
     except EngineUnavailable:

@@ -1,7 +1,7 @@
 """Runs the engines of house players in worker processes, so that no engine delays the event loop.
 
 Knows engines by name, how many may think at once, and how long a move may take. Workers have a lower priority
-than the server. A search that is no longer needed is killed.
+than the server. If a search is no longer needed, its worker is killed.
 """
 
 import logging
@@ -22,11 +22,11 @@ from gateway.game.clock import Terms
 from gateway.matchmaking.matchmaker import Opponent
 from gateway.runtime.throttle import Throttle
 
-# How worker processes are shared: by client first, then by waiting time.
+# How moves share the worker processes.
 #
 # Knows the opponent in each game of a house player, and how many seconds a move takes. Does not know engines
-# or boards. A client is a name at an origin; an origin is the address that clients come from. Origins take
-# turns. The names of one origin take turns. Among the games of one name, the move that has waited longest
+# or boards. An origin is the address that clients come from; a client is a name at an origin. Origins take
+# turns, and so do the names of one origin. Among the games of one name, the move that has waited longest
 # comes first. So a client with many games slows down only its own games.
 #
 # Each pool has its own workers and its own queue. Moves that take about the same time share a pool, so that
@@ -38,7 +38,7 @@ class _Name:
     """A client's name at one origin."""
 
     turn: int = 0
-    """The number of the latest move in a game against this name. The lowest number is the longest ago."""
+    """The number of the latest move in a game against this name. A lower number means longer ago."""
     claims: dict["Claim", None] = field(default_factory=dict)
 
 
@@ -87,14 +87,14 @@ class WorkerPool:
 
     @property
     def waiting(self) -> int:
-        """How many moves wait for a worker."""
+        """The number of moves that wait for a worker."""
         return len(self._waiting)
 
     def wait_with(self, opponent: Opponent, seconds: float) -> float:
-        """Return the most seconds that a move could take, waiting included, if one more game joined.
+        """Return the most seconds, including the wait, that a move could take in one more game.
 
-        In that game a move takes `seconds`. The result assumes that all games against this client want a move
-        at once, and that all other clients use their whole shares.
+        `seconds` is the time of one move without the wait. The result assumes that all games against this
+        client need a move at once, and that all other clients use their whole shares.
         """
         origin = self._origins.get(opponent.origin, _Origin())
         name = origin.names.get(opponent.name, _Name())
@@ -104,7 +104,7 @@ class WorkerPool:
         return own * names * origins / self._workers
 
     def enter(self, opponent: Opponent, seconds: float) -> Claim:
-        """Give a game a share of the workers, until it leaves."""
+        """Give a game a share of the workers until `leave`."""
         origin = self._origins.setdefault(opponent.origin, _Origin())
         name = origin.names.setdefault(opponent.name, _Name())
         claim = Claim(self, opponent, seconds, origin, name)
@@ -122,8 +122,8 @@ class WorkerPool:
     def part(self) -> float:
         """Return the fraction of its time that a move may use for thinking, from 0 to 1.
 
-        The fraction is 1 if a worker is free. Otherwise it is so small that all waiting moves, if they have
-        as much time as this one, are done after half of that time. The other half is for the moves that
+        The fraction is 1 if a worker is free. Otherwise it is so small that all waiting moves are done
+        within half of the time, if each has as much time as this one. The other half is for the moves that
         already have a worker.
         """
         if self._free:
@@ -166,26 +166,26 @@ class WorkerPool:
             ticket.served.set()
 
 
-# Thinking: which worker, for how long, and what happens if there is none.
+# How a move is found.
 #
-# Waiting for a worker is part of a move's time. A game that could not be served in time is refused before it
+# The wait for a worker is part of a move's time. A game whose moves would take too long is refused before it
 # begins. A search is never stopped for another search, and waits only for searches of its own kind. If no
 # worker is free in time, or workers are lost again and again, a fast engine chooses the move in this process,
 # so that the game is not lost on time.
 
 INSTANT = frozenset({"random"})
-"""Engines that are so fast that they need no worker."""
+"""Engines that are fast enough to run without a worker."""
 UNHURRIED = frozenset({"perfect"})
-"""Engines that wait for a worker as long as it takes: they move late rather than badly."""
+"""Engines that wait for a worker without a time limit, because a late move is better than a bad one."""
 PART = 20
 """With a clock, a move takes at most 1 / `PART` of the time that is left."""
 LONGEST = 120.0
 """The most seconds for a move without a clock. If no worker is free by then, the fast engine moves."""
 PATIENCE = 10.0
-"""One more game is accepted if its moves would take at most these seconds, or three times what the engine
-needs."""
+"""One more game is accepted if each of its moves would take at most this many seconds, or three times as long
+as the engine needs."""
 TRIES = 3
-"""The most starts of a search. It is started again if its worker is lost."""
+"""The most times that a search is started. It is started again if its worker is lost."""
 
 _SECONDS = SECONDS | {"random": 0.01, "perfect": 0.5}
 """Estimated seconds for a move of each engine. `random` needs no worker; its estimate only limits how many
@@ -198,8 +198,8 @@ _GLANCE_ENGINE = "aima"
 _GLANCE_SECONDS = 0.001
 
 _LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
-"""The errors if a worker has died or cannot be started. The start of the first worker imports modules, which
-fails if no file can be opened."""
+"""The errors that are raised if a worker has died or cannot be started. ImportError is among them because the
+start of the first worker imports modules, which fails if no file can be opened."""
 
 logger = logging.getLogger(__name__)
 
@@ -232,11 +232,11 @@ class Thinker:
         self._terms = terms
         self._pools = {kind: WorkerPool(workers) for kind in Kind}
         self.lost = 0
-        """How often a worker was lost."""
+        """How many times a worker was lost."""
         self._throttle = Throttle()
 
     def fits(self, engine: str, opponent: Opponent) -> bool:
-        """Whether `engine` would have enough time to think in one more game."""
+        """Return whether `engine` would have enough time to think in one more game."""
         time = self._time(self._terms.clock if opponent.clocked else None)
         seconds = self._seconds(engine, opponent)
         wait = self._pools[_kind(seconds, opponent)].wait_with(opponent, seconds)
@@ -287,9 +287,9 @@ class Thinker:
         return column
 
     def _log(self, engine: str, error: Exception) -> None:
-        """Log that a worker was lost, but not each time.
+        """Count that a worker was lost, and log it from time to time.
 
-        If no worker can be started, each move reports lost workers.
+        If no worker can be started, each move calls this.
         """
         self.lost += 1
         if self._throttle.passes(trio.current_time()):

@@ -1,6 +1,6 @@
 """The work of a worker process: think about one move, with a low priority.
 
-A game waits while a new process imports this module and all that it imports. So it imports only engines.
+A game waits while a new process imports this module. So the module imports only what an engine needs.
 """
 
 import os

@@ -109,7 +109,7 @@ async def _play(options: Options, journal: Journal) -> int:
 
 
 def _table(shared: Network, match: Match, pairing: int) -> MatchTable:
-    """Return a table for a pairing: on a wire if one of the players is a bot."""
+    """Return the table where a pairing plays. Its games go over a wire if one of the players is a bot."""
     texts = [match.plan.players[each][1] for each in match.schedule.pairings[pairing]]
     return WireTable(match, pairing, shared) if any(map(is_command, texts)) else EngineTable(match, pairing)
 

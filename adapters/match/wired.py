@@ -51,7 +51,7 @@ BOT = running("adapters.bot")
 CONNECTIONS = 8
 """The most connections of one player at a table, so that no player uses up the others' connections."""
 NOTICE = 10.0
-"""Seconds after which the match reports that a bot asks for no game: it may use another port."""
+"""Seconds after which the match reports that a bot has not asked for a game: it may use a wrong port."""
 SHOWN = 80
 """The most characters that are shown of a text that is no message."""
 
@@ -141,8 +141,8 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         self._not_played = [0, 0]
         """How many games in a row each side left, or lost before it began to play.
 
-        These games are counted apart from the failures that `fail` counts. A process that ends in such a game
-        must not count twice, and a process that goes on can spoil several games without a failure.
+        These games are counted separately from the failures in `fail`, for two reasons. A process that ends
+        in such a game must not count twice. A process that goes on can spoil several games without a failure.
         """
         self._games = [0, 0]
         """How many games each side has played. They include games that the opponent left, or lost before the
@@ -195,7 +195,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     def answers(self, now: float) -> Iterator[Answer]:
         """Yield decisions, then a pair if both sides wait.
 
-        The series of the pair lasts as long as the sides open its games in turn.
+        The series of the pair consists of the next unplayed games, as long as the sides open them in turn.
         """
         while self._decisions:
             yield self._decisions.popleft()
@@ -224,7 +224,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     # Games.
 
     def keep(self, finished: Finished) -> None:
-        """Count a game. An error while counting ends the match; the hub alone would only end that game."""
+        """Count a game. If counting fails, stop the match, because the hub alone would only end that game."""
         try:
             self._take_in(finished)
         except Exception as error:
@@ -233,7 +233,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     def _take_in(self, finished: Finished) -> None:
         """Count a game, unless it has no result, or the loser had not begun to play."""
         number, self._number = self._number, None
-        # If this task is cancelled, it closes its connections. A game that ends for that reason does not
+        # When this task is cancelled, it closes its connections. A game that ends because of this does not
         # count.
         is_ours = trio.current_effective_deadline() == -math.inf
         if number is None or is_ours or not self.is_wanted(number):
@@ -363,9 +363,9 @@ class PortHub:
         return self._hub.open(mailbox, manners, now, str(self._side))
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Submit a command to the hub. Report a text that is no message.
+        """Submit a command to the hub, and a late move that loses the game as an invalid one.
 
-        The client's connection still has that text. A move that is too late is submitted as an invalid one.
+        If the client sent a text that is not a message, also report the text, which its connection still has.
         """
         if isinstance(command, Unreadable) and isinstance(seat.mailbox, Connection):
             text = seat.mailbox.unreadable[:SHOWN]

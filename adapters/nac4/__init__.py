@@ -1,4 +1,4 @@
-"""The nac4 dialect: bots come by websocket, receive boards, and play on a clock."""
+"""The nac4 dialect: bots connect by websocket, receive boards, and play on a clock."""
 
 from typing import TYPE_CHECKING
 

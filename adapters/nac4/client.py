@@ -1,7 +1,7 @@
 """The client's side of nac4: a connection to any server of the dialect, and a player's dialogue on it.
 
-The server sends boards, not moves, so the talk finds the moves by comparing boards. The original sends no
-message when an opponent leaves: only the next `newgame` comes (PROTOCOL.md 5.10).
+The server sends boards, not moves, so `Nac4Talk` finds the moves by comparing boards. The original server
+sends no message when an opponent leaves; its next message is `newgame` (PROTOCOL.md 5.10).
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -69,7 +69,7 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
         return PlayMove(column)
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
-        """Yield what a message means to the player. Raises Refused, WireError."""
+        """Yield the news that a message has for the player. Raises Refused, WireError."""
         match message:
             case Connected():
                 pass

@@ -1,8 +1,8 @@
 """The texts of the nac4 dialect (PROTOCOL.md 2).
 
 Knows the words of a message and their spelling. Does not know frames, nor what a message does. Words have to
-be spelled exactly. White space is read leniently; it includes the CR LF at the end of a message (PROTOCOL.md
-1.3).
+be spelled exactly. Any white space may separate them. The CR LF at the end of a message counts as white space
+(PROTOCOL.md 1.3).
 """
 
 import re

@@ -1,6 +1,7 @@
 """The messages of the nac4 dialect (PROTOCOL.md 2).
 
-Only values. The codec knows how a message is spelled, the translator what it means.
+This module only defines values. The codec knows how a message is spelled, and the translator knows what it
+means.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ USER_LIMIT = 64
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """Ask to enter under a name."""
+    """A client's request to enter under a name."""
 
     user: str
     token: str | None = field(default=None, repr=False, compare=False)
@@ -21,10 +22,10 @@ class Connect:
 
 @dataclass(frozen=True, slots=True)
 class PlayMove:
-    """Drop a disc."""
+    """A client's move."""
 
     move: int
-    """Any integer; 0 to 6 is a column."""
+    """Any integer. The columns are 0 to 6."""
 
 
 ClientMessage: TypeAlias = Connect | PlayMove

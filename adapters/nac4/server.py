@@ -1,7 +1,7 @@
-"""The nac4 front end, for clients that come by websocket.
+"""The nac4 front end, for clients that connect by websocket.
 
-Puts the dialect's parts together for one connection. Also reads the table or the opponent that a client
-wants, because the URL has them (PROTOCOL.md 4).
+Puts the dialect's parts together for one connection. Reads the wanted table or opponent from the URL
+(PROTOCOL.md 4).
 """
 
 from adapters.client.accepted import Accepted, Serve
@@ -16,15 +16,15 @@ from gateway.hub.hub import HubForPlayers
 def serving(hub: HubForPlayers, accounts: Accounts | None = None, *, original: bool = False) -> Serve:
     """Return the function that serves clients.
 
-    With `original`, the end of a game that the opponent left has ``Ok`` instead of ``Disconnected``, as the
-    original's own client needs it. `accounts` are the protected names, if any.
+    With `original`, clients get ``Ok`` instead of ``Disconnected`` when the opponent has left, because the
+    original client needs that. `accounts` are the protected names, if any.
     """
 
     async def serve(client: Accepted) -> None:
         against = client.asked("against")
         place = place_for(client.asked("table"), None if against is None else Wish(against))
         translator = Nac4Translator(place, original=original)
-        # If no name is protected, a second word is no token
+        # Without protected names, a second word after `connect` is an error, not a token
         has_tokens = accounts is not None and accounts.protects
         codec = TokenCodec() if has_tokens else Nac4Codec()
         await checked_connection(hub, client, codec, translator, accounts, BEFORE_TOKEN).run()

@@ -17,10 +17,10 @@ import trio
 from gateway.runtime.turns import Turns
 
 Ready: TypeAlias = Callable[[], bool]
-"""Reads the available bytes without waiting; returns whether to call it again."""
+"""Reads the available bytes without waiting. Returns whether the poller has to call it again."""
 
 LEAVING = 0.0003
-"""Estimated seconds of work for a task whose listening has ended. Most such tasks then hang up."""
+"""The estimated work of a task after `listen` has returned, in seconds. Most such tasks hang up."""
 
 _Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 
@@ -42,13 +42,13 @@ class Poller(Protocol):
         """Wait until the system accepts more bytes. Raises trio.ClosedResourceError after `closing`."""
 
     def closing(self, sock: socket.socket) -> None:
-        """Wake all tasks that wait for a socket, with trio.ClosedResourceError, before it is closed."""
+        """Raise trio.ClosedResourceError in all tasks that wait for a socket. Call this before closing it."""
 
 
 class TaskPoller:
-    """Waits for each socket in the task that listens.
+    """Waits for each socket in the task that listens to it.
 
-    Used by clients, and on systems without epoll.
+    Clients use this poller, and servers on systems without epoll.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class EpollPoller:
         self._epoll = select.epoll()
         self._listeners: dict[int, _Listener] = {}
         self._ended: dict[trio.lowlevel.Task, outcome.Outcome[None]] = {}
-        """Tasks whose listening has ended and that have not been resumed yet."""
+        """Tasks that have to be resumed because their `listen` has ended, and the outcome of each."""
 
     async def run(self) -> None:
         """Poll until cancelled. After that, no task can listen."""
@@ -98,8 +98,8 @@ class EpollPoller:
                     await trio.lowlevel.checkpoint()
                 else:
                     await trio.lowlevel.wait_readable(self._epoll.fileno())
-                # One poll has to find all ready sockets: bytes that only the next poll finds would count as
-                # arriving later.
+                # One poll has to find all ready sockets. Bytes that only the next poll found would count as
+                # having arrived later.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
                     listener = self._listeners.get(number)
                     if listener is None:  # another reader has removed it
@@ -107,7 +107,7 @@ class EpollPoller:
                     try:
                         if not listener[0]():
                             self._end(number, listener, outcome.Value(None))
-                    # The error is not kept in a variable, because its traceback refers to this frame
+                    # The outcome is not kept in a variable: the error's traceback refers to this frame
                     except Exception as error:
                         self._end(number, listener, outcome.Error(error))
                 listener = None  # otherwise the last listener would live until the next poll

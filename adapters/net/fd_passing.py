@@ -15,7 +15,7 @@ LONGEST = 1 << 16
 LIMIT = 15.0
 """Seconds to wait for room if many sockets were sent and the web process has not received them yet."""
 PIECE = 1 << 14
-"""Bytes read at once by default."""
+"""The most bytes that `PassedStream.receive_some` reads by default."""
 
 
 class _Marks(IntFlag):
@@ -24,7 +24,7 @@ class _Marks(IntFlag):
 
 
 class FdPassing:
-    """The server's end. `socket` is the web process's end."""
+    """The server's end, which sends sockets. The attribute `socket` is the web process's end."""
 
     def __init__(self) -> None:
         """Create both ends. Raises OSError."""
@@ -38,8 +38,8 @@ class FdPassing:
     ) -> None:
         """Send a copy of the socket with file descriptor `number`, and its client's `address`.
 
-        `begun` is what was read from the socket. `begun` and `address` together have at most `LONGEST` bytes.
-        Raises OSError, also if there is no room within `LIMIT` seconds.
+        `begun` are the bytes that were already read from the socket. `begun` and `address` together have at
+        most `LONGEST` bytes. Raises OSError, and TimeoutError if there is no room within `LIMIT` seconds.
         """
         marks = (_Marks.SECURE if is_secure else 0) | (_Marks.SINGLE if is_single else 0)
         place = address.encode()

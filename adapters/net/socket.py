@@ -25,8 +25,8 @@ BACKLOG_LIMIT = 64 * 1024 * 1024
 """The most bytes that may wait for all clients of a server together."""
 
 ANSWERS_LIMIT = 256 * 1024
-"""The most bytes that may wait for a client when TLS adds answers of its own. With more, the client is
-treated as gone."""
+"""The most bytes that may wait for a client after the TLS session has added an answer. If more wait, the
+client is treated as gone."""
 
 _CHUNK = 4096
 """The most bytes read at once. Further bytes stay in the system's buffer."""
@@ -34,7 +34,7 @@ _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
 _HAS_TCP_INFO = sys.platform == "linux"
 """Whether the system reports the state of a connection, in Linux's struct tcp_info."""
 _INFO = 8
-"""Bytes of struct tcp_info to read."""
+"""The number of bytes of struct tcp_info to read."""
 _RETRANSMITS, _PROBES = 2, 3
 """Offsets in struct tcp_info: tcpi_retransmits, how often data was sent again, and tcpi_probes, the number of
 keepalive probes in a row without an answer."""
@@ -55,7 +55,7 @@ class Backlogs:
 
     @property
     def total(self) -> int:
-        """The sum of the sizes. It may be too high: bytes sent since `set_size` still count."""
+        """The sum of the sizes. It may be too high: bytes sent since the latest `set_size` still count."""
         return self._total
 
     def set_size(self, sock: "Socket", size: int) -> None:
@@ -105,16 +105,16 @@ class Socket:
         turns: Turns | None = None,
         backlogs: Backlogs | None = None,
     ) -> None:
-        """`sock` is non-blocking, and is closed with this object."""
+        """Wrap `sock`, which has to be non-blocking. `close` closes it."""
         self.address = address_of(sock)
         """The IP address of the peer, or of the client behind a trusted proxy; empty if unknown."""
         self.turns = turns or Turns()
         """The turns of the event loop. They limit the work that is done in each turn."""
         self.read_at = trio.current_time()
-        """When the latest bytes arrived, in trio's time. If that is not known exactly, the earliest possible
-        time."""
+        """When the latest bytes arrived, in trio's time. If that is not known exactly, this is the earliest
+        possible time."""
         self.reads = 0
-        """How many times bytes were read. A change shows that something has arrived."""
+        """How many times bytes were read. A change shows that the peer has sent something."""
         self.ended = False
         """Whether the end of the stream was read: no more bytes come."""
         self._socket = sock
@@ -132,12 +132,12 @@ class Socket:
 
     @property
     def origin(self) -> str:
-        """The address to which limits count the client: see `origin_at`."""
+        """The address for which limits count the client; see `origin_at`."""
         return origin_at(self.address)
 
     @property
     def host(self) -> str:
-        """The address at which the peer reached this server, as in a URL."""
+        """The host at which the peer reached this server, in the form that URLs use."""
         if self._socket.family not in _WITH_ADDRESS:
             return "localhost"
         host = self._socket.getsockname()[0].partition("%")[0]
@@ -151,7 +151,7 @@ class Socket:
     def secure(self, session: Session, data: bytes = b"") -> None:
         """Use TLS from now on, with a `session` whose handshake is done.
 
-        `data` is what arrived after the handshake. The next read returns it decrypted.
+        `data` are the bytes that arrived after the handshake. The next read returns them decrypted.
         """
         self._tls = session
         self._pushed = self._decrypted(data)
@@ -171,7 +171,7 @@ class Socket:
 
     @property
     def silence(self) -> float:
-        """Seconds since the peer's system acknowledged anything; 0 if this system does not report it."""
+        """Seconds since the peer's system last acknowledged data; 0 if this system does not report that."""
         if not _HAS_TCP_INFO or self._socket.family not in _WITH_ADDRESS:
             return 0.0
         try:
@@ -183,7 +183,7 @@ class Socket:
     def probe_after(self, seconds: int) -> None:
         """Set the seconds of silence after which the kernel probes the peer (TCP keep-alive)."""
         if _HAS_TCP_INFO and self._socket.family in _WITH_ADDRESS:
-            with suppress(OSError):  # it is closed
+            with suppress(OSError):  # the socket is closed
                 # A packet may be lost, so the kernel sends several probes before it gives up.
                 self._socket.setsockopt(
                     socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, min(seconds, KEEPALIVE_INTERVAL)
@@ -265,7 +265,7 @@ class Socket:
     def _decrypted(self, data: bytes) -> bytes:
         """Decrypt `data`, and return everything that can be decrypted now.
 
-        Decrypted bytes that stayed in the session would be read only after the client sends more.
+        If decrypted bytes stayed in the session, they would be read only after the client has sent more.
         """
         assert self._tls is not None
         try:
@@ -376,7 +376,7 @@ class Socket:
         """Send the backlog and the end of the stream, then close the connection.
 
         Before closing, wait for the end of the peer's stream: closing earlier could reset the connection, and
-        bytes on their way would be lost. All this takes at most `GOODBYE_LIMIT` seconds. Raises nothing.
+        bytes on their way would be lost. The call takes at most `GOODBYE_LIMIT` seconds. Raises nothing.
         """
         self._lingers = True
         try:
@@ -410,7 +410,10 @@ class Socket:
         return self._socket
 
     def _error(self) -> Exception:
-        """Return the exception to raise for an OSError, which depends on whether this end is closed."""
+        """Return the exception to raise for an OSError.
+
+        It is trio.ClosedResourceError if this end is closed, else trio.BrokenResourceError.
+        """
         return trio.ClosedResourceError() if self._socket.fileno() < 0 else trio.BrokenResourceError()
 
 
@@ -436,5 +439,5 @@ def address_of(sock: socket.socket | trio.socket.SocketType) -> str:
 
 
 def is_answered(info: bytes) -> bool:
-    """Return whether a peer seems reachable. `info` is the first bytes of its struct tcp_info."""
+    """Return whether a peer seems reachable. `info` has the first bytes of its connection's tcp_info."""
     return info[_PROBES] == 0 and info[_RETRANSMITS] <= 1

@@ -35,7 +35,8 @@ class Session:
     def shake_hands(self, data: bytes) -> bool:
         """Continue the handshake with the bytes that have arrived; return whether it is done.
 
-        This takes milliseconds. Afterwards send the bytes that `outgoing` returns, also after an error.
+        A call may compute for milliseconds. After each call, even after an error, send the bytes that
+        `outgoing` returns.
         """
         self._incoming.write(data)
         try:
@@ -49,7 +50,7 @@ class Session:
         return self._outgoing.read()
 
     def decrypt(self, data: bytes) -> bytes:
-        """Add `data`, and return everything that can be decrypted now.
+        """Add received `data`, and return all bytes that can be decrypted now.
 
         Afterwards `outgoing` may return an answer to send.
         """
@@ -59,7 +60,7 @@ class Session:
             while piece := self._tls.read(_RECORD):
                 pieces.append(piece)
             self.has_ended = True
-        except ssl.SSLZeroReturnError:  # raised instead if this end has announced its own end
+        except ssl.SSLZeroReturnError:  # raised if this end has already announced its own end
             self.has_ended = True
         except ssl.SSLWantReadError:
             pass

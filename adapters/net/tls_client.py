@@ -1,4 +1,4 @@
-"""The client's end of a TLS handshake, and which authorities a client trusts.
+"""The client's end of a TLS handshake, and the authorities that a client trusts.
 
 Knows Python's `ssl` and sockets. A server is accepted only if a trusted authority certifies the name that was
 dialed.
@@ -39,7 +39,8 @@ def trusting(file: str | None, option: str = "") -> ssl.SSLContext:
         return ssl.create_default_context()
     text = read_file(file, option, LONGEST_FILE).decode("ascii", "replace")
     try:
-        return ssl.create_default_context(cadata=text or "none")  # an empty text would mean the system's
+        # With an empty text, Python would load the system's authorities
+        return ssl.create_default_context(cadata=text or "none")
     except (ssl.SSLError, ValueError) as error:
         raise OSError(f"{option}: {file} has no certificate in PEM") from error
 

@@ -56,7 +56,7 @@ class Admin:
         """Return the client's address if the request has the right token.
 
         Otherwise raises HTTPException: with status 403 after a pause, or with 429 at once if `WAITING`
-        requests with wrong tokens from the address wait.
+        requests with wrong tokens from the address already wait.
         """
         origin = self._origin_of(request)
         if self._waiting[origin] >= WAITING:  # otherwise thousands of requests at once would avoid the pause

@@ -43,15 +43,15 @@ class Orders:
     0 means no limit, and None means the default.
     """
     request: float | None = None
-    """As `seconds` in `adapters.web.server.Web`."""
+    """The limit for requests, as `seconds` in `adapters.web.server.Web`."""
     idle: float = 300.0
-    """As in `adapters.web.site.Site`."""
+    """Seconds that a player has for a move, as in `adapters.web.site.Site`."""
     trusted: Sequence[str] = ()
     """Networks of trusted proxies. They report their clients' addresses, and have no limits by address."""
     audit: str = ""
     """The file in which the operator's acts are logged."""
     hsts: bool = False
-    """As in `adapters.web.server.Web`."""
+    """Whether browsers are told to use only TLS, as in `adapters.web.server.Web`."""
     hosts: Sequence[str] = ()
     """The addresses at which the server itself accepts clients of the page, to pass them to the process."""
     counting: bool = False

@@ -64,11 +64,11 @@ class WebProcess:
         clear: Callable[[], Request] | None,
         hub: Hub,
     ) -> None:
-        """`orders` is the first message to the process. `sockets` are the sockets that it takes clients from.
+        """`orders` is the first message to the process. Clients come from `sockets`.
 
-        These are listening sockets, and one over which the server passes clients on. All are closed at the
-        end. `open_games` are the games that wait to be stored, and `clear` removes all results; both are None
-        if results are not kept. `clear` and its request raise StoreError. Live games come from `hub`.
+        These are listening sockets, and a socket over which the server passes clients on. All are closed at
+        the end. `open_games` are the games that wait to be stored, and `clear` removes all results; both are
+        None if results are not kept. `clear` and its request raise StoreError. Live games come from `hub`.
         """
         self._orders = orders
         self._sockets = sockets

@@ -28,7 +28,7 @@ class Remote:
         """The tasks that wait for answers, by the number of the question."""
 
     async def send(self, message: Message) -> None:
-        """Send the server a message. If the server is gone, wait until this process ends, too."""
+        """Send the server a message. If the server is gone, wait for the end of this process."""
         try:
             await self._messages.send(message)
         except LinkError:

@@ -135,9 +135,10 @@ class Connection:
 
     @property
     def _must_reset(self) -> bool:
-        """Whether the client would take a normal close for the end of an answer that is not finished.
+        """Whether the answer is unfinished, and a normal close would look to the client like its end.
 
-        This is so with HTTP/1.0. A reset shows such a client that the answer is incomplete, but not over TLS.
+        This is the case with HTTP/1.0. A reset shows such a client that the answer is incomplete, except over
+        TLS.
         """
         return self._http.our_state is h11.SEND_BODY and self._http.their_http_version == b"1.0"
 

@@ -34,7 +34,7 @@ class Front:
     """A dialect, as the page describes it to people."""
 
     name: str
-    """As in `Participant.kind`."""
+    """The dialect's name, as in `Participant.kind`."""
     title: str
     mark: str
     """The letter that stands for the dialect."""

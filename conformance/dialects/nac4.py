@@ -18,7 +18,7 @@ _TOLD = len(b"..genmove ") + CELLS + len(b" R PlayR")
 
 
 def without_time(data: bytes) -> bytes:
-    """Return the part of a chunk that determines its effect: of a single genmove, all but the time.
+    """Return a chunk without the time, if the chunk is a single genmove: the time has no effect on a bot.
 
     Any other single message is cut at the same length. The length in its frame header still identifies it.
     """

@@ -51,7 +51,7 @@ class Game:
     moves: str
     """The columns, a digit for each."""
     winner: int
-    """1 for the first mover, 2 for the other, 0 for nobody."""
+    """1 for the first mover, 2 for the other player, 0 for no winner."""
     reason: str
     """`four`, `full`, or `left`: with `left` the player to move next leaves."""
 
@@ -117,7 +117,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A bot's name, and its opponent: the player at the same table, one given by name, or anyone."""
+    """A bot's name, and the wished opponent: the player at the same table, a named player, or any player."""
 
     name: str
     table: str | None = None
@@ -145,7 +145,7 @@ class Script(ABC):
         self.timed = timed
 
     def key(self, data: bytes) -> bytes:
-        """Return a key for received bytes. Equal keys have the same effect."""
+        """Return a key for received bytes. Bytes with equal keys have the same effect."""
         return data
 
     def resource(self, wish: Wish) -> str | None:
@@ -154,7 +154,7 @@ class Script(ABC):
 
     @abstractmethod
     def opening(self, wish: Wish) -> bytes:
-        """Return the first message. In dialects where a bot has to ask for each game it also asks again."""
+        """Return the first message. If a bot has to ask for each game, it sends this message each time."""
 
     @abstractmethod
     def cut(self, data: bytes) -> Cut:
@@ -215,7 +215,7 @@ class Dialect:
     manners: Mapping[str, Manner]
     """The manners that a transcript's client may use, by name. The first is the default."""
     bots: Mapping[str, Callable[..., Script]]
-    """The kinds of bots, by name, each with what makes its script from a game and optionally `timed`."""
+    """For each kind of bot, a function that creates its script from a game and optionally `timed`."""
 
     @property
     def has_paths(self) -> bool:

@@ -24,14 +24,14 @@ KINDS = {kind: (dialect.name, make) for dialect in DIALECTS.values() for kind, m
 PLAIN = {name: next(iter(dialect.bots)) for name, dialect in DIALECTS.items()}
 """The default kind of bot for each dialect."""
 NAP = 0.01
-"""The longest wait of one look at the sockets, in seconds."""
+"""The longest time that one look at the sockets waits for data, in seconds."""
 _CHUNK = 4096
 _HEAD_END = b"\r\n\r\n"
 _SHOWN = 200
 _MOST_KNOWN = 2000
-"""The most chunks to remember for one place, to limit the memory."""
+"""The most chunks that are remembered for one place. This limits the memory."""
 _MOST_FOUND = 1000
-"""A look that finds this many readable sockets may have missed some."""
+"""If one look finds at least this many readable sockets, it may have missed others."""
 
 
 def script_of(kind: str, *game: object, timed: bool = False) -> Script:
@@ -56,7 +56,7 @@ class Reading:
     known: Known
     """The known chunks for `place`."""
     told: int
-    """How many moves of the opponent the chunk contains: 2 if one game ends and the next begins."""
+    """How many moves of the opponent the chunk contains. It can be 2 if one game ends and the next begins."""
     outcome: Outcome | None
     answer: bytes
     """The bytes to send at once, such as answers to pings."""
@@ -150,7 +150,7 @@ class Bot(ABC):
         """React to received bytes. `before` is the bot's place before it received them."""
 
     def come_back(self) -> None:
-        """React to a hang-up after a series, which the dialect allows. Raises OutOfStep by default."""
+        """React when the server hangs up after a series. By default, raises OutOfStep."""
         raise self.wrong("was hung up on between two games")
 
     def connect(self) -> int:
@@ -267,7 +267,7 @@ B = TypeVar("B", bound=Bot)
 
 
 class BotLoop(Generic[B]):
-    """The event loop of many bots: readable sockets, delayed calls, and bots that are still connecting.
+    """The event loop of many bots. It serves readable sockets, delayed calls and bots that still connect.
 
     Two looks at the sockets are at most `NAP` seconds apart, plus the time that the work takes. The arrival
     time of a message is known with this accuracy.
@@ -275,7 +275,7 @@ class BotLoop(Generic[B]):
 
     def __init__(self) -> None:
         self.looked_before = perf_counter()
-        """The time of the look before the latest one. What the latest look found arrived after this time."""
+        """The time of the previous look at all sockets. The data that the latest look found arrived later."""
         self._poll = select.epoll()
         self._readers: dict[int, Callable[[], None]] = {}
         self._numbers: dict[B, int] = {}
@@ -293,7 +293,7 @@ class BotLoop(Generic[B]):
         return bool(self._connecting)
 
     def lose(self, error: BotError) -> None:
-        """Handle an error of a bot or its server. Raises it; a subclass may continue instead."""
+        """Raise the error of a bot or of its server. A subclass may handle the error instead."""
         raise error
 
     def watch(self, number: int, ready: Callable[[], None]) -> None:
@@ -309,7 +309,7 @@ class BotLoop(Generic[B]):
         self._connecting.append(bot)
 
     def remove(self, bot: B) -> None:
-        """Close a bot's connection, unless it is closed."""
+        """Close a bot's connection, unless it is closed already."""
         number = self._numbers.pop(bot, None)
         if number is not None:
             self._poll.unregister(number)
@@ -317,12 +317,12 @@ class BotLoop(Generic[B]):
             bot.close()
 
     def close(self, bots: Iterable[B] | None = None) -> None:
-        """Close the connections of `bots`; of all bots for None."""
+        """Close the connections of `bots`, or of all bots if it is None."""
         for bot in list(self._numbers if bots is None else bots):
             self.remove(bot)
 
     def at(self, when: float, what: Callable[[], None]) -> None:
-        """Call `what` at the time `when` of `perf_counter`."""
+        """Call `what` when `perf_counter` reaches `when`."""
         heappush(self._later, (when, next(self._order), what))
 
     def hurry(self) -> None:

@@ -157,7 +157,7 @@ async def asked(web: Address, path: str) -> AsyncIterator[Client]:
 
 
 class HouseGames:
-    """Plays games against house players, and counts them. Each client moves at once."""
+    """Plays games of clients against house players, and counts the games."""
 
     def __init__(self, pause: float = 0.0) -> None:
         """`pause`: seconds that a client waits before each move."""
@@ -201,5 +201,5 @@ class HouseGames:
                 self.finished += 1
 
     def owed(self) -> list[float]:
-        """Return a list: the seconds since the client's unanswered move, or nothing if there is none."""
+        """Return a list with the seconds since the client's unanswered move; empty if it has none."""
         return [] if self.asked is None else [time.perf_counter() - self.asked]

@@ -1,7 +1,8 @@
 """Crowds of fast bots that connect, wait and play short games, in a separate process.
 
-Three jobs measure how long it takes until all of many players are in a game, the CPU time of a short game
-while other players wait, and the memory of a server after given numbers of games.
+There are three jobs. `come` measures how long it takes until all of many players are in a game. `wait`
+measures the CPU time of a short game while other players wait. `last` measures the memory of a server after
+given numbers of games.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +28,7 @@ PAIRS = 20
 NAMES = 50
 """The number of names that a player uses in turn, if its dialect makes it ask for each game."""
 TABLE, ANYONE, WISH = "table", "anyone", "wish"
-"""The opponents of a crowd: the other player at a table, anyone, or one given by name on another node."""
+"""How a player gets its opponent: at a common table, in the lobby, or by name on another node."""
 _WAVE = 200
 """Bots that connect at once: no more than the server's queue of unaccepted connections holds."""
 _LONG = 86_400.0
@@ -90,7 +91,7 @@ class FastBot(Bot):
 
 
 def renamed(wish: Wish, number: int) -> Wish:
-    """Return a wish for a named opponent with both names changed; return any other wish unchanged."""
+    """Return a wish for a named opponent with `number` added to both names, and any other wish unchanged."""
     if wish.against is None:
         return wish
     return replace(wish, name=f"{wish.name}-{number}", against=f"{wish.against}-{number}")
@@ -103,17 +104,17 @@ class Site:
     addresses: Sequence[Addresses]
     pids: Sequence[int]
     cores: tuple[int, int] | None
-    """The cores for the servers and for the crowd."""
+    """One core for the servers, and one for the crowd; None: do not pin."""
 
 
 def site(*servers: Server) -> Site:
-    """Return the site of these servers. It has two cores if the machine has two."""
+    """Return the site of these servers. It uses two cores if the machine has two."""
     pids = [server.process.pid for server in servers]
     return Site([server.addresses for server in servers], pids, meters.two_cores())
 
 
 async def fill(server: Server, games: int) -> None:
-    """Play `games` short games, which fills the server's database. Raises LoadError."""
+    """Play `games` short games to fill the server's database. Raises LoadError."""
     say(f"playing {games} games ...")
     await run(last, site(server), [games])
 
@@ -157,7 +158,7 @@ def _coming(crowd: _Crowd, servers: int, pairs: int, whom: str) -> Iterator[Fast
             for dialect, wish in zip(dialects, couple(f"c{number}", at_table=True), strict=True):
                 yield crowd.bot(dialect, wish)
         return
-    places = cycle(product(PLAIN, range(servers)))  # the two of a pair are at different servers
+    places = cycle(product(PLAIN, range(servers)))  # the two players of a pair are at different servers
     for number in range(pairs):
         for wish in couple(f"p{number}", at_table=False):
             dialect, server = next(places)
@@ -168,7 +169,10 @@ def _coming(crowd: _Crowd, servers: int, pairs: int, whom: str) -> Iterator[Fast
 
 
 def wait(site: Site, waiting: int, seconds: float) -> dict[str, float]:
-    """Return the server's CPU time for an idle second and for a game, while `waiting` players wait."""
+    """Measure the server's CPU time while `waiting` players wait.
+
+    Returns the CPU seconds of an idle second, of a game by wish and of a game in the lobby.
+    """
     loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
     settle_on(site.cores, pid)
     for at in range(waiting):
@@ -200,7 +204,7 @@ def _reaches(counts: Counts, number: int) -> Callable[[], bool]:
 
 
 def last(site: Site, points: Sequence[int]) -> list[tuple[int, float, int]]:
-    """Play as many games as the last of `points`; return games, seconds and server memory at each point."""
+    """Play games; return games, seconds and server memory after each number of games in `points`."""
     loop, crowd, pid = BotLoop[FastBot](), _Crowd(site), site.pids[0]
     settle_on(site.cores, pid)
     at_tables = [

@@ -1,4 +1,4 @@
-"""`python -m conformance engines`: how strong are the engines, and how often is the test of a match wrong?
+"""`python -m conformance engines`: how strong are engines, and how often is the test of a match wrong?
 
 Both measurements call the gateway's own code, without a server.
 """
@@ -23,7 +23,7 @@ from gateway.match.sprt import LOGISTIC, MODELS, Sprt, Verdict
 STRENGTH = "how often do engines play a move that keeps the value of the position?"
 SPRT = "how often is the test of `c4gateway match --sprt` wrong?"
 MOST_WRONG = 0.065
-"""The highest share of wrong verdicts at either hypothesis. The test itself promises slightly less."""
+"""The goal for the share of wrong verdicts, at `elo0` and at `elo1`. The test promises slightly less."""
 LONGEST = 100_000
 """Pairs of games after which a test counts as undecided."""
 THIRD = CELLS // 3
@@ -43,14 +43,17 @@ def main(argv: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of positions: how many thirds of the board are filled, and how many more best play fills."""
+    """A kind of positions, described in thirds of the board, rounded down.
+
+    `filled`: the discs on the board. `remaining`: the discs that best play adds.
+    """
 
     name: str
     filled: int
     remaining: int
 
     def has(self, discs: int, remaining: int) -> bool:
-        """Return whether a position is of this kind. `remaining`: the discs until the end with best play."""
+        """Return whether a position is of this kind. `remaining`: the discs that best play adds."""
         return (discs // THIRD, min(remaining, CELLS - 1) // THIRD) == (self.filled, self.remaining)
 
 
@@ -126,10 +129,10 @@ def _strength(argv: Sequence[str]) -> int:
     """Ask each engine for a move in random positions in which some move is a mistake.
 
     A figure is the percentage of moves that keep the value of the position: a win, or a draw. The kinds are
-    those of Pascal Pons' test sets. The first word is the number of discs on the board: up to 13 (begin), up
-    to 27 (middle) or more (end). The second is the number that best play adds: up to 13 (easy), up to 27
-    (medium) or more (hard). Requires the extra `perfect`, and `engines` for Monte Carlo. The JSON report also
-    contains the positions.
+    those of Pascal Pons' test sets. The first word of a kind gives the number of discs on the board: up to
+    13 (begin), up to 27 (middle) or more (end). The second word gives the number of discs that best play
+    adds: up to 13 (easy), up to 27 (medium) or more (hard). Requires the extra `perfect`, and `engines` for
+    Monte Carlo. The JSON report also contains the positions.
     """
     parser = Parser.of("engines strength", STRENGTH, _strength.__doc__)
     parser.add_argument("--engines", type=_engines, default=ENGINES, help=f"with commas between ({ENGINES})")
@@ -176,7 +179,10 @@ class Chances:
 
 
 def shares(difference: float, chances: Chances) -> list[float]:
-    """Return the probability of each result of a pair of games for a player stronger by `difference` Elo."""
+    """Return the probabilities of 0 to 4 half points in two games, for a player stronger by `difference` Elo.
+
+    The player moves first in one of the games.
+    """
     both = [_game(expected(difference) + sign * chances.opening, chances.drawn) for sign in (1, -1)]
     found = [0.0] * 5
     for one, first in enumerate(both[0]):
@@ -194,7 +200,7 @@ def _game(score: float, drawn: float) -> tuple[float, float, float]:
 
 
 def logistic(difference: float, model: str, chances: Chances) -> float:
-    """Convert a difference in the Elo of a model, from -100 to 100, to logistic Elo."""
+    """Convert a difference of -100 to 100 Elo, as `model` defines Elo, to logistic Elo."""
     if model == LOGISTIC:
         return difference
     low, high = -200.0, 200.0

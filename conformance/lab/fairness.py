@@ -41,7 +41,7 @@ from conformance.launch import COMMAND
 from conformance.targets import Address
 
 BURNER = (sys.executable, "-c", "import os\nstarter = os.getppid()\nwhile os.getppid() == starter: pass")
-"""Keeps a core busy while the process that started it lives."""
+"""The command of a process that keeps a core busy until the process that started it ends."""
 ENDLESS = ("--rounds", "1000000", "--games-per-pair", "0")
 AT_CLUSTER = 1.0, 0.6, 300
 """With a cluster: the seconds of a stall, the seconds of a clock, and the number of games at once.
@@ -53,29 +53,29 @@ LOSS = (
     r"game '[^']*' beats '(?P<loser>[^']*)': time"
     r"(?: \(after [0-9.]+ s, the server was deaf for (?P<deaf>[0-9.]+) s\), moving )?"
 )
-"""Matches the gateway's log line about a loss on time, with the gateway's own delay."""
+"""Matches a loss on time in the gateway's log. `deaf` is the gateway's own delay in seconds."""
 GAPS = 0.3, 1.0
 """The shortest and the longest time between two stalls, in seconds."""
 STANDING = 60.0
 """Seconds within which at least one of the bots must receive something."""
 _STDIN = 0
 SLEEPERS = 50
-"""One in this many starts of a game makes the player fall asleep in that game."""
+"""Each time that so many players have begun a game, one falls asleep: it will not answer a request."""
 THINKING = 0.1
 """The longest time to think, as a share of the clock. Half of the moves are made at once."""
 LEAST_MOVES = 3
-"""The fewest moves of a player in a short game."""
+"""The least number of moves that a player makes in a short game."""
 
 
 class Fault(Enum):
     """Who caused a loss on time."""
 
     SERVER = "by the server's fault"
-    """The bot's time was not up."""
+    """The server: the bot's time was not up."""
     PLAYER = "by their own"
-    """Its time was up."""
+    """The bot: its time was up."""
     UNKNOWN = "nobody can tell"
-    """The bots' own process was too busy to tell."""
+    """Unknown: the bots' own process was too busy to tell."""
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Counts:
     slept: int = 0
     """Players that deliberately did not answer a request."""
     told: int = 0
-    """Players in `slept` that received a loss on time."""
+    """Players of `slept` that then received a loss on time."""
     losers: list[str] = field(default_factory=list)
     """The names of all players that received a loss on time."""
     faults: dict[Fault, list[str]] = field(default_factory=lambda: {fault: [] for fault in Fault})
@@ -252,7 +252,7 @@ class UsedTime:
     """The time that the bot has: for all moves of a game, or for each move if `renewed`."""
     renewed: bool
     moves: int = 0
-    """Answers that the system has accepted in full."""
+    """The number of answers that the system has accepted in full."""
     least: float = 0.0
     """The lower bound of the time used for answered requests. `most` is the upper bound."""
     most: float = 0.0
@@ -318,7 +318,7 @@ class Games(BotLoop["Player"]):
             self.add(player)
 
     def _replace(self, pair: Sequence["Player"], kinds: tuple[str, str], number: int, life: int) -> None:
-        """Replace a pair by one with other names, so that a name loses on time at most once."""
+        """Replace a pair by a pair with other names, so that a name loses on time at most once."""
         self.close(pair)
         self.begin(kinds, number, life + 1)
 
@@ -368,7 +368,7 @@ class Player(Bot):
         self._used = UsedTime(self._games.clock, self._renewed)  # so that no delayed answer is sent
 
     def come_back(self) -> None:
-        """Leave: the opponent has lost on time."""
+        """Leave after a hang-up, which means that the opponent has lost on time."""
         self._games.remove(self)
 
     def _request(self, move: bytes, look: Look) -> None:

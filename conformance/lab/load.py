@@ -1,8 +1,7 @@
 """Timed bots: pairs in a separate process that play a drawn game over and over.
 
-A bot moves at once (*saturated*), or so that its pair makes a move at a fixed interval (*paced*). The counts
-and the server's CPU time are read at the same instant. A bot that is out of step, or stands still, ends the
-run.
+Bots move at once (*saturated*), or each pair makes its moves at a fixed interval (*paced*). The counts and
+the server's CPU time are read at the same instant. A bot that is out of step, or stands still, ends the run.
 """
 
 import gc
@@ -43,7 +42,7 @@ COUPLES: Mapping[str, Sequence[Couple]] = {
 ENDLESS = ("--rounds", "1000000", "--games-per-pair", "0", "--clock", "1000000")
 """Options with which no series ends and no game is lost on time during a measurement."""
 SATURATED = 0.9
-"""A server that is busy for a smaller share of the time is not the limit."""
+"""The least share of the time that a server must be busy. Otherwise it did not limit the speed."""
 
 STARTING = 30.0
 """Seconds within which all games must begin."""
@@ -199,7 +198,7 @@ async def played_at_new(
 
 
 def carry_out(plan: Plan) -> Report:
-    """Carry out a plan with as little work as possible, so that only the server limits the speed.
+    """Carry out a plan with as little work in this process as possible, so that the server limits the speed.
 
     Raises OutOfStep, NoSuchProcess.
     """
@@ -298,7 +297,7 @@ class TimedBot(Bot):
         self._loop.at(self.due, partial(self.send, move))
 
     def _count_end(self, reading: Reading, before: Place, now: float) -> None:
-        """Record the times of what arrived: a game's last move, its result, the next game's first move."""
+        """Record the times of a game's last move, of its result, and of the next game's first move."""
         times, told = self._times, reading.told
         # The player of the last move may have received the result earlier, and have sent its next move.
         if not before.opens:
@@ -342,7 +341,7 @@ class Load(TimedLoop):
         """Processor time of turns in which nothing arrived."""
 
     def _made(self, token: str) -> Iterator[TimedBot]:
-        """Yield the bots. With two servers, each pair has a bot at each; the first bots alternate."""
+        """Yield the bots. With two servers, the bots of a pair are at different servers."""
         plan = self._plan
         servers = plan.addresses, plan.others or plan.addresses
         make = _NotingBot if plan.notes_moves else TimedBot
@@ -372,8 +371,8 @@ class Load(TimedLoop):
         """Play for `seconds`. Raises OutOfStep."""
         now = perf_counter()
         end, look = now + seconds, now + _LOOK_AROUND
-        # In a saturated stretch, with a core of its own, the load does not sleep. On a virtual machine it
-        # costs the server a third of the time of a move to wake a sleeping core. That cost depends on the
+        # In a saturated stretch, with a core of its own, the load does not sleep. On a virtual machine,
+        # waking a sleeping core costs the server a third of the time of a move. That cost depends on the
         # machine, and must not count as the server's.
         longest = 0.0 if self._plan.cores is not None and self.interval is None else _LOOK_AROUND
         used = time.process_time()

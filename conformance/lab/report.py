@@ -54,7 +54,7 @@ class Row:
 
 
 def counted(part: str, what: str, number: float, most: int | None = None) -> Row:
-    """Return a row for a number of things."""
+    """Return a row whose figure is a count."""
     return Row(part, what, number, most=most, form=".0f")
 
 
@@ -96,15 +96,16 @@ def _by_figure(runs: Sequence[Sequence[Row]]) -> dict[tuple[str, str], list[Row]
 
 
 def some(what: str, lines: Sequence[object]) -> list[str]:
-    """Return the first lines, each after the prefix `what`, and the number of further lines."""
+    """Return the first of the lines and the number of the others, each with the prefix `what`."""
     more = [f"{what}: {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
     return [f"{what}: {each}" for each in lines[:_SHOWN]] + more
 
 
 def in_folder(prefix: str, run: Callable[[Path], tuple[list[Row], list[str]]]) -> tuple[list[Row], list[str]]:
-    """Call `run` with a new folder; return its rows and notes. A note names the folder if a goal is missed.
+    """Call `run` with a new folder; return its rows and notes.
 
-    Otherwise the folder is removed, even if `run` raises an error.
+    If a goal is missed, the folder is kept, and a note names it. Otherwise the folder is removed, even if
+    `run` raises an error.
     """
     folder, is_missed = Path(mkdtemp(prefix=prefix)), False
     try:

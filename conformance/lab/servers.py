@@ -66,7 +66,7 @@ class Log:
         self.lines: list[str] = []
         """The last lines."""
         self.examples: list[str] = []
-        """The first lines that should not be there."""
+        """The first lines with errors, tracebacks or controls."""
         self.found: list[re.Match[str]] = []
         """The matches of `wanted`."""
         self._wanted = re.compile(wanted)
@@ -94,7 +94,7 @@ class Log:
 
 
 class Gateway:
-    """A gateway that can be killed, stopped and started again, and its log."""
+    """A gateway, with its log, that can be killed, stopped and started again."""
 
     def __init__(
         self,
@@ -369,7 +369,7 @@ async def cluster(
 
 
 async def _until_linked(found: Cluster) -> None:
-    """Wait until all nodes are linked with all others, and know the node that pairs. Raises LoadError."""
+    """Wait until all nodes are linked with all others, and know which node pairs. Raises LoadError."""
     link = re.compile(r"linked with node (\S+)")
     pairs = re.compile(r"node \S+ pairs\b")
     wanted = len(found.nodes) - 1

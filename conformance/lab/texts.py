@@ -1,8 +1,8 @@
 """Texts that may take long to read, and random byte streams based on valid messages. Pure.
 
-A hard text consists of a piece, repeated up to a length, in a frame. In a piece, `#i` stands for a different
-number in each repetition, and `#h` for different integers with the same hash in Python. A *talk* is a list of
-the pieces that one connection sends. The same `Random` state gives the same talk.
+A hard text is a frame (an opening and an ending) around a piece that is repeated up to a length. In a piece,
+`#i` stands for a different number in each repetition, and `#h` for different integers with the same hash in
+Python. A *talk* is a list of the pieces that one connection sends. Equal `Random` states give equal talks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -96,10 +96,10 @@ DROIDCON_FRAMES = (
     *(("", ""), ("PUT ", ""), ("PUT 3", ""), ("NAME ", "")),
     *(("JOIN ", ""), ("", "PUT 3"), ("JOIN a", "b")),
 )
-"""Bytes that are not UTF-8 are represented in a text by lone surrogates, as with `surrogateescape`."""
+"""In a text, lone surrogates stand for bytes that are not UTF-8, as with `surrogateescape`."""
 
 FILLERS = ((' "', r"\n", '" '), (' "', r"\u0041", '" '), ("", ";\n", ""), (";", " ", "\n"))
-"""Long texts of at most one token: opening, piece to repeat, and ending."""
+"""Texts of any length with at most one token, as an opening, a piece to repeat, and an ending."""
 
 PIECES = {"arena": (*JSON_PIECES, *EDN_PIECES), "nac4": NAC4_PIECES, "droidcon": DROIDCON_PIECES}
 FRAMES = {"arena": (*JSON_FRAMES, *EDN_FRAMES), "nac4": NAC4_FRAMES, "droidcon": DROIDCON_FRAMES}
@@ -123,7 +123,7 @@ def framed(pieces: Sequence[str], frames: Sequence[tuple[str, str]], length: int
 
 
 def mixed(length: int) -> Iterator[str]:
-    """Yield EDN maps with as many forms as allowed, filled up with text that adds no forms."""
+    """Yield EDN maps with about as many forms as allowed, filled up with text that adds at most one form."""
     for before, behind in EDN_FRAMES[:6]:
         for piece in filter(_is_closed, EDN_PIECES):
             forms = before + repeated(piece, length // 2, FEW // _tokens(piece))
@@ -133,7 +133,7 @@ def mixed(length: int) -> Iterator[str]:
 
 
 def repeated(piece: str, length: int, times: int | None = None) -> str:
-    """Repeat a piece up to a length, and at most `times` times."""
+    """Repeat a piece up to `length` characters, and at most `times` times."""
     if "#i" not in piece and "#h" not in piece:
         most = max(length // len(piece), 0)
         return piece * (most if times is None else min(times, most))

@@ -55,7 +55,7 @@ class Account:
 
     name: str
     digest: bytes
-    """The SHA-256 of its token. No salt is needed: a token is 128 random bits, which nobody can guess."""
+    """The SHA-256 of its token. No salt is needed: a token is 128 random bits, which cannot be guessed."""
     notes: str = ""
 
     @property
@@ -79,7 +79,7 @@ class _Names:
         self.lookalikes.add(account.name)
 
     def clear(self) -> None:
-        """Remove all names, one at a time, so that other threads can run between two of them."""
+        """Remove all names, one at a time, so that other threads can run meanwhile."""
         while self.digests:
             self.digests.popitem()
         self.lookalikes.clear()
@@ -94,7 +94,8 @@ class Denial:
     pause: float
     """Seconds before the client gets the answer."""
     like: str | None = None
-    """Set if the name looks like this protected name. The objection is then `TOKEN_WRONG`."""
+    """The protected name that the refused name looks like; otherwise None. The objection is then
+    `TOKEN_WRONG`."""
 
 
 class Accounts:
@@ -140,7 +141,7 @@ class Accounts:
         return names
 
     def reload(self, in_loop: "InLoop") -> None:
-        """Read the files of names and bans again. They apply to players who enter later. Runs in a thread.
+        """Read the files of names and bans again, for players who enter later. Runs in a thread.
 
         Raises OSError or ValueError with one line that says what is wrong with a file. The old names and bans
         then stay in force, with one exception: if the file of names has become empty, which is usually a
@@ -177,7 +178,7 @@ class Accounts:
     def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
         """Return why a client at the address `origin` may not use `name`; None if it may.
 
-        None also for a name of more than `LONGEST_NAME` characters, which is refused elsewhere.
+        Returns None for a name of more than `LONGEST_NAME` characters, which is refused elsewhere.
         """
         if len(name) > LONGEST_NAME:
             return None
@@ -198,7 +199,7 @@ class Accounts:
         return Denial(Objection.TOKEN_WRONG, self._pauses.wrong(origin, key, now))
 
     def note(self, denial: Denial, name: str, kind: str, origin: str) -> None:
-        """Count a denial. Log it if it is the first for this address and name in a while."""
+        """Count a denial. Log it if there was none for its address and name in the last ten minutes."""
         what, words = _WORDS[denial.objection]
         if denial.like is not None:
             what, words = "look_alike", f"the name looks like {quoted(denial.like)}, which is protected"

@@ -22,12 +22,12 @@ _NAME, _ADDRESS = "name", "address"
 """The two kinds of lines in the file."""
 
 Target: TypeAlias = str | Network
-"""What a ban is for: a folded name, or a network, which may be a single address."""
+"""The target of a ban: a folded name, or a network, which may be a single address."""
 
 
 @dataclass(slots=True)
 class Bans:
-    """Banned names and networks. A lookup takes the same time however many there are."""
+    """Banned names and networks. The time for a lookup does not depend on their number."""
 
     names: set[str] = field(default_factory=set)
     """The names, folded."""
@@ -43,7 +43,7 @@ class Bans:
             self.networks.setdefault((who.version, who.prefixlen), set()).add(bits)
 
     def clear(self) -> None:
-        """Remove all bans, one at a time, so that other threads can run between two of them."""
+        """Remove all bans, one at a time, so that other threads can run meanwhile."""
         every: list[set[Any]] = [self.names, *self.networks.values()]
         for entries in every:
             while entries:
@@ -81,7 +81,7 @@ def words(who: Target) -> tuple[str, str]:
 
 
 def bans_of(text: str) -> Bans:
-    """Return a ban of the name, address or network in `text`. Raises ValueError as `target` does."""
+    """Return `Bans` with only the target in `text`. Raises ValueError as `target` does."""
     bans = Bans()
     bans.add(target(text))
     return bans
@@ -120,7 +120,8 @@ def _parse(line: str) -> Target:
 def read_bans(table: TableFile[Target], old: Bans | None = None) -> Bans:
     """Return the bans in a file. `old` are the bans that were read from the file before.
 
-    Raises OSError or ValueError. If the file is gone and `old` has bans, raises ValueError.
+    Raises OSError or ValueError. A missing file is a ValueError if `old` has bans; otherwise there are no
+    bans.
     """
     if old not in (None, Bans()) and not os.path.exists(table.path):
         raise ValueError(f"{table.path} is gone, with all bans; if that is meant, make an empty file")

@@ -1,4 +1,4 @@
-"""The heads of HTTP messages that the server reads and writes itself, with h11 and by hand.
+"""The heads of the HTTP messages that the server itself reads, with h11, and writes.
 
 Does no I/O. Heads are read strictly, since a client may write anything in them.
 """
@@ -16,7 +16,7 @@ from gateway.runtime.addresses import ip_address_in
 LONGEST_HEAD = 16_384
 """The largest head of a request, in bytes."""
 HSTS = (b"strict-transport-security", b"max-age=15552000")
-"""Makes a browser use TLS alone for 180 days (RFC 6797). It applies to all ports of the host."""
+"""Makes a browser use only TLS for 180 days (RFC 6797). It applies to all ports of the host."""
 NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
 """The answer to a request whose Host is not this server's."""
 TOO_LONG = "the head of the request is too long"
@@ -44,7 +44,7 @@ _THIS_MACHINE = "localhost"
 def is_http(data: bytes) -> bool | None:
     """Whether `data` is the start of an HTTP request; None if more bytes are needed.
 
-    Eight bytes always decide, so that a client of another protocol is never kept waiting.
+    Eight bytes are always enough, so that a client of another protocol is never kept waiting.
     """
     if data.startswith(_REQUESTS):
         return True
@@ -54,14 +54,14 @@ def is_http(data: bytes) -> bool | None:
 async def read_request(http: h11.Connection, receive: Callable[[], Awaitable[bytes]]) -> h11.Request | None:
     """Return the next request on a connection; None if the client has closed it.
 
-    Raises h11.RemoteProtocolError if it is not a valid request; its `error_status_hint` is the status to
-    answer with. Exceptions of `receive` pass through.
+    Raises h11.RemoteProtocolError if the request is not valid; the status of the answer is in its
+    `error_status_hint`. Exceptions of `receive` pass through.
     """
     try:
         while (event := http.next_event()) is h11.NEED_DATA:
             http.receive_data(await receive())
     except h11.RemoteProtocolError as error:
-        # A frame in the traceback refers to the error: a cycle, which would keep the client's socket open.
+        # A frame in the traceback refers to the error. This cycle would keep the client's socket open.
         error.__traceback__ = None
         raise
     if not isinstance(event, h11.Request):
@@ -130,7 +130,7 @@ def is_known(header: str, allowed: Collection[str]) -> bool:
 def may_play(origin: str, hosts: Iterable[str], allowed: Collection[str]) -> bool:
     """Whether a page of the website `origin` may open a websocket.
 
-    Pages of other websites may not: they would play as the user who visits them. The host of `origin` has to
+    A page of a foreign website must not: it would play as the user who visits it. The host of `origin` has to
     be one of `hosts`, the names of this server in the request, or `origin` has to be in `allowed`. The port
     does not matter, and localhost and all loopback addresses count as one host.
     """
@@ -142,9 +142,10 @@ def may_play(origin: str, hosts: Iterable[str], allowed: Collection[str]) -> boo
 
 
 def has_two_lengths(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether a request gives the length of its body in two ways (RFC 9112, 6.1). Names are in lower case.
+    """Whether a request gives the length of its body in two ways (RFC 9112, 6.1).
 
-    A proxy and this server may then disagree where the next request begins.
+    A proxy and this server may then disagree where the next request begins. The names in `headers` are in
+    lower case.
     """
     return {name for name, _ in headers} >= _LENGTHS
 
@@ -162,7 +163,7 @@ def port_in(header: str) -> int | None:
 
 
 def is_domain(host: str) -> bool:
-    """Whether the host is a domain name: not an address, a name without a dot or one under ``localhost``.
+    """Whether a host is a domain name. Addresses and names without a dot or under ``localhost`` are not.
 
     The owner of a domain name decides to which address it leads.
     """

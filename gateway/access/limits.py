@@ -11,11 +11,13 @@ from math import inf
 from gateway.options.names import CONNECTS, PER_ADDRESS
 
 BURST = 2.0
-"""Seconds. An address may open as many connections at once as its rate allows in this time."""
+"""In seconds. Connections that an address's rate allows in this time may all be opened at once."""
 PATIENCE = 5.0
-"""Seconds. A connection of an address that connects too fast waits. It is refused if it would wait longer."""
+"""The longest wait of a connection, in seconds. A connection of an address that connects too fast waits. If
+it would have to wait longer than this, it is refused."""
 REMEMBERED = 65_536
-"""The number of addresses whose rate is remembered. If many more connect, some escape the limit."""
+"""The number of addresses whose rate is remembered. If many more addresses connect, some of them are not
+limited."""
 
 
 class Refusal(Enum):
@@ -60,7 +62,7 @@ class ConnectionCounts:
     ):
         """Limit all addresses together to `most` connections.
 
-        `local` are the limits of each of this machine's own addresses. `others` are the limits of each other
+        `local` are the limits of each of this machine's own addresses. `others` are the limits of any other
         address.
         """
         self._most = most
@@ -85,7 +87,7 @@ class ConnectionCounts:
     def move(self, origin: str, to: str, now: float) -> Refusal | float:
         """Count an open connection at the address `to` in place of `origin`. Returns the same as `enter`.
 
-        If it is refused, it still counts at `origin`.
+        If the connection is refused, it still counts at `origin`.
         """
         entry = self._count(to, now)
         if not isinstance(entry, Refusal):
@@ -122,10 +124,10 @@ class ConnectionCounts:
 class _Connects:
     """Limits how fast addresses connect, by the generic cell rate algorithm.
 
-    For each address a time is stored. A connection sets the time to the later of now and the stored time,
-    plus 1 / `rate` seconds. The further the time is in the future, the longer the next connection waits. A
-    time in the past has no effect. The addresses are therefore kept in two dictionaries, of which the older
-    one is dropped from time to time.
+    A time is stored for each address. A connection sets it to the later of now and the stored time, plus 1 /
+    `rate` seconds. The further the time is in the future, the longer the next connection waits. A time in the
+    past has no effect. The addresses are therefore kept in two dictionaries, and the older dictionary is
+    dropped from time to time.
     """
 
     def __init__(self) -> None:

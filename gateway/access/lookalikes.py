@@ -16,7 +16,7 @@ _MARK = "\u200e"
 
 
 class Lookalikes:
-    """A collection of names, and a search for the one that a given name looks like."""
+    """A collection of names, which finds the name that a given name looks like."""
 
     def __init__(self) -> None:
         self._looks: dict[str, str] = {}
@@ -32,7 +32,7 @@ class Lookalikes:
     def like(self, name: str, key: str) -> str | None:
         """Return the added name that `name` looks like, None if there is none. `key` is `name` folded.
 
-        None also if `key` is longer than `LONGEST_NAME`.
+        Returns None if `key` is longer than `LONGEST_NAME`.
         """
         if not self._looks or len(key) > LONGEST_NAME:
             return None
@@ -41,7 +41,7 @@ class Lookalikes:
         return next((self._looks[look] for look in looks if look in self._looks), None)
 
     def clear(self) -> None:
-        """Remove all names, one at a time, so that other threads can run between two of them."""
+        """Remove all names, one at a time, so that other threads can run meanwhile."""
         while self._looks:
             self._looks.popitem()
 
@@ -81,7 +81,7 @@ def _prototypes() -> Mapping[int, str]:
     """Return the prototype, one or more characters, of each confusable character.
 
     The file has each pair of characters in both directions. A character with several look-alikes is their
-    prototype. If two characters look like each other only, the one with the lower code is the prototype.
+    prototype. If two characters look only like each other, the one with the lower code is the prototype.
     """
     from importlib.resources import files  # noqa: PLC0415  takes time, and not every command compares names
 

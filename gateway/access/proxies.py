@@ -1,8 +1,9 @@
 """The addresses of clients that connect through a proxy.
 
 Pure. Knows the PROXY header, versions 1 and 2, which a proxy sends before a client's first byte, and the
-header X-Forwarded-For of HTTP. Nothing that a client can write itself is used: the PROXY header is either
-required or not read, and in X-Forwarded-For only the entries that trusted proxies added are used.
+header X-Forwarded-For of HTTP. Headers that a client may have written itself are not trusted: the PROXY
+header is either required or not read, and of X-Forwarded-For only entries that trusted proxies added are
+used.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ _SIZES = {0x10: 4, 0x20: 16}
 
 @dataclass(frozen=True, slots=True)
 class Proxied:
-    """What a PROXY header says."""
+    """The contents of a PROXY header, and the bytes after it."""
 
     address: str | None
     """The client's address; None if the proxy connects on its own behalf or does not know the address."""
@@ -55,7 +56,7 @@ def begins_with_header(data: bytes) -> bool:
 def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
     """Return a client's address: `peer`, unless `peer` is a trusted proxy.
 
-    For a trusted proxy, it is the last hop that is not a trusted proxy. `forwarded` is the value of
+    If it is one, the address is the last hop that is not a trusted proxy. `forwarded` is the value of
     X-Forwarded-For, a list of hops. A hop that is not an address is ignored, with all hops to its left.
     """
     client, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
@@ -101,7 +102,7 @@ def _version_2(data: bytes) -> Proxied | None:
 
 
 def _without_port(hop: str) -> str:
-    """Return a hop as some proxies write it, ``192.0.2.1:80`` or ``[2001:db8::1]:80``, without its port."""
+    """Return a hop without its port. Some proxies write ``192.0.2.1:80`` or ``[2001:db8::1]:80``."""
     if hop.startswith("["):
         return hop[1:].partition("]")[0]
     return hop.partition(":")[0] if hop.count(":") == 1 else hop

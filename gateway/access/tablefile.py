@@ -1,7 +1,8 @@
-"""Table files with a row in each line, which commands change while a server reads them; and the audit log.
+"""Table files, which have a row in each line, and the audit log.
 
-Knows files and locks; a function given by the caller parses a line. A reader sees either the complete old
-file or the complete new one. If two commands change a file at the same time, one waits for the other.
+Knows files and locks; a function given by the caller parses a line. Commands may change a file while a server
+reads it: the server sees either the complete old file or the complete new one. If two commands change a file
+at the same time, one waits for the other.
 """
 
 import errno
@@ -41,13 +42,13 @@ class TableFile(Generic[Row]):
     parse: Callable[[str], Row]
     """Returns the row in a line. Raises ValueError, which says what is wrong with the line."""
     is_optional: bool = False
-    """Whether a missing file counts as a file without rows. Otherwise it is an error."""
+    """Whether a missing file counts as a file without rows. If not, a missing file is an error."""
 
     def read(self, take: Callable[[Row], object]) -> None:
-        """Call `take` with each row, one after the other, so that other threads can run between two of them.
+        """Call `take` with each row. Between two calls other threads can run.
 
-        Raises OSError if the file cannot be read. Raises ValueError, which begins with the path and the line
-        number, if a line is not UTF-8, or `parse` or `take` raises it.
+        Raises OSError if the file cannot be read. Raises ValueError if a line is not UTF-8, or if `parse` or
+        `take` raises it; the text begins with the path and the line number.
         """
         try:
             data = read_file(self.path, OPTION, LONGEST).removeprefix(BOM_UTF8)
@@ -92,7 +93,7 @@ class TableFile(Generic[Row]):
     def rewrite(self, change: Callable[[list[str]], list[str]]) -> None:
         """Replace the lines of a locked file by `change(lines)`, with a temporary file and a rename.
 
-        The file keeps its owner and mode. A new file has mode 0600. In a folder with the set-group-ID bit it
+        The file keeps its owner and mode. A new file has mode 0600; in a folder with the set-group-ID bit it
         has mode 0640, so that the group may read it.
         """
         folder, name = os.path.split(self.path)
@@ -148,7 +149,7 @@ def audited(file: str, *words: str, user: str | None = None) -> Iterator[None]:
 
 
 def _user() -> str:
-    """Return the name of the user who runs the command, also through sudo."""
+    """Return the name of the user who runs the command; with sudo, of the user who called sudo."""
     try:
         return printable(os.environ.get("SUDO_USER") or getpass.getuser())
     except (KeyError, OSError):

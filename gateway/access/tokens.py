@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def admin_token(options: ServerOptions) -> str | None:
-    """Return the admin token of the options, or else the token in a file that the first start creates.
+    """Return the admin token of the options; without it, the token in a file, which the first start creates.
 
     Returns None if the file cannot be used; the log says why. Runs in a thread.
     """

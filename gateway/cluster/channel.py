@@ -1,8 +1,8 @@
 """The connection between two nodes: hellos, then frames in numbered batches that are acknowledged.
 
 Pure. Knows bytes; does not know sockets, nor the meaning of frames. A channel outlives its connection:
-batches that were not acknowledged are sent again on the next one, and duplicates are dropped. So each frame
-arrives once and in order.
+batches that were not acknowledged are sent again on the next connection, and duplicates are dropped. So each
+frame arrives once and in order.
 """
 
 import hmac
@@ -127,7 +127,7 @@ class Channel:
         self._unacknowledged: deque[tuple[int, bytes]] = deque()
         self._size = 0
         self._acknowledged = 0
-        """The number of the latest received batch that was acknowledged."""
+        """The number of the latest batch that was received and acknowledged."""
         self._data = bytearray()
 
     @property
@@ -159,14 +159,14 @@ class Channel:
     def again(self, arrived: int) -> bytes:
         """Return the bytes to send first on a new connection: the batches that the other side lacks.
 
-        `arrived` is the number in its hello.
+        `arrived` is the number in the other side's hello.
         """
         self._data.clear()
         self._forget(arrived)
         return b"".join(self._packed(number, data) for number, data in self._unacknowledged)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the frames that are complete with these bytes. Raises ValueError for invalid bytes."""
+        """Add received bytes; yield the frames that are now complete. Raises ValueError for invalid bytes."""
         self._data += data
         while len(self._data) >= _HEAD.size:
             length, number, acknowledged = _HEAD.unpack_from(self._data)

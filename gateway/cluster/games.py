@@ -10,11 +10,11 @@ strictly as a client's text: an invalid one raises `EncodingError`.
 #
 # from the node that holds the game | payload
 # --------------------------------- | ---------------------------------------------------------------------
-# `m` moves                         | the columns since the last `m`; the player gets an event for the last
+# `m` moves                         | columns since the last `m`; the player gets an event for the last column
 # `t` request to move               | its number, seconds left on the clock or `-`
 # `e` any other event               | in the form of `gateway.game.encoding`
 #
-# to that node                      | payload; *used* are the seconds since the request; 0 is no request
+# to that node                      | payload; *used*: seconds since the request; number 0: no open request
 # --------------------------------- | ---------------------------------------------------------------------
 # `p` move                          | column, `to`, number of the request, used
 # `c` any other command             | number of the request, used, the form of `gateway.game.encoding`
@@ -100,7 +100,7 @@ class _RemotePlayer:
         """Do nothing: frames of other nodes are never held back."""
 
     def probe(self) -> None:
-        """Do nothing: the player's own node probes it."""
+        """Do nothing: the player's own node probes the client."""
 
     async def settle(self) -> None:
         """Return at once: the player's node reads the client's socket before it reports that time is up."""

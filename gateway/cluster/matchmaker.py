@@ -1,16 +1,16 @@
-"""The matchmaker that the hub of a cluster's node uses.
+"""The matchmaker for the hub of a node in a cluster.
 
 It reports the node's players to the node that pairs, and carries out the orders of that node. The caller
-sends the messages that `post` gets. It calls `receive` with the messages of other nodes, then the hub's
-`settle`.
+gives it a function `post`, which sends messages to other nodes. The caller passes each message of another
+node to `receive`, then calls the hub's `settle`.
 """
 
 # The node of a seat decides about the seat. A match takes the turn of a seat only if the seat still waits in
 # that turn. A turn that was taken is never used again. For a pair of two nodes, the node that will not hold
 # the series reserves its seat first, for `HOLD` seconds at most, and sends `Hosting`. The other node begins
-# the series and answers `Hosted`, or `Unmatched`. If the reservation has run out by then, that node gets
-# `Unmatched` back. When a match fails, each seat waits in a new turn, which is reported to the node that
-# pairs.
+# the series and answers `Hosted`. If it cannot, it answers `Unmatched`. If the reservation has run out when
+# `Hosted` arrives, the reply is `Unmatched`. When a match fails, each seat waits in a new turn, which is
+# reported to the node that pairs.
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
@@ -70,7 +70,10 @@ class ClusterMatchmaker(Matchmaker):
     """The matchmaker of one node in a cluster."""
 
     def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
-        """`run` is the unique number of this run. `matchmaker` is called if this node has to pair."""
+        """Create a matchmaker. `run` is the unique number of this run of the node.
+
+        `matchmaker` is called if this node has to pair; it returns the matchmaker for all nodes.
+        """
         self._hub: Hub
         self._node = node
         self._own = Reporter(node, run, matchmaker)
@@ -88,15 +91,15 @@ class ClusterMatchmaker(Matchmaker):
     # Other nodes.
 
     def connect(self, hub: Hub, post: Callable[[str, Message], None]) -> None:
-        """Use `post` from now on to send messages to other nodes. It must keep the order for each node."""
+        """Use `post` from now on to send messages. It must keep the order of the messages to each node."""
         self._hub, self._own.post = hub, post
 
     def attach(self, node: str | None, epoch: int, now: float, others: Collection[str] = ()) -> None:
         """Use `node` as the node that pairs in `epoch`. With None this node pairs only its own players.
 
-        Call this first on the node that pairs, since earlier reports to that node are lost. That node waits
-        for the announcements of `others`. After another node has paired, a node must not pair in an old epoch
-        again.
+        Call this first on the node that pairs, since reports that arrive before that are lost. That node
+        waits for the announcements of `others`. If another node has paired since, a node must pair in a new
+        epoch.
         """
         pairs = (self._node, 0) if node is None else (node, epoch)
         self._own.now = now
@@ -111,14 +114,14 @@ class ClusterMatchmaker(Matchmaker):
         self._own.drain()
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether another node may have begun a series with this seat and has not answered yet."""
+        """Whether this node waits for another node's answer about a series with this seat."""
         return seat in self._reserved
 
     def lost(self, node: str, now: float) -> None:
-        """Forget all messages exchanged with a node that is lost.
+        """Forget the unprocessed messages of a node that is lost.
 
-        If it was the one that pairs, there are no pairs before the next `attach`. The hub ends the series
-        with the node.
+        If that node paired, there are no pairs before the next `attach`. The hub ends the series with the
+        lost node.
         """
         self._own.now = now
         self._inbox = deque(each for each in self._inbox if each[0] != node)
@@ -140,7 +143,10 @@ class ClusterMatchmaker(Matchmaker):
         self._own.engage(house)
 
     def enter(self, entry: Entry) -> None:
-        """Ask the node that pairs. If the player has left before the decision, the hub must call `leave`."""
+        """Ask the node that pairs whether a player may enter.
+
+        If the player has left when the decision comes, the hub must call `leave`.
+        """
         if Objection.TOO_LONG in entry.against:  # too long for a message to another node
             self._refused.append(Decision(entry.seat, entry.against))
             return
@@ -170,7 +176,10 @@ class ClusterMatchmaker(Matchmaker):
         self._own.report(Waits(*turn, is_new))
 
     def leave(self, seat: int) -> None:
-        """Report that a seat has lost its place. If the seat has asked to enter again, that stays open."""
+        """Report that a seat has lost its place.
+
+        If the seat has asked to enter again, that request stays open.
+        """
         player = self._own.players.get(seat)
         if player is None:
             return
@@ -189,7 +198,7 @@ class ClusterMatchmaker(Matchmaker):
             self._own.report(Alive(seat))
 
     def began(self, match: Held | Hosted, game: int) -> None:
-        """Report that a game began on this node, also to the node of a remote opponent."""
+        """Report that a game began. The first game is also reported to the node of a remote opponent."""
         if game == 1:
             self._begun = match
         if isinstance(match, Hosted):
@@ -218,7 +227,7 @@ class ClusterMatchmaker(Matchmaker):
     def answers(self, now: float) -> Iterator[Answer]:
         """Yield the orders of the node that pairs, except those that are out of date.
 
-        Messages of other nodes are carried out in between, so that orders and messages keep their order.
+        Messages of other nodes are carried out in the order in which they arrived, together with the orders.
         """
         self._own.now = now
         self._own.announce()
@@ -237,7 +246,7 @@ class ClusterMatchmaker(Matchmaker):
                     self._own.post(node, Order(pairs[1], instruction))
 
     def suspect(self) -> int | None:
-        """Return, once, the seat that `answers` worked on when it raised, if it is one of this node."""
+        """Return, once, the seat that `answers` worked on when it raised; None if it is not on this node."""
         suspect = None if self._own.server is None else self._own.server.suspect()
         return suspect[1] if suspect is not None and suspect[0] == self._node else None
 

@@ -1,8 +1,9 @@
-"""The messages with which nodes pair players across nodes, and their form as bytes.
+"""The messages of nodes about the pairing of players, and how they are encoded as bytes.
 
-A *report* goes from a node to the node that pairs, an *order* back. Both contain the epoch in which that node
-pairs, and messages of an earlier epoch are ignored. A seat has the number that its own hub gave it. A wait
-has the number of its turn in that hub, which is never used again. Times are given as seconds ago.
+A *report* goes from a node to the node that pairs, an *order* goes back. Both contain the epoch in which that
+node pairs, and messages of an earlier epoch are ignored. A seat has the number that its own hub gave it. A
+wait has the number of its turn in that hub, which is never used again. A time is sent as the seconds since
+then.
 """
 
 from dataclasses import dataclass
@@ -104,9 +105,9 @@ class Playing:
     series: int
     """The number of the series, unique on that node."""
     turn: Turn
-    """The turn, of a seat of that node, with which the series began."""
+    """The turn of a seat of that node, which ended when the series began."""
     names: tuple[str, str]
-    """The names of the players, the first mover of the first game first."""
+    """The names of the players. The first mover of the first game comes first."""
     at_table: bool
     round: int
     """The number of the latest game."""
@@ -144,7 +145,8 @@ class Report:
     fact: Fact
 
 
-# Orders: the answers of a matchmaker and three others. They use the seat numbers of the node that gets them.
+# Orders: answers of a matchmaker, `Proposed`, `Unmatched` and `Sits`. Their seat numbers are those of the
+# node that gets the order.
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Sits:
-    """The position of a player at its table, for `Present` when another node begins to pair."""
+    """The position of a player at its table. The node reports it when another node begins to pair."""
 
     seat: int
     position: Position
@@ -189,7 +191,7 @@ _KINDS = kinds_of(Message)
 
 
 def encode(message: Message) -> bytes:
-    """Encode a message, in which no name may be too long. Raises EncodingError."""
+    """Encode a message. No name in it may be too long. Raises EncodingError."""
     return encode_unchecked(message)
 
 

@@ -1,4 +1,4 @@
-"""The facts of other nodes, for any number of subscribers on this one.
+"""The facts of other nodes, for any number of subscribers on this node.
 
 `FeedPublisher` sends the facts of its node, `RemoteFeed` receives them. Each subscription has a stream from
 each node. Without subscribers no frames are sent. Does not know how frames are sent. Frames of other nodes
@@ -134,7 +134,7 @@ class FeedPublisher:
 
 
 class RemoteFeed:
-    """The facts of all other nodes, for the subscribers of this one."""
+    """The facts of all other nodes, for the subscribers on this node."""
 
     def __init__(
         self,
@@ -147,8 +147,8 @@ class RemoteFeed:
     ) -> None:
         """`nodes` returns the reachable nodes; `refused(node, why)` is called for an invalid frame.
 
-        `most` is the most frames of a batch. `most_bytes` is their largest size, which allows for names of
-        the greatest length.
+        `most` is the most frames of a batch. `most_bytes` is the largest total size of these frames; it
+        allows for names of the greatest length.
         """
         self.send = send
         self.refused = refused
@@ -190,8 +190,8 @@ class _Source:
     """The stream from one node to one subscriber."""
 
     first: int
-    """The number that is added to the node's seat numbers, so that players of all nodes have different
-    ones."""
+    """The number that is added to the node's seat numbers, so that players of different nodes have different
+    numbers."""
     frames: deque[bytes] = field(default_factory=deque)
     """Frames that were not taken yet."""
     size: int = 0
@@ -217,7 +217,7 @@ class NodesSubscription:
         return all(source.is_whole for source in self._sources.values())
 
     def take(self, most: int) -> Sequence[RemoteFact]:
-        """Return about `most` facts at most. After `Missed` the subscriber has to subscribe again."""
+        """Remove and return waiting facts, about `most` at most. After `Missed`, subscribe again."""
         taken: list[RemoteFact] = [*self._vanished]
         self._vanished.clear()
         for node, source in [*self._sources.items()]:

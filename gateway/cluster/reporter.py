@@ -38,7 +38,7 @@ Held: TypeAlias = Match | Hosting
 Part: TypeAlias = int | Held | tuple[Key, Key]
 """The subject of an announcement: a player (its seat), a series, or two names whose games are counted."""
 Pairs: TypeAlias = tuple[str, int] | None
-"""The node that pairs, and its epoch; epoch 0 is a node that pairs only its own players."""
+"""The node that pairs, and its epoch; None if no node pairs. In epoch 0 a node pairs only its own players."""
 
 
 @dataclass(eq=False, slots=True)
@@ -47,9 +47,9 @@ class LocalPlayer:
 
     entry: Entry
     is_in: bool = False
-    """Whether the player has entered, by `entry`."""
+    """Whether the player has entered. If so, `entry` is the request that was granted."""
     asks: Entry | None = None
-    """The player's request to enter, while that is not decided."""
+    """The player's request to enter, until it is decided."""
     turn: int | None = None
     """The turn in which the player waits; None if it does not wait, or is matched."""
     since: float | None = None
@@ -93,7 +93,7 @@ class Reporter:
     # The node that pairs.
 
     def attach(self, pairs: Pairs, others: Collection[str]) -> None:
-        """Report to the node of `pairs` from now on. If it is this one, await announcements of `others`."""
+        """Report to the node of `pairs` from now on. If this node pairs, it awaits what `others` announce."""
         if self.server is None:
             self._sign_off()
         self.pairs, self.server = pairs, None
@@ -121,13 +121,13 @@ class Reporter:
         self._is_draining = True
 
     def engage(self, house: HousePlayers | None) -> None:
-        """Pass house players to the pairing server, now or as soon as it is in this process."""
+        """Pass house players to the pairing server, now or when this node begins to pair."""
         self.house = house
         if self.server is not None and house is not None:
             self.server.engage(house)
 
     def lost(self, node: str) -> None:
-        """Forget a lost node. If it was the one that pairs, reports are dropped until the next `attach`."""
+        """Forget a lost node. If that node paired, reports are dropped until the next `attach`."""
         if self.server is not None:
             self.server.lost(node)
         elif self.pairs is not None and self.pairs[0] == node:
@@ -145,7 +145,7 @@ class Reporter:
             self.post(node, Report(epoch, fact))
 
     def began(self, match: Held, game: int) -> None:
-        """Report a game of a series on this node."""
+        """Report that a game of a series on this node began."""
         self.announce_first(match)
         playing = self._series.get(match) or self._first(match)
         playing = self._series[match] = replace(playing, round=game)
@@ -160,7 +160,7 @@ class Reporter:
         self.report(replace(playing, fresh=True))
 
     def _first(self, match: Held) -> Playing:
-        """Return the report about a series that begins, before its first game."""
+        """Return the report about a new series, before its first game."""
         one, *others = [self.players[turn.seat].entry for turn in match.turns]
         match match:
             case Pair():
@@ -206,7 +206,7 @@ class Reporter:
             self.report(Announced())
 
     def next_due(self) -> float | None:
-        """Return when there is something to announce, or the pairing server in this process has work."""
+        """Return when the next announcement or the next work of the pairing server in this process is due."""
         if self._is_announcing:
             return self.now
         return None if self.server is None else self.server.next_due()

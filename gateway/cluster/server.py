@@ -1,4 +1,4 @@
-"""Pairs the players of several nodes, from their reports, and sends them orders.
+"""Pairs the players of several nodes: receives the reports of the nodes, and returns orders to them.
 
 Wraps any matchmaker, which does not know nodes. Reports may be out of date, so the nodes of the two seats can
 refuse a proposal. Pure: the time comes in as `now`, in seconds of this node's clock. Long work is done in
@@ -51,11 +51,13 @@ PATIENCE = 1.0
 PIECE = 40
 """The number of seats and series of a lost node that one call forgets."""
 AT_ONCE = 4
-"""The most players that are passed to the matchmaker at once. It compares all of them with each other."""
+"""The most players that are passed to the matchmaker at once. The matchmaker compares them all with each
+other."""
 ROUNDS = 3
 """The most rounds of pairing in one call."""
 SILENT = 1.9
-"""If a proposal is refused after more than this many seconds, its two nodes cannot reach each other."""
+"""If a proposal is refused after more than this many seconds, its two nodes are treated as unable to reach
+each other."""
 APART = 5.0
 """Seconds for which the lobby does not pair players of two nodes that cannot reach each other."""
 
@@ -88,7 +90,7 @@ class _Node:
     run: int
     seats: dict[int, _Seat] = field(default_factory=dict)
     series: dict[int, Match] = field(default_factory=dict)
-    """The series on the node. Seats and series are by the node's own numbers."""
+    """The series on the node. The keys of `seats` and `series` are the numbers that the node uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class PairingServer:
     """Pairs the players of all nodes that report to it."""
 
     def __init__(self, matchmaker: Matchmaker, awaited: Iterable[str], now: float) -> None:
-        """Wait with pairing until the nodes `awaited` have announced their players, or `PATIENCE` is over.
+        """Begin to pair when the nodes `awaited` have announced their players, or after `PATIENCE` seconds.
 
         So the first pairs take into account the players and series that the previous server knew.
         """
@@ -404,7 +406,7 @@ class PairingServer:
 
 
 class _Everywhere:
-    """House players for the matchmaker of all nodes, to which every house player is available.
+    """The house players, for the matchmaker of all nodes. Here every house player is always available.
 
     A house player plays on the node of its opponent. Before the opponent enters, that node checks whether the
     house player is available.

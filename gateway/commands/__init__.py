@@ -1,1 +1,1 @@
-"""The commands other than the server, a module each. `gateway.__main__` imports the one that is needed."""
+"""The commands except the server itself, one module each. `gateway.__main__` imports only the one to run."""

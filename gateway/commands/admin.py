@@ -1,7 +1,7 @@
 """The operator's commands on a running server: ``c4gateway who``, ``kick`` and others.
 
-They call the API of the server's page. Knows HTTP, how to find the server and its token, and how answers are
-shown on a terminal. The token is sent to the server only, and is never shown.
+The commands call the API of the server's page. This module knows HTTP, where the server and its token are,
+and the form of answers on a terminal. The token is sent only to the server, and is never shown.
 """
 
 import http.client
@@ -25,9 +25,9 @@ from gateway.runtime.addresses import Address
 from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
 
 PATIENCE = 15.0
-"""Seconds to wait for each step of an answer. The answer to a wrong token may take 8."""
+"""The number of seconds to wait for each part of an answer. The answer to a wrong token may take 8 s."""
 _LONGEST = 64 << 20
-"""The longest answer, in bytes."""
+"""The maximum length of an answer, in bytes."""
 _ANY = {"0.0.0.0": HOST, "::": "::1"}
 _DAY = 86_400
 _PLAYER = Kind(str, "NAME|ADDRESS|CIDR")
@@ -41,17 +41,17 @@ class NoServerError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server."""
+    """A running server, to which commands are sent."""
 
     url: str
     token: str = field(repr=False)
     source: str
-    """Where the token comes from, for error texts."""
+    """The name of the token's source, for error texts."""
 
     def ask(self, path: str, parameters: Mapping[str, str], method: str = "POST") -> Outcome:
         """Ask the server to carry out a command; return the answer.
 
-        Raises OSError, with one line, if the command is not carried out.
+        Raises OSError, with a text of one line, if the command is not carried out.
         """
         query = urlencode({name: value for name, value in parameters.items() if value})
         status, outcome = self.answer(method, f"{path}?{query}")
@@ -60,7 +60,7 @@ class Server:
         raise OSError(self._fault(status, outcome))
 
     def answer(self, method: str, target: str) -> tuple[int, Outcome | None]:
-        """Send a request; return the status, and the body if that is a JSON object. Raises OSError."""
+        """Send a request; return the status, and the body if it is a JSON object. Raises OSError."""
         parts = urlsplit(self.url)
         secure = parts.scheme == "https"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -82,7 +82,7 @@ class Server:
         return answer.status, body if isinstance(body, dict) else None
 
     def _fault(self, status: int, body: Outcome | None) -> str:
-        """Return the error text for an answer, in one line."""
+        """Return the error text for an answer with an error status, in one line."""
         text = printable(str((body or {}).get("error", "")))
         if status == http.HTTPStatus.FORBIDDEN:
             return f"the server at {self.url} has another admin token than {self.source}"
@@ -115,7 +115,7 @@ _URL = Kind(_url, "URL")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnServer:
-    """The options that say where the server and its token are."""
+    """The options for the address of the server and for its token."""
 
     url: str | None = option("the server's page", _URL, default_text=f"http://{HOST}:{WEB_PORT}")
     token_file: str | None = option(
@@ -124,9 +124,9 @@ class OnServer:
 
 
 def server_of(options: OnServer, dialects: Dialects) -> Server:
-    """Return the server that the options and the server's own options in the environment describe.
+    """Return the server for a command's options. Missing options come from the environment.
 
-    Raises OSError if the token cannot be read; FileNotFoundError if its file does not exist.
+    Raises FileNotFoundError if the token's file does not exist, and OSError if it cannot be read.
     """
     theirs = parse([], dialects)
     url = options.url or _url_of(theirs)
@@ -141,7 +141,7 @@ def server_of(options: OnServer, dialects: Dialects) -> Server:
 
 
 def serving_url(options: OnServer, dialects: Dialects) -> str | None:
-    """Return the URL of the server if one answers there; None if none does. Needs no token."""
+    """Return the URL of the server if the server answers there, otherwise None. Needs no token."""
     server = Server(options.url or _url_of(parse([], dialects)), "", "")
     try:
         _, body = server.answer("GET", "/api/notice")
@@ -159,12 +159,12 @@ def _url_of(options: ServerOptions) -> str:
 
 
 def main(arguments: Sequence[str], dialects: Dialects) -> int:
-    """Run one of the commands; return its exit status, 1 if the server or a node did not carry it out."""
+    """Run one of the commands; return its exit status: 0, or 1 if the server or a node did not obey."""
     return exit_status(lambda: finish(run(Parser("c4gateway"), COMMANDS, arguments, dialects)))
 
 
 def finish(outcome: Outcome) -> int:
-    """Print errors for the nodes that have not carried out a command; return the exit status."""
+    """Print an error for each node that has not carried out the command; return the exit status."""
     for node, why in outcome.get("not_done", {}).items():
         print(f"c4gateway: error: not done on node {printable(node)}: {printable(why)}", file=sys.stderr)
     if fault := outcome.get("fault"):
@@ -234,7 +234,7 @@ class _Kick(OnServer):
 
 
 def players(count: int) -> str:
-    """Return a number of players in words, with the verb "was" or "were"."""
+    """Return a text with a number of players and the verb, such as "2 players were"."""
     return "1 player was" if count == 1 else f"{count} players were"
 
 

@@ -1,8 +1,8 @@
-"""The command ``c4gateway analyse``: the value of each column of a position.
+"""The command ``c4gateway analyse``, which prints the value of each column of a position.
 
 Knows position strings and the solver; without the solver it uses a search. Scores are those of Pascal Pons:
 22 minus the number of discs that the winner has played at the end, negative if the opponent wins, 0 for a
-draw. An estimate of the search never looks like a score.
+draw. The search prints estimates, which look different from scores.
 """
 
 import sys
@@ -29,15 +29,15 @@ _EPILOG = (
 def main(arguments: Sequence[str]) -> int:
     """Print the values of the columns of a position; return the exit status.
 
-    The status is 0, 1 after an OSError, or 130 after Ctrl-C. Exits with status 2 for invalid options or
-    positions.
+    The status is 0, 1 after an OSError, or 130 after Ctrl-C. If options or the position are invalid, the
+    process exits with status 2.
     """
     options = read(Parser("c4gateway analyse", _DESCRIPTION, _EPILOG), _Options, arguments)
     return exit_status(lambda: write_out(_one_by_one(analysis(options.position, options.seconds))))
 
 
 def _one_by_one(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines for standard output, flushing each before the next one is computed."""
+    """Yield the lines, and flush standard output after each, before the next line is computed."""
     for line in lines:
         yield f"{line}\n"
         sys.stdout.flush()
@@ -89,13 +89,13 @@ def analysis(board: Board, seconds: float) -> Iterator[str]:
 
 
 def _table(head: list[str], cells: Mapping[int, list[str]], full: list[str]) -> str:
-    """Return a table with a line for each column, without the last line break; full columns get `full`."""
+    """Return a table with a line for each column, without the last line break. Full columns show `full`."""
     rows = [[str(column + 1), *cells.get(column, full)] for column in range(COLUMNS)]
     return aligned([head, *rows], left=(len(head) - 1,)).removesuffix("\n")
 
 
 def _end(score: int, board: Board) -> str:
-    """Return in words how the game ends with perfect play."""
+    """Return the end of the game with perfect play, in words."""
     end = last_move(score, len(board.moves))
     return "a draw" if end is None else f"{_winner(score, board.turn)} wins with disc {end}"
 

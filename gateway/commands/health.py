@@ -1,8 +1,7 @@
-"""The command ``c4gateway health``: whether a running server serves its clients.
+"""The command ``c4gateway health``, which checks whether a running server serves its clients.
 
-Finds out from the server's options where the server listens, and asks for ``/healthz``. If the server has no
-page, any answer counts as healthy. Containers run the command every half minute, so it loads no part of the
-server.
+It gets the server's address from the server's options, and requests ``/healthz``. If the server has no page,
+any answer counts as healthy. Containers run the command every half minute, so it loads no part of the server.
 """
 
 import os
@@ -18,11 +17,14 @@ from gateway.options.table import Parser, option, read_some
 from gateway.options.terminal import in_one_line
 
 PATIENCE = 9.0
-"""Seconds for each step: more than the page's process takes to detect that the server does not answer."""
+"""The number of seconds for each step.
+
+The page's process needs less time to detect that the server does not answer.
+"""
 
 _REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 _NOBODY = b"PROXY UNKNOWN\r\n"
-"""The PROXY header of a connection that the proxy makes for itself."""
+"""The PROXY header of a connection that a proxy makes without a client."""
 _BUSY = "\nretry-after:"
 _LONGEST = 4096
 _PROGRAM = "c4gateway"
@@ -31,9 +33,9 @@ _EPILOG = "Give the options of that server, too, or have them in the environment
 
 
 def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
-    """Ask a running server; return 0 if the server is healthy, otherwise 1 after a line on stderr.
+    """Ask a running server; return 0 if it is healthy, otherwise print a line to stderr and return 1.
 
-    Exits with status 2 for invalid options.
+    If options are invalid, the process exits with status 2.
     """
     own, others = read_some(Parser("c4gateway health", _DESCRIPTION, _EPILOG), _Options, arguments)
     try:
@@ -54,7 +56,7 @@ class _Options:
 
 
 def _options_of(pid: int) -> list[str]:
-    """Return the arguments of a running server's command line. Raises OSError, ValueError."""
+    """Return the arguments of a running server's command line. Raises OSError or ValueError."""
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         words = os.fsdecode(file.read()).split("\0")[:-1]
     names = [word.rpartition("/")[2] for word in words]
@@ -64,10 +66,10 @@ def _options_of(pid: int) -> list[str]:
 
 
 def _asked(options: ServerOptions) -> str:
-    """Return the first line of a good answer. Raises OSError if there is none.
+    """Return the first line of an answer that shows a healthy server. Raises OSError for any other answer.
 
-    ``/healthz`` never answers with Retry-After. An answer with it means that a limit refused this client;
-    then the server is healthy.
+    ``/healthz`` never answers with Retry-After. If an answer has it, the server has refused this client
+    because of a limit, and is healthy.
     """
     host, (port, has_page) = options.host[0], _port(options)
     try:
@@ -82,8 +84,8 @@ def _asked(options: ServerOptions) -> str:
 
 
 def _answer(options: ServerOptions, host: str, port: int) -> str:
-    """Return the head of the server's answer; empty if it closes the connection without one."""
-    with socket.create_connection((host, port), PATIENCE) as plain:  # 0.0.0.0 and :: lead to this machine
+    """Return the head of the server's answer; empty if the server closes the connection without an answer."""
+    with socket.create_connection((host, port), PATIENCE) as plain:  # 0.0.0.0 and :: reach this machine
         if options.proxy_protocol:
             plain.sendall(_NOBODY)
         with _secured(plain) if options.tls_only else plain as sock:
@@ -92,7 +94,7 @@ def _answer(options: ServerOptions, host: str, port: int) -> str:
 
 
 def _port(options: ServerOptions) -> tuple[int, bool]:
-    """Return a port of the server, and whether it has the page."""
+    """Return a port of the server, and whether the page is on that port."""
     if not options.no_web:
         return port_with_page(options), True
     ports = [options.port, *options.ports.values()]
@@ -100,7 +102,7 @@ def _port(options: ServerOptions) -> tuple[int, bool]:
 
 
 def _secured(sock: socket.socket) -> socket.socket:
-    """Begin TLS. The certificate is not verified, since the server is on this machine."""
+    """Return a TLS connection over `sock`. The certificate is not verified: the server is on this machine."""
     import ssl  # noqa: PLC0415  rarely needed
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,7 +1,7 @@
 """The operator's commands on names and bans: ``c4gateway player``, ``ban`` and ``unban``.
 
-Knows their options and the files that they change; `accounts.py` and `bans.py` know the lines of these files.
-A token is shown once, when it is created, and never stored.
+Knows the options and the files that these commands change; `accounts.py` and `bans.py` know the lines of the
+files. A token is shown once, when it is created, and is never stored.
 """
 
 import os
@@ -26,7 +26,7 @@ from gateway.server.acts import Outcome
 _FILE_HELP = f"the file of protected names ({PLAYERS_FILE} beside the database); bans are in FILE.bans"
 _NOTES = Kind(str, "TEXT")
 
-# These classes have no slots: `_OnBans` has two bases, and only one of them may have slots.
+# These classes have no slots, because `_OnBans` has two bases, and only one of them may have slots.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class _OnFile:
 
     @property
     def file(self) -> str:
-        """The path of the file: from the option, else from the environment, else the default."""
+        """The path of the file: that of the option, or that in the environment, or the default path."""
         usual = beside(os.environ.get(variable("db"), DATABASE), PLAYERS_FILE)
         return os.environ.get(variable("players"), usual) if self.players is None else self.players
 
@@ -63,7 +63,7 @@ class _Add(_Change):
         account = Account(name, digest_of(token), self.notes)
         lookalikes = Lookalikes()
         names = names_file(file, is_optional=True)
-        with audited(self.audit, "player add", name), names.locked() as table:  # always in this order
+        with audited(self.audit, "player add", name), names.locked() as table:  # lock in this order
             known = read_accounts(table)
             for each in known.values():
                 lookalikes.add(each.name)
@@ -108,15 +108,15 @@ class _Remove(_Change):
 
 @dataclass(frozen=True, kw_only=True)
 class _OnBans(OnServer, _Change):
-    """A command that asks a running server. Without a server, or with ``--players``, it changes the file."""
+    """A command that asks a running server; if no server runs, or with ``--players``, it changes the file."""
 
     who: str = argument("case makes no difference", Kind(str, "NAME|ADDRESS|CIDR"))
     players: str | None = option(f"{_FILE_HELP}; with this option a running server is not asked", FILE)
 
     def ask(self, act: str, notes: str, dialects: Dialects) -> Outcome | None:
-        """Ask the running server; return its answer, or None if no server runs here or a file is given.
+        """Ask the running server; return its answer, or None if no server runs here or with ``--players``.
 
-        Raises OSError, and ValueError if nothing was changed.
+        Raises ValueError if nothing was changed, and OSError if the server did not carry out the act.
         """
         if self.players is not None:
             return None
@@ -154,12 +154,12 @@ class _Ban(_OnBans):
         with audited(self.audit, "ban", kind, name):
             if not ban(table, who, self.notes):
                 raise ValueError(f"{quoted(name)} is banned already")
-            if not os.path.exists(self.file):  # a server with --players does not start without it
+            if not os.path.exists(self.file):  # a server with --players needs the file to start
                 with names_file(self.file).locked() as names:
                     names.rewrite(list)
         print(
             f"the {kind} {quoted(name)} is banned", file=sys.stderr
-        )  # a mistyped address is banned as a name
+        )  # the kind shows whether a mistyped address became a name
         _hint(table.path)
         return 0
 
@@ -195,7 +195,7 @@ BAN_COMMANDS: Mapping[str, type[Command[[Dialects], int]]] = {"ban": _Ban, "unba
 
 
 def main(arguments: Sequence[str], dialects: Dialects) -> int:
-    """Run one of the commands; return its exit status: 1 after an OSError or ValueError, 130 after Ctrl-C."""
+    """Run one of the commands; return its exit status: 0, 1 after OSError or ValueError, 130 after Ctrl-C."""
     if arguments[0] == "player":
         parser = Parser("c4gateway player", "names that only a player with the right token may bear")
         return exit_status(lambda: write_out(run(parser, PLAYER_COMMANDS, arguments[1:])), ValueError)

@@ -1,7 +1,8 @@
 """The commands on a database, such as ``c4gateway standings``, ``export`` and ``void``.
 
-Knows their options and standard output. Does not know the contents of the database, nor the layout of texts.
-A server may write to the database meanwhile; only ``import``, ``recount`` and ``void`` make the server wait.
+Knows the options of the commands and standard output; does not know the contents of the database or the
+layout of texts. A server may write to the database meanwhile; only ``import``, ``recount`` and ``void`` make
+it wait.
 """
 
 import sys
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     return 1
 
 
-# Kinds of values. Their readers raise ValueError.
+# The kinds of option values. Each function parses a value, and raises ValueError.
 
 
 def _name(text: str) -> str:
@@ -103,7 +104,7 @@ class _Filtered(_OnDatabase):
     reason: str | None = option("that ended in this way", one_of(*sorted(REASONS)))
 
     def filter(self, *, lost: bool) -> Filter:
-        """Return the options as a `Filter`. Raises StoreError if they contradict each other."""
+        """Return the options as a `Filter`. Raises StoreError if an option needs another, missing option."""
         reason = None if self.reason is None else REASONS[self.reason]
         try:
             return replace(
@@ -128,7 +129,7 @@ class _Correction(_OnDatabase):
     audit: str = option("where to log the change", FILE, AUDIT)
 
     def corrected(self, *words: str, correct: Callable[[Database], str]) -> Iterator[str]:
-        """Call `correct` with the database, and log the change with `words` in the audit log."""
+        """Call `correct` with the database, write `words` to the audit log, and yield the call's result."""
         with closing(open_to_write(self.db, create=False)) as database, audited(self.audit, *words):
             text = correct(database)
         yield text
@@ -214,7 +215,7 @@ class _Export(_Filtered):
     )
 
     def run(self) -> Iterator[str]:
-        wanted = self.filter(lost=False)  # first, so that errors in options come before a missing database
+        wanted = self.filter(lost=False)  # first, to report errors in options before a missing database
         with closing(open_to_read(self.db)) as database:
             yield from stored_games.export(database, self.format, wanted)
 

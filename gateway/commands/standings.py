@@ -1,6 +1,6 @@
 """The output of ``standings`` and ``grades``: tables for a terminal, JSON, or CSV.
 
-Does not know options. Control characters in names are escaped for terminals, formulas for spreadsheets.
+Does not know options. In names, control characters are escaped for terminals, and formulas for spreadsheets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,18 +37,18 @@ _ORDER = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The request for standings: games, players, order and form."""
+    """The request for standings: which games and players, in which order and form."""
 
     choice: Choice = EVERYTHING
     least: int = 1
-    """The number of games that a player needs to be listed."""
+    """The minimum number of games of a listed player."""
     order: str = "rating"
-    """One of `statistics.ORDERS`."""
+    """The order of the players, one of `statistics.ORDERS`."""
     form: Form = "text"
 
 
 def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Iterator[str]:
-    """Yield the standings; with `cross`, except in CSV, also each player's score against each other.
+    """Yield the standings; with `cross`, also each player's score against each other player, except in CSV.
 
     Raises StoreError if no game was played at the chosen table.
     """
@@ -83,9 +83,10 @@ def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Ite
 
 
 def grades(database: Database, wanted: Wanted) -> Iterator[str]:
-    """Yield ranks, points, games, and the number of games that each player lost for each reason.
+    """Yield each player's rank, points, games, and number of games lost for each reason.
 
-    The server's own players have no row, but games against them count. Raises StoreError as `standings` does.
+    The server's own players have no row, but games against them count. Raises StoreError if no game was
+    played at the chosen table.
     """
     with database.reading() as connection:
         statistics.check_table(connection, wanted.choice)
@@ -117,7 +118,7 @@ def _order(wanted: Wanted) -> str:
 def _cross_table(found: Sequence[Ranked], scores: Mapping[tuple[str, str], Score]) -> list[list[str]]:
     names = [row.standing.name for row in found]
     table = [["", "player", *(str(number) for number in range(1, len(names) + 1))]]
-    for number, name in enumerate(names, 1):  # not by rank: two players may share a rank
+    for number, name in enumerate(names, 1):  # numbered by row, since two players may share a rank
         own = (scores.get((name, other)) for other in names)
         cells = ("-" if score is None else f"{score.points:g}/{score.games}" for score in own)
         table.append([str(number), printable(name), *cells])
@@ -153,5 +154,5 @@ def _cells(row: Ranked) -> tuple[object, ...]:
 
 
 def _percent(count: int, score: Score) -> str:
-    """Return `count` as a percentage of the games of a score."""
+    """Return `count` as a percentage of the games in `score`."""
     return f"{100 * count / score.games:.1f} %" if score.games else "-"

@@ -1,6 +1,6 @@
-"""The output of the commands on stored games: iterators of texts, each to be written at once.
+"""The output of the commands on stored games, as iterators of texts. Each text can be written immediately.
 
-Does not know options, or where the text is written. Control characters in names and messages of clients are
+Does not know options, or where the text is written. Control characters in clients' names and messages are
 escaped.
 """
 
@@ -22,14 +22,14 @@ from gateway.store.storing import store_lines
 
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
-"""The number of lines that are imported at once."""
+"""The number of lines that are imported at a time."""
 _JSON_LINES = "import reads JSON lines: make them with export --format jsonl"
 _SHOWN = 20
-"""The most lines that an error names."""
+"""The maximum number of lines that an error text names."""
 
 
 class RefusedError(StoreError):
-    """Some lines could not be imported. The text has a line for each of the first `_SHOWN`."""
+    """Some lines could not be imported. The error text names up to `_SHOWN` of them."""
 
     def __init__(self, refused: Sequence[tuple[int, str]], hint: str = "") -> None:
         shown = [f"line {number}: {why}" for number, why in sorted(refused)[:_SHOWN]]
@@ -39,7 +39,7 @@ class RefusedError(StoreError):
 
 
 def show(database: Database, game: GameId) -> Iterator[str]:
-    """Yield a game: board, moves, reason, evidence. Raises StoreError if there is no such game."""
+    """Yield texts about a game: board, moves, reason, evidence. Raises StoreError if it is not stored."""
     with database.reading() as connection:
         record, both = games.one(connection, game), games.evidence_of(connection, game)
     yield f"game {record.game}: {_sentence(record, outcome(record, both))}\n{_circumstances(record)}\n\n"
@@ -55,7 +55,7 @@ def show(database: Database, game: GameId) -> Iterator[str]:
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
     """Yield the games in one of `FORMATS`, the oldest first. Only one page of games is in memory at a time.
 
-    Raises StoreError for a player that no stored game has.
+    Raises StoreError if no stored game has a player of the filter.
     """
     with database.reading() as connection:
         games.check_players(connection, wanted)
@@ -71,7 +71,7 @@ def backup(where: str, target: str) -> Iterator[str]:
 def recount(database: Database) -> Iterator[str]:
     """Compute all totals, tallies and ratings again from the games; correct and report differences.
 
-    Other writers wait meanwhile, 30 s for a million games, so use it while no server runs.
+    This takes 30 s for a million games. Other writers wait meanwhile, so use it while no server runs.
     """
     with database.writing() as connection:
         totals, were_right, rerated = storing.recount(connection)
@@ -85,8 +85,9 @@ def recount(database: Database) -> Iterator[str]:
 def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
     """Store the games of an export or a journal, in order, and their totals; yield the number of new games.
 
-    Games that are stored already are skipped. Raises RefusedError, at the end, if some lines could not be
-    stored; StoreError, at once, for an export in another format. Other writers wait meanwhile.
+    Games that are stored already are skipped. Other writers wait meanwhile. Raises StoreError before it
+    stores anything if the format cannot be imported, and RefusedError at the end if some lines could not be
+    stored.
     """
     beginning = [*islice(lines := iter(lines), 1)]
     if beginning and (other := ONLY_OUT.match(beginning[0])):
@@ -139,22 +140,23 @@ def _conversation(player: Participant, exchange: Exchange | None, nothing: str) 
         if line.direction != "note":
             text = printable(line.text.rstrip("\r\n"))
             yield f"  {line.at:>8}  {_ARROWS[line.direction]}  {text}\n"
-        if line.verdict:  # on a separate line, so that no text of a client can imitate it
+        if line.verdict:  # on a separate line, so that a client's text cannot imitate a remark
             yield f"  {line.at:>8}  --  {printable(line.verdict)}\n"
 
 
 # The output of ``games`` and ``show --moves``.
 
 _WIDE = 4
-"""The number of boards in a row."""
+"""The number of boards that are shown side by side."""
 _OWN = ("game", "ended", "result", "opponent", "how", "moves", "seconds")
 _BOTH = ("game", "ended", "first", "second", "how", "moves", "seconds")
 
 
 def list_games(database: Database, wanted: Filter, limit: int, *, as_json: bool = False) -> Iterator[str]:
-    """Yield a line for each of the newest `limit` games, the newest first; JSON is as in `export`.
+    """Yield a line for each of the newest `limit` games, the newest first.
 
-    Raises StoreError for a player that no stored game has.
+    With `as_json` the lines are those of `export --format jsonl`. Raises StoreError if no stored game has a
+    player of the filter.
     """
     found = _newest(database, wanted, limit)
     if as_json:
@@ -168,7 +170,7 @@ def list_games(database: Database, wanted: Filter, limit: int, *, as_json: bool 
 
 
 def latest(database: Database, wanted: Filter) -> str:
-    """Return the id of the newest game. Raises StoreError if there is none."""
+    """Return the id of the newest game that matches. Raises StoreError if no game matches."""
     found = _newest(database, wanted, 1)
     if not found:
         raise NoGameError(
@@ -184,7 +186,7 @@ def _newest(database: Database, wanted: Filter, limit: int) -> list[GameRecord]:
 
 
 def move_by_move(database: Database, game: str) -> Iterator[str]:
-    """Yield the boards of a game after each of its moves. Raises StoreError if there is no such game."""
+    """Yield the board of a game after each of its moves. Raises StoreError if the game is not stored."""
     with database.reading() as connection:
         record = games.one(connection, game)
     board, boards = Board(), list[list[str]]()

@@ -1,8 +1,9 @@
 """Engines: functions from a board and a time budget to a column.
 
-An engine knows the rules and its budget, but no clock, opponent or network, and keeps no state of a game, so
-it can play any number of games in turn. It returns a playable column within a few milliseconds of its budget;
-only `perfect` may take longer. The user's own engines guarantee neither, so their callers check the column.
+An engine knows the rules and its budget, but no opponent or network, and keeps no state of a game, so it can
+play any number of games in turn. It returns a playable column within a few milliseconds of its budget; only
+`perfect` may take longer. The user's own engines may be late or return an invalid value, so callers check the
+column.
 """
 
 import sys
@@ -19,11 +20,11 @@ The built-in engines read only the discs of the board, not its moves, so the mov
 
 
 class UnknownEngine(ValueError):
-    """There is no engine of this name. The message is one line, with the names of the known engines."""
+    """There is no engine of this name, or it cannot be loaded. The message is one line."""
 
 
 class EngineUnavailable(RuntimeError):
-    """An engine needs a package that is not installed. The message is one line, with what to install."""
+    """An engine needs a package that is not installed. The message is one line that says what to install."""
 
 
 class EngineError(RuntimeError):

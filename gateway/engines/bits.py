@@ -1,7 +1,8 @@
 """Sets of cells as the bits of an integer: bit ``column * 7 + row``, as in `gateway.game.board`.
 
-Knows four in a row, and the two moves that need no search: an immediate win, and blocking one. In all engines
-`mine` are the discs of the side to move, `theirs` those of the opponent, `mask` both.
+Knows four in a row, and the two moves that need no search: one that wins at once, and one that prevents such
+a move of the opponent. In all engines `mine` are the discs of the side to move, `theirs` those of the
+opponent, `mask` both.
 """
 
 from gateway.game.board import COLUMNS, ROWS, Board
@@ -32,7 +33,7 @@ def landing(mask: int) -> int:
 
 
 def completing(discs: int, mask: int) -> int:
-    """Return the empty cells that would complete four in a row of `discs`, also if not reachable yet."""
+    """Return the empty cells that would complete four in a row of `discs`, even if not reachable yet."""
     cells = (discs << 1) & (discs << 2) & (discs << 3)
     for one, two, three in _STEPS:
         above = discs << one

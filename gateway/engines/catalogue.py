@@ -58,7 +58,10 @@ def engine_named(name: str) -> Engine:
 
 
 def check_engine(name: str) -> None:
-    """Raise what `engine_named` would raise, without running the user's Python code."""
+    """Check the name of an engine, as far as possible without running the user's Python code.
+
+    Raises UnknownEngine or EngineUnavailable, as `engine_named` does.
+    """
     kind, _, rest = name.partition(":")
     if not runs_user_code(name):
         engine_named(name)

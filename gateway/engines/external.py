@@ -25,12 +25,12 @@ from gateway.game.board import COLUMNS, ROWS, Board, position_string
 
 # The formats of lines.
 #
-# `Platform` is the format of the four-in-a-row platforms theaigames.com and later riddles.io. Lines with
-# settings come when the game begins, then for each move the field and a request. The answer is ``place_disc
-# 3``. The two differ in the field, the numbers of the players, the names and order of the settings, and the
-# meaning of a round, as recordings in the repositories of bots show. Their columns are counted from 0, and
-# times are in milliseconds. With `Plain` the question is a position string, and the answer a column, counted
-# from 1.
+# `Platform` is the format of the four-in-a-row platforms theaigames.com and later riddles.io. A process gets
+# lines with settings when the game begins, then the field and a request for each move. An answer looks like
+# ``place_disc 3``. The two platforms differ in the field, the numbers of the players, the names and order of
+# the settings, and the meaning of a round, as recordings in the repositories of bots show. Columns are
+# counted from 0, and times are in milliseconds. With `Plain` the question is a position string, and the
+# answer is a column, counted from 1.
 
 
 class Speech(Protocol):
@@ -98,7 +98,7 @@ class Platform:
         return self.between_rows.join(",".join(row) for row in rows)
 
     def column(self, answer: str) -> int | None:
-        """Return the column of ``place_disc 3``."""
+        """Return the column in an answer such as ``place_disc 3``; None if the answer is invalid."""
         found = _PLACED.fullmatch(answer)
         return int(found[1]) if found else None
 
@@ -119,7 +119,7 @@ class Plain:
         yield position_string(board.moves)
 
     def column(self, answer: str) -> int | None:
-        """Return the column."""
+        """Return the column in an answer, which counts from 1; None if the answer is invalid."""
         return int(answer) - 1 if answer in tuple("1234567") else None
 
 
@@ -139,8 +139,8 @@ USUAL = "flat"
 
 
 LATE = 1.0
-"""A program is killed this many seconds after its time for a move is over. The time to start the program
-counts, too."""
+"""A program is killed this many seconds after its time for a move is over. Starting the program counts as
+part of that time."""
 LONGEST = 1e6
 """The longest time for a move, in seconds."""
 _FAREWELL = 0.3
@@ -153,7 +153,7 @@ _SHOWN = 60
 def program(text: str) -> "Program":
     """Return the engine for the text after ``exec:``: an optional ``field=`` and a command line.
 
-    Raises UnknownEngine if it cannot be run.
+    Raises UnknownEngine if the command cannot be run.
     """
     option, _, command = text.partition(" ")
     field = option.removeprefix(_OPTION)
@@ -168,7 +168,7 @@ class Program:
     """An engine that is an external program."""
 
     def __init__(self, command: str, speech: Speech) -> None:
-        """Split a command line, without a shell. Raises UnknownEngine if it cannot be run."""
+        """Split a command line without a shell. Raises UnknownEngine if the command cannot be run."""
         self._words = _words(command)
         self._speech = speech
         self._lock = Lock()
@@ -234,7 +234,7 @@ class Program:
             if child is not None and child.knows(board, self._speech):
                 child.is_free = False
                 return child
-            self._child = None  # first, so that a thread waiting for the old process sees this
+            self._child = None  # first, so that a thread that waits for the old process sees it
             if child is not None:
                 child.leave()
             try:
@@ -283,7 +283,7 @@ class _Child:
             self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
 
     def unasked(self) -> str:
-        """Return the output since its latest answer, without waiting. Raises _EndedError."""
+        """Return the output of the process since its latest answer, without waiting. Raises _EndedError."""
         if self._has_answered:
             with suppress(TimeoutError):
                 self._rest += self._read(0)
@@ -350,7 +350,7 @@ class _Child:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Defer signal handlers: if one raised, the process that is being started would be lost."""
+    """Defer signal handlers: an exception of a handler could lose the process that is being started."""
     came = list[int]()
     before = {}
     if current_thread() is main_thread():  # handlers run in this thread only

@@ -2,8 +2,8 @@
 
 An agent is the last callable of a Python file. Knows the arguments that the package passes to an agent, and
 its time limits. As in that package, the file is executed once for each game. An agent cannot be stopped, so a
-late one fails when it answers. The name of the file must come from the user's command line, never from the
-network.
+late agent fails only when it answers. The name of the file must come from the user's command line, never from
+the network.
 """
 
 import os
@@ -20,7 +20,7 @@ from gateway.engines.external import follows
 from gateway.game.board import COLUMNS, ROWS, Board
 
 MOVE = 2.0
-"""Seconds for a move; if the engine's budget is less, that counts."""
+"""Seconds for a move. If the engine's budget is less, the budget applies."""
 OVERAGE = 60.0
 """Seconds that an agent may use in addition to `MOVE`, in all moves of a game together."""
 
@@ -68,7 +68,7 @@ class Agent:
         self._agent: Callable[..., Any] = _last_callable(file, code)
         self._is_new = True
         self._left: Board | None = None
-        """The board after the agent's latest move, if that was a legal one."""
+        """The board after the agent's latest move; None if it has not moved, or if its move was illegal."""
         self._overage = OVERAGE
 
     def __call__(self, board: Board, budget: float) -> Any:
@@ -129,7 +129,7 @@ def _last_callable(file: str, code: CodeType) -> Callable[..., Any]:
 
 
 def _count(agent: Callable[..., Any]) -> int | None:
-    """Return the number of arguments to pass: as many as a function takes, None (all) for other callables."""
+    """Return the number of arguments of a function; None for other callables, which get all arguments."""
     code = getattr(agent, "__code__", None)
     return getattr(code, "co_argcount", None)
 

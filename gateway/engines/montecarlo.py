@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TypeAlias
 
 import numpy as np
-from numpy import bitwise_count  # by name: this module needs numpy 2.0, and otherwise fails here
+from numpy import bitwise_count  # imported by name, so that a numpy older than 2.0 fails here
 from numpy.typing import NDArray
 
 from gateway.engines.bits import BOTTOM, CELLS_OF, STRIDE, column_of, completing, landing, sides, urgent
@@ -20,8 +20,8 @@ from gateway.game.board import CELLS, COLUMNS, ROWS, Board
 
 # Random games, thousands at a time: each step is one numpy operation on an array of positions.
 #
-# All playable columns are equally likely, to within 1 in 500. Four in a row is looked for after a move of
-# each side; if both sides have it, the first of the two moves has won.
+# All playable columns are equally likely, to within 1 in 500. The games are checked for four in a row only
+# after each side has made a move. If both sides have it, the side that moved first has won.
 
 Positions: TypeAlias = NDArray[np.uint64]
 """A set of cells for each game."""
@@ -31,7 +31,8 @@ _CHANCES = 12
 _BOTTOM = np.uint64(BOTTOM)
 _TOPS = np.uint64(BOTTOM << (ROWS - 1))
 _GATHER = np.uint64(sum(1 << (STRIDE - 1) * column for column in range(COLUMNS)))
-"""A factor that moves the top cells, one in each column, to adjacent bits: the set of full columns."""
+"""Multiplying by this factor moves the top cells, one in each column, to adjacent bits: the set of full
+columns."""
 _TO_CHANCES = np.uint64(COLUMNS * STRIDE - COLUMNS - 1 - _CHANCES)
 _OF_FULL = np.uint64((1 << COLUMNS) - 1 << _CHANCES)
 _SHORTEN = np.uint16(16 - _CHANCES)
@@ -69,7 +70,7 @@ class Playouts:
         return found
 
     def _results(self, mine: Positions, theirs: Positions) -> NDArray[np.int8]:
-        """Return 1 for each game that the side to move wins, -1 for a lost one, 0 for a tie."""
+        """Play a game from each position. Return 1 if the side to move wins, -1 if it loses, 0 for a tie."""
         results = np.zeros(len(mine), np.int8)
         games = np.arange(len(mine))
         mask = mine | theirs
@@ -240,7 +241,7 @@ class _Tree:
         return max(self._root.children, key=lambda node: node.games).cell
 
     def play(self, leaves: int, times: int) -> None:
-        """Play a batch of games, `times` from each of `leaves` positions. Stop if the choice gets decided."""
+        """Play a batch of games, `times` from each of `leaves` positions. Stop if the choice is decided."""
         paths = []
         for _ in range(leaves):
             path = self._path()

@@ -55,7 +55,7 @@ def score(board: Board) -> int:
 def last_move(score: int, moves: int) -> int | None:
     """Return the number of the last move of the game with perfect play from now on; None for a draw.
 
-    `score` is that of a column after `moves` moves.
+    `score` is the score of a position after `moves` moves, or of the best column there.
     """
     if score == 0:
         return None

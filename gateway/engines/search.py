@@ -1,7 +1,7 @@
 """Alpha-beta search with iterative deepening.
 
-Knows positions and a deadline. A value of at least `WIN` is certain; any other is an evaluation of threats
-and of the cells that are taken. Of moves with the same value a random one is played.
+Knows positions and a deadline. A value of `WIN` or more, or of -`WIN` or less, is certain. Any other value is
+an evaluation of threats and of the cells that are taken. Of moves with the same value a random one is played.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,8 @@ _INFINITY = 10 * WIN
 _ROOM = 400_000
 """The most positions in the table, which keeps a search under 100 MB. A full table is cleared."""
 _BETWEEN_LOOKS = 255
-"""Positions between two checks of the deadline: a power of 2 minus 1, more than the first search takes."""
+"""Positions between two checks of the deadline. It is a power of 2 minus 1, and more than the search at depth
+1 takes."""
 _ODD = BOTTOM * 0b010101
 _EVEN = BOTTOM * 0b101010
 _ROOFS = BOTTOM << ROWS
@@ -66,12 +67,12 @@ class Search:
         self._nodes = 0
         self._deadline = 0.0
         self._best = [column_of(landing(self._mask))]
-        """The best moves so far, all with the same value."""
+        """The best columns so far, all with the same value."""
         self.value = 0
         """The value of the position for the side to move, by the last finished search."""
 
     def run(self, deadline: float) -> int:
-        """Search until `deadline`, of `time.monotonic`, or until the value is certain; return the column."""
+        """Search until `deadline` (`time.monotonic`) or until the value is certain; return a best column."""
         self._deadline = deadline
         cells = landing(self._mask)
         columns = [column for column in CENTRE_FIRST if cells & CELLS_OF[column]]
@@ -104,9 +105,9 @@ class Search:
     def _value(self, mine: int, mask: int, depth: int, window: tuple[int, int], ours: int) -> int:
         """Return the value of a position for the side to move, which has the discs `mine`.
 
-        A value not above the first number in `window` is only an upper bound. A value not below the second is
-        only a lower bound. `ours` are the cells that complete four in a row of that side; some of them may be
-        taken.
+        If the value is at most the first number in `window`, it is only an upper bound. If the value is at
+        least the second number, it is only a lower bound. `ours` are the cells that complete four in a row of
+        that side; some of them may be taken.
 
         If the opponent threatens to win at once, the only reply is played without using up depth. A cell
         right below a threat of the opponent is never played. So the search sees two moves further than its
@@ -168,8 +169,8 @@ _BY_CENTRE = tuple(CELLS_OF[column] for column in CENTRE_FIRST)
 _ORDERS = {0: _BY_CENTRE} | {
     first: (first, *(column for column in _BY_CENTRE if column != first)) for first in _BY_CENTRE
 }
-"""For each column to try first, all columns in the order to try them, as sets of cells. Key 0 is the default
-order."""
+"""All columns, as sets of cells, in the order to try them. The key is the column to try first; 0 for the
+default order."""
 
 
 _LINES = (
@@ -209,8 +210,8 @@ def _guess(ours: int, threats: int, mask: int) -> int:
     """Return an evaluation for the side to move, from the cells that would complete four in a row.
 
     When the columns fill up, the first mover gets the cells in odd rows, counted from 1, and the second mover
-    those in even rows. A threat above an opponent's threat of this kind has no value. If the first mover has
-    no odd threat, the second mover has the advantage.
+    those in even rows. A threat of this kind has no value if it is above such a threat of the opponent. If
+    the first mover has no odd threat, the second mover has the advantage.
     """
     first, second = (threats, ours) if mask.bit_count() & 1 else (ours, threats)
     odd, even = first & _ODD, second & _EVEN

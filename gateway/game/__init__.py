@@ -1,4 +1,4 @@
-"""The game: board, clock, rules of dialects, one series of games, and its commands, events and facts.
+"""The game: board, clock, manners of players, one series of games, commands, events and facts.
 
 Pure: it imports no other package of the server, does no I/O and reads no clock.
 """

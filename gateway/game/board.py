@@ -1,8 +1,8 @@
 """The board and its rules: drop, win, draw.
 
-Knows seven columns, six rows and the two sides. Does not know players, time or clients. The discs are
-bitboards: bit ``column * 7 + row``, row 0 at the bottom. The seventh bit of each column stays empty, so that
-lines do not wrap into the next column.
+Knows seven columns, six rows and the two sides. Does not know players, time or clients. Discs are stored as
+bitboards: the disc in a column and row is bit ``column * 7 + row``, where row 0 is at the bottom. The seventh
+bit of each column stays empty, so that lines do not wrap into the next column.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ _MASKS = tuple(((1 << ROWS) - 1) << (column * _STRIDE) for column in range(COLUM
 
 
 def other(side: Side) -> Side:
-    """Return the other side. For the number of a seat, return the number of the other seat."""
+    """Return the other side. Also works for the two numbers of seats, which are 0 and 1 as well."""
     return SECOND if side == FIRST else FIRST
 
 
@@ -39,7 +39,7 @@ class Board:
     discs: tuple[int, int] = (0, 0)
     """The bitboards of the first and of the second mover."""
     winner: Side | None = None
-    """The side with four in a row."""
+    """The side with four in a row; None if neither side has it."""
 
     @property
     def turn(self) -> Side:
@@ -110,7 +110,7 @@ def position_string(columns: Iterable[int]) -> str:
 
 
 def board_at(position: str) -> Board:
-    """Return the board of a position string. Raises ValueError, which names the invalid move."""
+    """Return the board of a position string. Raises ValueError with the number of the first invalid move."""
     board = Board()
     for number, digit in enumerate(position, 1):
         if digit not in "1234567":

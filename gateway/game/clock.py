@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateway.game.board import Side
 
 GRACE = 0.1
-"""The least time, in seconds, that a player has left after a move that counts as in time."""
+"""The most time, in seconds, that a player has left after a move that took longer than its remaining time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Clock:
         self._spent = [0.0, 0.0]
         self._since = 0.0
         self.running: Side | None = None
-        """The side whose time runs."""
+        """The side whose time runs; None while the clock is stopped."""
 
     @property
     def deadline(self) -> float | None:
@@ -59,11 +59,11 @@ class Clock:
         return None if self.running is None else self._since + self._rest[self.running]
 
     def rest(self, side: Side) -> float:
-        """Seconds left to `side` at the latest start or stop of its clock."""
+        """Return the seconds left to `side` after the latest start, stop or penalty."""
         return self._rest[side]
 
     def spent(self, side: Side) -> float:
-        """Seconds that `side` has thought in this game so far, without penalties."""
+        """Return the seconds that `side` has thought in this game so far, without penalties."""
         return self._spent[side]
 
     def start(self, side: Side, now: float) -> float:
@@ -82,8 +82,8 @@ class Clock:
     def stop(self, now: float) -> float:
         """Stop the running clock; return how many seconds it ran.
 
-        The move counts as in time, even if it took more than the remaining time. Then at most `GRACE` seconds
-        remain.
+        The move counts as in time even if it took more than the remaining time. In that case at most `GRACE`
+        seconds remain.
         """
         side = self.running
         if side is None:

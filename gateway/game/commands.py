@@ -1,4 +1,4 @@
-"""The commands of players, names, and places.
+"""The commands of players, and the names and places in them.
 
 Commands are plain values. `to` is the number of the client's message; 0 if the message has no number. A
 refusal has the same number, so that the connection knows which message was refused.
@@ -20,7 +20,7 @@ LONGEST_NAME = 256
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The name of the only opponent that a player will meet."""
+    """The name of the only opponent that a player accepts."""
 
     name: str
     any_case: bool = False
@@ -111,7 +111,7 @@ class Enter:
 
     place: Place
     name: str | None = None
-    """The player's name; None for the one introduced before."""
+    """The player's name; None for the name that `Introduce` has set."""
     to: int = 0
     proven: bool = False
     """Whether the client has sent the token of that name."""
@@ -168,8 +168,8 @@ Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Denie
 def place_for(table: str | None, wish: Wish | None) -> Place:
     """Return the place for a player that named a table, an opponent, both or neither.
 
-    A table outranks a wish. Blanks around the name of a table are ignored. A blank name counts as none. The
-    table called ``lobby``, in any case, is the lobby.
+    If both are named, the table is used. Blanks around the name of a table are ignored. A blank name counts
+    as none. The name ``lobby``, in capitals or not, means the lobby, without a wish.
     """
     name = "" if table is None else table.strip()
     if not name:

@@ -22,7 +22,7 @@ class Deadlines(Generic[K]):
         self._order = count()
 
     def set(self, key: K, when: float) -> None:
-        """Set the alarm of `key` to the time `when`, in place of an earlier one."""
+        """Set the alarm of `key` to the time `when`. This replaces the previous alarm of the key."""
         self._when[key] = when
         queued = self._queued.get(key)
         if queued is None or when < queued:
@@ -34,7 +34,7 @@ class Deadlines(Generic[K]):
             self._sweep()
 
     def next_due(self) -> float | None:
-        """Return a time before which nothing is due; None if nothing is set."""
+        """Return a time before which no alarm is due; None if the queue is empty."""
         return self._queue[0][0] if self._queue else None
 
     def due(self, now: float) -> Iterator[K]:

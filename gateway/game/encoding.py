@@ -1,8 +1,8 @@
-"""Events, commands and other dataclasses as bytes, so that a player may be on another machine than its game.
+"""Encodes events, commands and other dataclasses as bytes, so that they can be sent to another machine.
 
-A value is a JSON object with its version, its class and its fields. Both directions use the fields of the
-dataclass, so a new class needs no code here. Unknown, missing or invalid fields raise `EncodingError`. Names
-may have lone surrogates, which clients can send.
+A value is encoded as a JSON object with a version, the name of its class, and its fields. Encoding and
+decoding use the field definitions of the dataclass, so a new class needs no code here. Unknown, missing or
+invalid fields raise `EncodingError`. Names may have lone surrogates, which clients can send.
 """
 
 import json
@@ -23,8 +23,8 @@ from gateway.game.ids import parse
 VERSION = 1
 _PLAIN = frozenset({str, int, float, bool, NoneType})
 LONGEST = 16_384
-"""The longest value, in bytes. Two names of the greatest length, with each character as an escape, take
-3,072."""
+"""The longest value, in bytes. Two names of the greatest length take 3,072 bytes if each character is an
+escape."""
 
 Kinds: TypeAlias = Mapping[str, type]
 E = TypeVar("E", bound=Enum)
@@ -108,7 +108,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _of_kind(kinds: Kinds, found: Any) -> Any:
-    """Return the dataclass, one of `kinds`, in a JSON object."""
+    """Convert a JSON object to the dataclass, one of `kinds`, that it names."""
     name = found.pop("class", None) if isinstance(found, dict) else None
     kind = kinds.get(name) if isinstance(name, str) else None
     if kind is None or found.keys() != _types(kind).keys():
@@ -134,7 +134,7 @@ def _as_tuple(kind: type) -> Any:
 
 
 def _of_type(wanted: Any, found: Any) -> Any:
-    """Return the value of the type `wanted` in a JSON value."""
+    """Convert a JSON value to the type `wanted`."""
     origin, options = get_origin(wanted), get_args(wanted)
     if wanted in _READERS:
         value = _READERS[wanted](found)
@@ -164,7 +164,7 @@ def _of_union(options: Sequence[Any], found: Any) -> Any:
 
 
 def _checked(wanted: type[T], found: Any) -> T:
-    """Return a JSON value if it has exactly the type `wanted`; True is not an integer."""
+    """Return a JSON value unchanged. Raises ValueError unless its type is exactly `wanted`."""
     if type(found) is not wanted:
         raise ValueError(f"not of type {wanted.__name__}")
     return found

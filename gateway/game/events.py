@@ -2,7 +2,7 @@
 
 An event is a plain value for one player. It names its game, so it can be sent to another machine
 (`encoding.py`). Times in events are durations in seconds, never readings of a clock. A dialect decides
-whether and how to tell its client.
+whether and how it reports an event to its client.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,10 @@ from gateway.game.values import value
 
 
 class Objection(Flag):
-    """The reasons to refuse a command. A dialect reports the one that it checks first."""
+    """The reasons to refuse a command.
+
+    If there are several, a dialect reports the one that it checks first.
+    """
 
     NOT_ENTERED = auto()
     """The player has not asked for an opponent."""
@@ -36,16 +39,16 @@ class Objection(Flag):
     NO_NAME = auto()
     NAME_TAKEN = auto()
     NAME_RESERVED = auto()
-    """The name is one of a house player."""
+    """The name belongs to a house player."""
     TOO_LONG = auto()
     """The name of the player, of the table or of the wished opponent is too long."""
     TABLE_FULL = auto()
     NOT_AVAILABLE = auto()
-    """The wished house player cannot play."""
+    """The house player in the player's wish is not available."""
     TOKEN_WRONG = auto()
     """The name is protected, and the player's token for it is missing or wrong."""
     NOT_REGISTERED = auto()
-    """The name is not registered, and only registered ones are admitted."""
+    """The name is not registered, and only registered names are admitted."""
     BANNED = auto()
     """The operator has banned the name or the address."""
 
@@ -157,7 +160,7 @@ class Overlooked:
 Way: TypeAlias = Literal["in", "out", "note"]
 """The direction of a text, seen from the server. A note is a remark of the server without a text."""
 Remark: TypeAlias = Objection | float | str | None
-"""The server's remark on a text: why the text was refused, the seconds left on a clock, words, or None."""
+"""The server's remark on a text: the objections to it, the seconds left on a clock, a comment, or None."""
 Spoken: TypeAlias = tuple[float, Way, str, Remark]
 """One text on a player's connection: seconds since the connection got the event `Started`, direction, text,
 remark. A plain tuple, since there are many."""
@@ -172,13 +175,17 @@ class Ended:
     winner: Side | None
     reason: Reason
     column: int | None = None
-    """The column of the move that ended the game, if a move did. There is no `Moved` for it."""
+    """The column of the move that ended the game; None if no move ended it. That move has no event
+    `Moved`."""
     leaver: Side | None = None
-    """The side that left, if that ended the game."""
+    """The side that ended the game by leaving; None if the game ended in another way."""
 
     @property
     def has_result(self) -> bool:
-        """Whether the game was won or drawn. If not, a dialect reports no result, if it can express that."""
+        """Whether the game was won or drawn.
+
+        If it was not, a dialect reports no result, provided that it has a message for that.
+        """
         return self.winner is not None or self.reason is Reason.FULL
 
 

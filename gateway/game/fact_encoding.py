@@ -1,8 +1,8 @@
-"""Facts, and games with their current state, as bytes for other processes.
+"""Encodes facts, and games with their current state, as bytes for other processes.
 
-A move, the most frequent fact, is the letter `m` and a short form. Any other fact is the letter `v` and a
-value of `gateway.game.encoding`. Neither form contains a line feed. Facts of other nodes are checked as
-strictly as texts of clients.
+A move, the most frequent fact, is encoded as the letter `m` and a short form. Any other fact is encoded as
+the letter `v` and a value of `gateway.game.encoding`. Neither form contains a line feed. Facts of other nodes
+are checked as strictly as texts of clients.
 """
 
 from dataclasses import dataclass, replace
@@ -25,9 +25,9 @@ from gateway.game.ids import parse
 from gateway.game.results import Finished
 
 SEATS = 1 << 36
-"""How many seat numbers each node has."""
+"""The number of seat numbers that each node has."""
 MOST = 1e9
-"""The largest number of seconds and of rounds."""
+"""The largest valid number of seconds, and of rounds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class Waits:
 
 
 class Cause(Enum):
-    """Why none of the connected players can be paired with one that waits."""
+    """Why a waiting player cannot be paired with any connected player."""
 
     ABSENT = "absent"
     """The waiting player wishes for a player that is not connected."""
@@ -48,13 +48,14 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a player has no opponent."""
+    """The reason why a waiting player has no opponent."""
 
     cause: Cause
     name: str
-    """A name: for `ABSENT` the wished one, for `NAMESAKE` the player's own, for `ALONE` that of the table."""
+    """For `ABSENT` the name in the wish, for `NAMESAKE` the player's own name, for `ALONE` the table's
+    name."""
     alike: str | None = None
-    """The name of a connected player that looks like the wished one; None if there is none."""
+    """The name of a connected player that looks like the name in the wish; None if there is none."""
 
     @property
     def characters(self) -> int:
@@ -140,7 +141,7 @@ class Standing:
     left: tuple[float, float] | None
     """Seconds that remained to each side at the latest request to move; None without a clock."""
     thinking: float
-    """Seconds since the latest request to move was sent."""
+    """Seconds since the latest request to move was sent; 0 if it was not sent yet."""
 
 
 Shown: TypeAlias = Fact | Vanished | tuple[GameStarted, Standing]

@@ -15,7 +15,7 @@ RUNS = 32**5
 GAMES = 32**6
 """The number of game numbers in a run, which begin at 0."""
 GAMES_A_SECOND = 4096
-"""The growth of `first_game` in a second. A server can begin far fewer games in a second."""
+"""`first_game` grows by this number each second. A server begins far fewer games in a second."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RUN, _NUMBER = 5, 6
@@ -37,7 +37,7 @@ def first_game(at: float) -> int:
 
     The number grows with time, faster than games can begin. A database that was restored from a backup may
     give the number of an earlier run to a new run. The ids of both runs still differ, unless the clock was
-    set back. The number wraps to 0 every 36 hours; at least half a billion numbers follow it.
+    set back. The number wraps to 0 every 36 hours. A run always has at least half a billion game numbers.
     """
     return int(at * GAMES_A_SECOND) % (GAMES // 2)
 
@@ -66,6 +66,6 @@ def parse(text: str) -> GameId:
 def typed(text: str) -> GameId:
     """Return the normal form of an id that a person typed.
 
-    The id may have capitals, and the letters O, I and L for 0 and 1.
+    The typed id may have capitals, the letter O for 0, and the letters I or L for 1.
     """
     return text.strip().lower().translate(_LOOK_ALIKES)

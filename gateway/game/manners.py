@@ -14,7 +14,7 @@ class Illegal(Enum):
     RETRY = auto()
     """Nothing; the clock runs on."""
     PENALTY = auto()
-    """Time; the same request to move is sent again."""
+    """Some of the player's time; it gets a new request to move."""
     FORFEIT = auto()
     """The game, and the connection."""
 
@@ -37,11 +37,11 @@ class Manners:
     illegal: Illegal
     afterwards: Afterwards
     rounds: int = 1
-    """The number of games in a series, 1 or more. The higher number of the two players counts."""
+    """The number of games in a series, 1 or more. The higher number of the two players applies."""
     clocked: bool = False
     """Whether the player's games are on a clock, for both sides."""
     hears_itself: bool = True
-    """Whether the player gets events for its own moves. If not, a move takes less time."""
+    """Whether the player gets events for its own moves. If not, the server handles its moves faster."""
     unique_name: bool = False
     """Whether the player's name must differ from those of other players with this manner."""
     strict_entry: bool = False

@@ -1,4 +1,4 @@
-"""The outcomes of commands, finished games, and the protocol of the service that keeps results.
+"""The outcomes of commands, the games that are over, and the protocol of the service that stores results.
 
 Does not know the rules of the game, nor how results are stored.
 """
@@ -25,7 +25,7 @@ Broken: TypeAlias = tuple[Number, Reason]
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """The player on a seat, for the whole series."""
+    """The data of a player, which stay the same for a whole series."""
 
     name: str
     manners: Manners
@@ -55,9 +55,9 @@ class Finished:
     began: float = 0.0
     """When the game began, in seconds of the hub's clock."""
     ended: float = 0.0
-    """When the command or deadline that ended the game arrived, by the same clock."""
+    """When the command that ended the game arrived, or the deadline passed, by the same clock."""
     leaver: Side | None = None
-    """The side that left, if that ended the game."""
+    """The side that ended the game by leaving; None if the game ended in another way."""
 
     @property
     def counted(self) -> bool:
@@ -70,7 +70,7 @@ class Finished:
         return next((side for side in (FIRST, SECOND) if self.players[side].is_remote), None)
 
     def as_event(self) -> Ended:
-        """Return the event that tells the players the end of the game."""
+        """Return the event that reports the end of the game to its players."""
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
         return Ended(self.game, self.board, self.winner, self.reason, column, self.leaver)
@@ -102,7 +102,7 @@ NOTHING_CAME = Outcome()
 Step: TypeAlias = tuple[Moved, ToMove]
 """The outcome of nearly every move: the move, and the request to the other player.
 
-It is a type of its own because an `Outcome` with notes takes longer to make and to deliver.
+It is not an `Outcome`, because an `Outcome` with notes takes longer to make and to deliver.
 """
 
 
@@ -135,7 +135,7 @@ class Results(Protocol):
         """
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
-        """Store the wire log of one side, once, after that side got the end.
+        """Store one side's wire log of a game, after that side got the end. Called once for each side.
 
         Must not block or fail. The caller must not change `said` afterwards.
         """

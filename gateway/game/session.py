@@ -73,7 +73,7 @@ class Session:
         table: str | None = None,
         rounds: int | None = None,
     ) -> None:
-        """`rounds` is the number of games, 1 or more; None for the higher `Manners.rounds` of the players."""
+        """Create a series of `rounds` games, 1 or more; None for the higher `Manners.rounds` of the two."""
         self.players = players
         self.game: GameId = ""
         """The id of the current or the last game; empty before the first."""
@@ -96,7 +96,7 @@ class Session:
         self._request = 0
         """The number of the open request to move; 0 if none is open."""
         self._used = 0.0
-        """The time of the latest move, in seconds."""
+        """The seconds that the latest move took."""
 
     @property
     def deadline(self) -> float | None:
@@ -131,7 +131,7 @@ class Session:
         ]
 
     def handed(self, game: GameId, number: int, now: float) -> float | None:
-        """Start the clock of the seat to move: its request was sent to the client at `now`.
+        """Start the clock of the seat to move: its request `number` was sent to the client at `now`.
 
         Return when the flag falls; None if the request is not open any more, or if its clock was started
         before.
@@ -176,7 +176,7 @@ class Session:
         )
 
     def latest_move(self) -> MoveMade:
-        """Return the latest move of the game, once there is one."""
+        """Return the fact about the latest move. The game must have a move."""
         moves = self._board.moves
         side = FIRST if len(moves) & 1 else SECOND
         left = self._clock.rest(side) if self._clocked else None
@@ -193,15 +193,15 @@ class Session:
         )
 
     def leave(self, number: Number, now: float, *, is_lost: bool = False) -> Outcome:
-        """End the series because a seat left. The other seat wins a game in which both have moved.
+        """End the series because a seat left.
 
-        `is_lost` means that a node, or the connection between two nodes, is lost. Then the game has no
-        winner.
+        The other seat wins the current game if both have moved in it. `is_lost` means that a node, or the
+        connection between two nodes, is lost. Then the game has no winner.
         """
         return Outcome(ending=self._break(number, Reason.LEFT, now, is_lost=is_lost))
 
     def flag(self, number: Number, now: float) -> Outcome:
-        """End the game on time, if it is the seat's move and its deadline has passed."""
+        """End the game if it is the seat's move and its time is up."""
         deadline = self._clock.deadline
         if self.to_move != number or deadline is None or now < deadline:
             return NOTHING_CAME

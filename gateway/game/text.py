@@ -1,4 +1,4 @@
-"""Text for people: texts of clients made harmless, tables, boards, suggestions of similar names.
+"""Text for people: harmless forms of clients' texts, tables, boards, suggestions of similar names.
 
 A text of a client is shown as one line of visible characters, so that it cannot control a terminal or hide
 anything.
@@ -64,7 +64,7 @@ def plural(count: int, word: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Container[int]) -> str:
-    """Return a line for each row. Columns with numbers in `left` are left-aligned, others right-aligned."""
+    """Return a line for each row. Columns are right-aligned, except those whose numbers are in `left`."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -90,8 +90,8 @@ def drawing(board: Board, first: int = 0) -> str:
 
 
 COMPARED = 5_000
-"""The most known names that are compared by similarity; so many take 30 ms. For a name that differs only in
-case, all known names are searched."""
+"""The most known names that are compared by similarity. Comparing that many takes 30 ms. All known names are
+searched for one that differs only in case."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

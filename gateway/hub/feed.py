@@ -1,8 +1,9 @@
 """The feed: publishes facts to any number of subscribers.
 
 Publishing never blocks or fails. The number of facts that wait for a subscriber is limited. A subscriber that
-falls behind takes `Missed`; it then needs a snapshot of the hub, taken in the same step. The end of a game is
-published when its result is stored. Later facts about its players may be published before that.
+falls behind gets `Missed` instead of the waiting facts. It must then take a snapshot of the hub in the same
+step. The end of a game is published when its result is stored. Later facts about its players may be published
+before that.
 """
 
 from collections import Counter, deque
@@ -29,7 +30,7 @@ ALL: tuple[type[Fact], ...] = (Came, Waits, Hindered, Left, GameStarted, MoveMad
 LIMIT = 10_000
 """The most facts that wait for a subscriber."""
 TEXT_LIMIT = 1024 * 1024
-"""The most characters of names in these facts."""
+"""The most characters in the names of the facts that wait for a subscriber."""
 
 
 class Subscription:
@@ -79,19 +80,19 @@ class Subscription:
 
 
 class Feed:
-    """The facts of one hub."""
+    """Publishes the facts of one hub."""
 
     def __init__(self, results: Results, on_fault: Callable[[], object]) -> None:
-        """`results` stores each game that is over, before its end is published.
+        """Create a feed. `results` stores each game that is over, before its end is published.
 
-        `on_fault` is called when a subscriber raises, while the exception is handled.
+        If a subscriber raises, `on_fault` is called while the exception is being handled.
         """
         self.results = results
         self.moves: Sequence[Subscription] = ()
         """The subscriptions to moves. If there are none, no facts about moves need to be made."""
         self.counts: Counter[tuple[str, str]] = Counter()
-        """Counts of events that have no facts, by (event, kind of player), for the metrics. Names must not be
-        keys."""
+        """Counts of events for which there is no fact, by (event, kind of player), for the metrics. Names
+        must not be keys."""
         self._subscribers: dict[type[Fact], tuple[Subscription, ...]] = dict.fromkeys(ALL, ())
         self._unpublished: deque[tuple[Finished, MoveMade | None]] = deque()
         self._on_fault = on_fault
@@ -124,9 +125,10 @@ class Feed:
             subscription.put(fact)
 
     def end(self, finished: Finished, move: MoveMade | None = None) -> None:
-        """Store the result of a game, and publish its end, after `move` if that ended the game.
+        """Store the result of a game, and publish its end.
 
-        Both are published when the result is stored and all earlier ends are published.
+        If a move ended the game, it is given as `move` and is published before the end. Both are published
+        when the result is stored and all earlier ends are published.
         """
         self.results.keep(finished)
         if any(self._subscribers.values()):
@@ -168,7 +170,7 @@ class RemoteSubscription(Protocol):
         """Whether the whole state of all nodes has been taken."""
 
     def take(self, most: int) -> Sequence[RemoteFact]:
-        """Return about `most` facts at most. After `Missed` the subscriber has to subscribe again."""
+        """Remove and return waiting facts, about `most` at most. After `Missed`, subscribe again."""
 
     def close(self) -> None:
         """End the subscription."""

@@ -76,8 +76,8 @@ from gateway.matchmaking.matchmaker import (
 )
 
 UNDECIDED = 1.0
-"""If the matchmaker has not answered a seat's question at a deadline of the seat, the deadline is checked
-again after this many seconds."""
+"""Seconds by which a deadline of a seat is postponed while the matchmaker has not answered the seat's
+question."""
 
 OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
 """Called with the names of the disconnected players, while the exception of a bug is being handled."""
@@ -96,7 +96,7 @@ class HubForPlayers(Protocol):
 
     @property
     def expect(self) -> Callable[[Outgoing], None]:
-        """Flush a mailbox, which has just got an event, when the hub is done."""
+        """A function that takes a mailbox with a new event. The hub flushes the mailbox when it is done."""
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player that has just connected from `origin`."""
@@ -109,7 +109,7 @@ class HubForPlayers(Protocol):
         """
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Start the clock: a request to move was sent to the seat's client at `now`."""
+        """Start the clock for `request`, which was sent to the seat's client at `now`."""
 
     def alive(self, seat: Seat, now: float) -> None:
         """Record that the seat's client has answered a probe."""
@@ -121,7 +121,7 @@ def reraise(_: Sequence[str | None]) -> None:
 
 
 class Hub:
-    """All players, and the series that are on."""
+    """All players of a server, and their current series."""
 
     def __init__(
         self,
@@ -131,10 +131,10 @@ class Hub:
         on_fault: OnFault = reraise,
         games: Iterator[GameId] | None = None,
     ) -> None:
-        """`results` stores each game that is over, before its players get the end; by default none is stored.
+        """Create a hub. `results` stores each game that is over, before its players get the end.
 
-        `games` yields the ids of games, by default those of run 0. `on_fault` is called for each bug; a bug
-        ends one game at most.
+        Without `results` no game is stored. `games` yields the ids of games, by default those of run 0.
+        `on_fault` is called for each bug; a bug ends one game at most.
         """
         self.results = results or NoResults()
         self.matchmaker = matchmaker
@@ -151,27 +151,28 @@ class Hub:
         self._remote = RemotePlayers(self._runner, terms.idle)
         self._numbers = count(1)
         self._entries: Deadlines[Seat] = Deadlines()
-        """Until when players must have entered."""
+        """The times until which players must have entered."""
         self._denials: Deadlines[Seat] = Deadlines()
-        """When the pause of each denied request for a name is over."""
+        """The times when the pauses of denied requests for a name are over."""
         self._timers = [self._runner.pending, self._runner.rejoins, self._runner.absences]
         self._timers += self._entries, self._denials, self._remote.flags
         self._open: deque[Decision | Hosting] = deque()
-        """Decisions, and series whose other player never came, to be carried out after all other answers."""
+        """Decisions to carry out, and series to end because the other player never came. Both are done after
+        all other answers."""
         self._is_deciding = False
         self._unsent: list[Outgoing] = []
         """The mailboxes to flush."""
         self._answered: list[Mailbox] = []
         """The mailboxes to resume."""
         self.expect: Callable[[Outgoing], None] = self._unsent.append
-        """Flush a mailbox, which has just got an event, when the hub is done."""
+        """A function that takes a mailbox with a new event. The hub flushes the mailbox when it is done."""
 
     def __len__(self) -> int:
         """Return the number of connected players."""
         return len(self._seats)
 
     def engage(self, house: House) -> None:
-        """Use `house` for house players. Before that, players that wish for one only wait."""
+        """Use `house` for house players. Before this call, players that wish for a house player wait."""
         self._runner.house = house
         self.matchmaker.engage(house)
 
@@ -182,9 +183,9 @@ class Hub:
     def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
         """Return the state of all players, or of those on `seats`, for a subscriber of the feed.
 
-        A subscriber can take the state in parts: in each step it takes its facts, then the next part. Facts
-        about players that it does not know yet can be ignored, since a later part has their state. The `wake`
-        of a subscription must not call this.
+        A subscriber can take the state in parts: in each step it takes its facts, then the next part. It can
+        ignore facts about players that were in no part yet, since a later part has their state. The `wake` of
+        a subscription must not call this method.
         """
         return snapshot(self._seats.values() if seats is None else seats, now)
 
@@ -229,7 +230,7 @@ class Hub:
         return True
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Start the clock: a request to move was sent to the seat's client at `now`."""
+        """Start the clock for `request`, which was sent to the seat's client at `now`."""
         situation = seat.situation
         if not isinstance(situation, Seated):
             if isinstance(situation, PlayingElsewhere):
@@ -258,7 +259,7 @@ class Hub:
         return min((when for when in times if when is not None), default=None)
 
     def tick(self, now: float) -> list[Seat]:
-        """Carry out what is due; return the seats whose time is up, for which `flag` must be called."""
+        """Carry out all that is due; return the seats whose time is up, for which `flag` must be called."""
         runner, late = self._runner, list[Seat]()
         self.feed.tell_ends()
         for seat in runner.pending.due(now):
@@ -292,7 +293,7 @@ class Hub:
         return late
 
     def flag(self, seat: Seat, now: float) -> None:
-        """End the seat's game on time, unless its move has been read meanwhile."""
+        """End the seat's game because its time is up, unless its move has arrived meanwhile."""
         with self._step(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 self._remote.flag(seat.situation, now)
@@ -318,7 +319,7 @@ class Hub:
 
     @property
     def is_draining(self) -> bool:
-        """Whether the server stops: no further game begins."""
+        """Whether the server drains, so that no further game begins."""
         return self._runner.is_closed
 
     def let_go(self, seat: Seat, now: float) -> bool:
@@ -368,7 +369,10 @@ class Hub:
             self._runner.wait_on(seat, now)
 
     def desert(self, match: Hosting) -> None:
-        """End a series whose other player never came. This is done after all answers, and gives no result."""
+        """End a series whose other player never came. Its game has no result.
+
+        The series ends after all answers of the matchmaker are carried out.
+        """
         self._open.append(match)
 
     def relay(self, seat: Seat, event: Event, now: float) -> None:
@@ -380,7 +384,7 @@ class Hub:
                     self._depart(parting, now)
 
     def lose(self, seat: Seat, now: float) -> None:
-        """End a seat's series with a lost node. Its game has no result."""
+        """End a seat's series with a player of a lost node. Its game has no result."""
         with self._step(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 self._part((self._remote.lose(seat, seat.situation, now),), now)
@@ -393,7 +397,7 @@ class Hub:
             self._part(self._runner.end_series(seat, now), now)
 
     def settle(self, now: float) -> None:
-        """Carry out the consequences of messages of other nodes, and flush mailboxes."""
+        """Carry out the consequences of messages from other nodes, and flush mailboxes."""
         self._settle(now)
         self._flush(now)
 
@@ -509,14 +513,14 @@ class Hub:
             self._leave(seat, Dismissed(Why.REFUSED, refused.objections), now)
 
     def _deny(self, seat: Seat, now: float) -> None:
-        """Refuse the name that a seat may not have, after the pause."""
+        """Refuse a denied name, after its pause."""
         denied = self._question(seat)
         assert isinstance(denied, Denied)
         objections = seat.standing() & ~Objection.NOT_ENTERED | denied.objections
         self._refuse(seat, Refused(objections, denied.to), now)
 
     def _question(self, seat: Seat) -> Question | Denied | None:
-        """Remove and return a seat's question, which is answered now. The seat's mailbox will resume."""
+        """Remove and return a seat's question, which is being answered. A held mailbox will be resumed."""
         if seat.is_held:
             self._answered.append(seat.mailbox)
         return seat.answered()
@@ -576,7 +580,7 @@ class Hub:
     # Pairing.
 
     def _settle(self, now: float) -> None:
-        """Carry out the matchmaker's answers. If it raises, the seat that it worked on is disconnected."""
+        """Carry out the matchmaker's answers. If it raises, disconnect the seat that it was working on."""
         is_settled = False
         while not is_settled:
             try:
@@ -586,7 +590,7 @@ class Hub:
             except Exception:
                 is_settled = not self._cut_off_suspect(now)
         if self._is_deciding:
-            return  # the outer call carries them out, since recursion could be hundreds of calls deep
+            return  # the outer call carries out `_open`; recursion could be hundreds of calls deep
         self._is_deciding = True
         while self._open:
             try:
@@ -632,7 +636,7 @@ class Hub:
 
     @contextmanager
     def _contain(self, seat: Seat, now: float) -> Iterator[None]:
-        """If the block raises, disconnect the seat and its opponent, and go on after the block."""
+        """Run the block. If it raises, disconnect the seat and its opponent, and go on after the block."""
         try:
             yield
         except Exception:
@@ -640,7 +644,7 @@ class Hub:
 
     @contextmanager
     def _step(self, seat: Seat, now: float) -> Iterator[None]:
-        """Contain the block as `_contain` does, then flush mailboxes: for public methods."""
+        """Run the block of a public method as `_contain` does, then flush mailboxes."""
         with self._contain(seat, now):
             yield
         self._flush(now)

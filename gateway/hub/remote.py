@@ -47,7 +47,7 @@ class Cluster(Protocol):
         """Stop pairing this node's players. Their series on other nodes end after the current game."""
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether another node may have begun a series with this seat and has not answered yet."""
+        """Whether this node waits for another node's answer about a series with this seat."""
 
 
 # The players.
@@ -78,12 +78,12 @@ class RemotePlayers:
         there.game.submit(command, 0 if request is None else request.number, used)
 
     def next_round(self, there: PlayingElsewhere, command: Enter) -> None:
-        """Ask for the next round of the series."""
+        """Ask the other node for the next round of the series."""
         there.asked = command
         there.game.submit(command, 0, 0.0)
 
     def handed(self, seat: Seat, there: PlayingElsewhere, request: ToMove, now: float) -> None:
-        """Start the player's clock: the request was sent to its client."""
+        """Start the player's clock for `request`, which was sent to its client at `now`."""
         if there.request == request and there.handed is None:
             there.handed = now
             self.flags.set(seat, now + (self._idle if request.rest is None else request.rest))
@@ -160,7 +160,7 @@ def _used(there: PlayingElsewhere, now: float) -> float:
 
 
 def _cut_off(there: PlayingElsewhere, started: Started, now: float) -> Finished:
-    """Return a game without a result, since the other node cannot be reached any more."""
+    """Return the current game as over, without a result, since the other node is lost or stops."""
     players, thought = [there.player, there.opponent], [there.thought, 0.0]
     if started.you == SECOND:
         players.reverse()

@@ -31,13 +31,13 @@ class Mailbox(Protocol):
 
     @property
     def is_reachable(self) -> bool:
-        """Whether the client seems to be there. Read before each series, so it must be cheap."""
+        """Whether the client seems to be connected. Read before each series, so it must be cheap."""
 
     def deliver(self, event: Event) -> None:
-        """Queue an event, in order. May call `hub.expect`."""
+        """Queue an event. Events keep their order. May call `hub.expect`."""
 
     def resume(self) -> None:
-        """Resume after `submit` had returned True. Submit the next command only when this has returned."""
+        """Resume after `submit` returned True. Once this call has returned, submit further commands."""
 
     def probe(self) -> None:
         """Begin to find out whether the client has vanished.
@@ -83,7 +83,7 @@ class Nowhere:
 
 @dataclass(frozen=True, slots=True)
 class Hosting:
-    """A series on this node: a waiting seat, which has the first move, against a player of another node."""
+    """A series on this node. A waiting seat, which has the first move, plays another node's player."""
 
     turn: Turn
     node: str
@@ -105,7 +105,7 @@ class Hosting:
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """A series of a waiting seat of this node that has begun on another node."""
+    """A series that has begun on another node, for a waiting seat of this node."""
 
     turn: Turn
     node: str
@@ -126,7 +126,7 @@ class RemoteGame(Protocol):
     def submit(self, command: Command, request: int, used: float) -> None:
         """Send a command, with the number of the open request to move and the seconds since it was sent.
 
-        `request` is 0 if none is open.
+        `request` is 0 if no request is open.
         """
 
     def flag(self, request: int, used: float) -> None:
@@ -147,10 +147,10 @@ class RemoteGames(Protocol):
 
 
 class RemotePairing(Protocol):
-    """Records the series between players of this node and of others."""
+    """Records the series between players of this node and players of other nodes."""
 
     def began(self, match: Hosting | Hosted, game: int) -> None:
-        """Record that a game of a series began; for a series on another node, only its first."""
+        """Record that a game of a series began. For a series on another node, record only the first game."""
 
     def finished(self, match: Hosting | Hosted) -> None:
         """Record that a series is over."""
@@ -161,7 +161,7 @@ class RemotePairing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """The player has not asked for an opponent, or not again since its last series."""
+    """The player has not asked for an opponent since it connected, or since its last series ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +284,8 @@ class Seat:
     """Whether `submit` has returned True, and the mailbox waits for `resume`."""
     pending: Pending | None = None
     pending_game: GameId = ""
-    """The game of the latest pending move. While the result of that game is open, the client has not got its
-    end."""
+    """The game of the latest pending move. The client gets the end of this game only when the result is
+    stored."""
 
     # State.
 
@@ -340,7 +340,7 @@ class Seat:
         return self.manners.afterwards is Afterwards.STEP_OUT
 
     def standing(self) -> Objection:
-        """Return the objection of the seat's situation to any command other than a move."""
+        """Return the objection that the seat's situation raises to any command other than a move."""
         match self.situation:
             case Seated(series, _, ready):
                 if series.is_playing:
@@ -358,12 +358,12 @@ class Seat:
                 assert_never(self.situation)
 
     def opponent(self) -> Opponent:
-        """Return the data of the player for a house player."""
+        """Return the player's data for a house player that plays against it."""
         assert self.name is not None
         return Opponent(self.origin, self.name, self.manners.clocked)
 
     def player(self) -> Player:
-        """Return the data of the player for a series, which keeps the current name."""
+        """Return the player's data for a series. Later changes of the name do not affect the series."""
         assert self.name is not None
         return Player(self.name, self.manners, self.counted, self.is_remote)
 
@@ -371,7 +371,7 @@ class Seat:
         """Whether a request to enter as `name` asks for the next round of the player's series."""
         if not isinstance(self.situation, Seated | PlayingElsewhere) or not self.is_kept:
             return False
-        if self.is_remote:  # its own node has checked
+        if self.is_remote:  # its own node has checked the request
             return True
         own, opponent = self.situation.names
         if name != own:
@@ -420,7 +420,7 @@ class Seat:
         self.is_kept = False
 
     def wait(self, turn: int, since: float) -> Turn:
-        """Start to wait for an opponent in turn `turn`, as of `since`; return the turn."""
+        """Begin to wait for an opponent, as of the time `since`, in turn number `turn`; return the turn."""
         before, new = self.situation, Turn(self.number, turn)
         if isinstance(before, Waiting) and before.since == since:
             self.situation = replace(before, turn=new)
@@ -455,7 +455,7 @@ class Seat:
         self.pending, self.pending_game = Pending.AWAITED, game
 
     def stop_awaiting(self, pending: Pending | None) -> bool:
-        """Set another state of the pending move; return whether it held the player back from games."""
+        """Set the state of the pending move; return whether the move kept the player from games until now."""
         was_kept, self.pending = self.pending is Pending.AWAITED, pending
         return was_kept
 

@@ -44,14 +44,15 @@ from gateway.matchmaking.matchmaker import (
 ABSENCE = 1.0
 """Seconds before an unreachable player is queued again."""
 SPREAD = 1000
-"""After a failed match, players are queued again at this many different moments within a second."""
+"""While pairing is paused, players of failed matches are queued again at this many different moments within a
+second."""
 CROSSING = 0.5
 """Seconds to wait for a pending move before its player gets a new game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """What the hub has to do with a seat that has left its series."""
+    """The hub's next steps for a seat that has left its series."""
 
     seat: Seat
     dismissed: Dismissed | None
@@ -94,7 +95,7 @@ class SeriesRunner:
         self.pending: Deadlines[Seat] = Deadlines()
         """When each pending move is late."""
         self.rejoins: Deadlines[Seat] = Deadlines()
-        """Until when seats are kept for players that have to ask for the next game."""
+        """The times until which seats are kept for players that have to ask for the next game."""
         self.absences: Deadlines[Seat] = Deadlines()
         """When seats whose match was not started are queued again."""
         self._flags: Deadlines[Series] = Deadlines()
@@ -109,7 +110,7 @@ class SeriesRunner:
     # Waiting, and series that begin.
 
     def wait(self, seat: Seat, now: float) -> None:
-        """Queue a seat at the matchmaker. With a pending move, wait until the move has arrived or is late."""
+        """Queue a seat at the matchmaker, unless a pending move of the seat is still awaited."""
         turn = seat.wait(next(self._turns), now)
         self.absences.cancel(seat)
         if seat.waits:
@@ -174,7 +175,7 @@ class SeriesRunner:
         return seat
 
     def _start(self, match: Match | Hosting | Hosted, ready: Sequence[Seat], now: float) -> None:
-        """Start a series of a match: of two seats, or of one with a house player or another node's player."""
+        """Start the series of a match: two seats, or a seat and a house player or another node's player."""
         one = ready[0]
         match match:
             case Pair():
@@ -278,8 +279,8 @@ class SeriesRunner:
     def watch(self, series: Series, deadline: float) -> None:
         """Check the clock of a series at `deadline`.
 
-        Every move changes the deadline, but flags hardly ever fall. So a series stays queued with an earlier
-        deadline. At that time the current deadline is looked up. A move then needs only a comparison with
+        Every move changes the deadline, but flags hardly ever fall. So a series stays queued at an earlier
+        deadline, and its current deadline is looked up at that time. A move then needs only a comparison with
         `Series.watched`.
         """
         series.watched = deadline
@@ -301,7 +302,7 @@ class SeriesRunner:
         return (series.seats[number],)
 
     def flag(self, seat: Seat, now: float) -> Sequence[Parting]:
-        """End the game on time, if the seat's time is up."""
+        """End the game if the seat's time is up."""
         if not isinstance(seat.situation, Seated):
             return ()
         series = seat.situation.series

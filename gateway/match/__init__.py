@@ -1,5 +1,5 @@
 """Matches: many games between engines or bots, and the difference in strength that they show.
 
-Engines play here, in processes of their own; bots are connected by `adapters.match`. Which games are to be
-played is decided in `gateway.tournament`. Does not know dialects or sockets.
+This package plays the games of engines, in separate processes; `adapters.match` connects bots.
+`gateway.tournament` decides which games are played. This package does not know dialects or sockets.
 """

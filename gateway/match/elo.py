@@ -1,9 +1,9 @@
-"""Elo from pairs of games: the difference of two players, and the ratings of several.
+"""Elo from pairs of games: the difference of two players, and the ratings of several players.
 
-The two games of a pair share an opening, with sides swapped, so they are not independent and are counted as
-one. A pair has one of five results, 0 to 2 points for the first player in steps of a half; `cells` are the
-counts of these five. Elo is logistic; normalized Elo is that of Michel Van den Bergh, "Comments on normalized
-Elo".
+The two games of a pair have the same opening and swapped sides. They are not independent, so a pair counts as
+one result. There are five results: 0 to 2 points for the first player in steps of a half. `cells` are the
+numbers of pairs with each result. Elo is logistic; normalized Elo is defined in Michel Van den Bergh,
+"Comments on normalized Elo".
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,20 @@ from random import Random
 from typing import TypeAlias
 
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""The score of a pair with each of the five results."""
+"""The score of a pair of games for each of the five results."""
 NORMALIZED = 800 / log(10)
-"""Points of normalized Elo per standard deviation of a game."""
+"""The number of normalized Elo points per standard deviation of a game's result."""
 SPARE = 0.5
-"""Drawn games that are added if a player won or lost all games, so that its Elo is finite."""
+"""The number of drawn games that are added if a player won or lost all games, so that its Elo is finite."""
 UNSEEN = 1.0
-"""Pairs that are added to the bootstrap, spread over all results, if all pairs of two players ended alike."""
+"""The number of pairs that are added in the bootstrap, in equal parts for each of the five results.
+
+They are added for two players whose pairs all have the same result.
+"""
 _Z95 = 1.959963984540054
 
 Crosstable: TypeAlias = Mapping[tuple[int, int], Sequence[float]]
-"""The cells of each two players that met, by their numbers. Two players are in it only once, in either
-order."""
+"""The cells for each pair of players that met. A key has the numbers of two players, in either order."""
 
 
 def elo(score: float) -> float:
@@ -38,7 +40,10 @@ def expected(difference: float) -> float:
 
 
 def bounded(score: float, games: float) -> float:
-    """Return a mean score after `games` games, kept away from 0 and 1 by half a drawn game."""
+    """Return a mean score after `games` games, limited so that the Elo is finite.
+
+    The limits are the scores of a player that lost or won all games and has `SPARE` drawn games more.
+    """
     least = SPARE / 2 / (games + SPARE)
     return min(max(score, least), 1 - least)
 
@@ -48,22 +53,24 @@ def bounded(score: float, games: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """An estimate for the first of two players. Intervals are of 95 %."""
+    """An estimate of the strength of the first of two players against the second. Intervals are of 95 %."""
 
     elo: float
     interval: tuple[float, float]
     """The interval of the difference, in Elo."""
     normalized: float
-    """The normalized Elo of the first player. It is plus or minus `inf` if all pairs had the same result,
-    except for 1 point."""
+    """The difference in normalized Elo.
+
+    If all pairs had the same result, it is plus or minus `inf`, or 0 if that result was 1 point.
+    """
     normalized_error: float
     """Half the width of the interval of `normalized`."""
     superiority: float
-    """The likelihood that the first player is the better one."""
+    """The likelihood that the first player is better than the second."""
 
 
 def strength(cells: Sequence[float]) -> Strength:
-    """Estimate the difference of two players from their pairs, at least one."""
+    """Estimate the difference of two players from their pairs of games. Needs at least one pair."""
     pairs = sum(cells)
     score = sum(count * each for count, each in zip(cells, SCORES, strict=True)) / pairs
     variance = sum(count * (each - score) ** 2 for count, each in zip(cells, SCORES, strict=True)) / pairs
@@ -85,7 +92,7 @@ def strength(cells: Sequence[float]) -> Strength:
 
 
 def _quantile(free: float) -> float:
-    """Return Student's t for 95 % with `free` degrees of freedom. The variance is only an estimate."""
+    """Return Student's t for 95 % with `free` degrees of freedom, since the variance is only estimated."""
     if free <= 1:
         return 12.706
     z, inverse = _Z95, 1 / free
@@ -96,9 +103,9 @@ def _quantile(free: float) -> float:
     )
 
 
-# Several players: the maximum of the Bradley-Terry likelihood, with a draw as half a win. At the maximum,
-# each player's score is the score expected from the Elo of the opponents in its games. The mean Elo of all
-# players is 0.
+# Several players. Their Elo maximizes the Bradley-Terry likelihood, in which a draw is half a win. Then each
+# player's score is the one to expect from its Elo and the Elo of its opponents. The mean Elo of all players
+# is 0.
 
 _PER_ELO = log(10) / 400
 _CLOSE = 1e-6
@@ -113,23 +120,22 @@ class Rating:
 
     elo: float
     interval: tuple[float, float]
-    """Of 95 %."""
+    """The 95 % interval of the Elo."""
     superiority: Sequence[float]
-    """The likelihood that this player is better than each of the players, by number."""
+    """The likelihoods that this player is better than each other player, by player number."""
 
 
 def ratings(players: int, table: Crosstable, samples: int, lot: Random) -> list[Rating]:
-    """Return the rating of each player, with intervals from a bootstrap with `samples` samples, at least one.
+    """Return the rating of each player, with intervals from a bootstrap of `samples` samples, at least 1.
 
-    In each sample the pairs of each two players are drawn with replacement. The two games of a pair stay
-    together.
+    For each sample, the pairs of games of every two players are drawn with replacement.
     """
     elos = fitted(players, table)
     drawn = []
     for _ in range(samples):
         sample = {}
         for pairing, cells in table.items():
-            # With a single result the interval would have no width.
+            # If all pairs have the same result, the interval would have no width.
             alike = sum(map(bool, cells)) == 1
             weights = [count + UNSEEN / len(cells) for count in cells] if alike else cells
             pairs = round(sum(cells))
@@ -152,7 +158,7 @@ def _beats(one: float, two: float) -> float:
 
 
 def fitted(players: int, table: Crosstable, start: Sequence[float] | None = None) -> list[float]:
-    """Return the Elo of each player. A player without games keeps its value in `start`, or gets 0."""
+    """Return the Elo of each player. A player without games has its value in `start`, or else 0."""
     results = []
     for (one, two), cells in table.items():
         if pairs := sum(cells):
@@ -176,10 +182,10 @@ def fitted(players: int, table: Crosstable, start: Sequence[float] | None = None
 def _newton(elos: Sequence[float], results: Sequence[tuple[int, int, float, float]]) -> list[float]:
     """Return the change of each Elo in one step of Newton's method.
 
-    A result is two players, the number of their games, and the points of the first.
+    Each of `results` has two players, the number of their games, and the points of the first player.
     """
     size = len(elos)
-    rows = [[0.0] * (size + 1) for _ in range(size)]  # the matrix, and beside it the right-hand side
+    rows = [[0.0] * (size + 1) for _ in range(size)]  # the last column is the right-hand side
     for one, two, games, points in results:
         share = expected(elos[one] - elos[two])
         weight = max(games * share * (1 - share), 1e-12) * _PER_ELO
@@ -190,7 +196,7 @@ def _newton(elos: Sequence[float], results: Sequence[tuple[int, int, float, floa
             rows[player][player] += weight
             rows[player][opponent] -= weight
             rows[player][size] += lack
-    for player in range(size):  # only differences are determined; a small term keeps the matrix regular
+    for player in range(size):  # the games determine only differences; a small term keeps the matrix regular
         rows[player][player] += 1e-9
     # Gaussian elimination. The matrix is symmetric and positive definite, so no pivoting is needed.
     for pivot, above in enumerate(rows):

@@ -14,7 +14,7 @@ from gateway.runtime.processes import running
 from gateway.store.records import REASONS, GameRecord, Participant
 
 SPARE = 20.0
-"""Seconds that a game may take, in addition to its moves, to draw an opening at random."""
+"""The number of seconds that a game may take in addition to its moves, for drawing a random opening."""
 ENGINE = "engine"
 """The `kind` of an engine in records."""
 PROCESS = running("gateway.match.worker")
@@ -22,15 +22,15 @@ PROCESS = running("gateway.match.worker")
 
 
 class Died(Exception):
-    """The process has ended before its work was done."""
+    """The process ended before its work was done."""
 
 
 class Late(Exception):
-    """The process has not answered in time."""
+    """The process did not answer in time."""
 
 
 class EngineProcess:
-    """The parent's end of the process in which two engines play. Sends and receives lines of JSON."""
+    """The parent's connection to the process in which two engines play. It carries lines of JSON."""
 
     def __init__(self, started: trio.Process) -> None:
         assert started.stdin is not None
@@ -46,7 +46,7 @@ class EngineProcess:
             raise Died(children.how_it_ended(await self._process.wait())) from None
 
     async def answer(self, seconds: float) -> Any:
-        """Return the value in the next line, waiting up to `seconds`. Raises Died, Late."""
+        """Wait up to `seconds` for the next line, and return the value in it. Raises Died or Late."""
         while b"\n" not in self._rest:
             data = None
             with trio.move_on_after(seconds):
@@ -61,10 +61,10 @@ class EngineProcess:
 
 
 class EngineTable(MatchTable):
-    """A table with two engines."""
+    """A table at which two engines play."""
 
     def __init__(self, match: Match, pairing: int, words: Sequence[str] = tuple(PROCESS)) -> None:
-        """`words` is the command that starts the process."""
+        """Set the match, the pairing, and the command that starts the process."""
         super().__init__(match, pairing)
         self._words = words
         self._engines = [text for _, text in self._players]
@@ -81,7 +81,7 @@ class EngineTable(MatchTable):
                     process = EngineProcess(started)
                     if await self._load(process):
                         await self._play(process)
-            except Died as death:  # either engine may be the cause, so count it for both
+            except Died as death:  # either engine may be the cause, so both get a failure
                 why = f"the process of both engines {death}: {self._last_words()}"
                 for side in (0, 1):
                     self.fail(side, why, self._log)
@@ -104,10 +104,9 @@ class EngineTable(MatchTable):
         return True
 
     async def _play(self, process: EngineProcess) -> None:
-        """Play until there are no more games, or the process cannot go on. Raises Died."""
+        """Play games in the process until none is left or the process cannot go on. Raises Died."""
         plan = self._match.plan
-        # The process sends a line before each move of an engine that is the user's code; otherwise only after
-        # the game.
+        # The process sends a line after the game, and before each move of an engine that is the user's code.
         moves = 2 if any(map(runs_user_code, self._engines)) else CELLS
         while (number := self.next_game()) is not None:
             lot = f"{plan.seed} {self.pairing} {number // 2}"
@@ -137,7 +136,7 @@ class EngineTable(MatchTable):
                 return
 
     def _opening(self, pair: int) -> str | None:
-        """Return the opening of a pair of games; None if the worker has to draw a random one."""
+        """Return the opening of a pair of games; None if the worker must draw a random opening."""
         openings, halves = self._match.plan.openings, self._match.tally.meetings[self.pairing].halves
         if openings:
             return openings[pair % len(openings)]
@@ -147,7 +146,7 @@ class EngineTable(MatchTable):
         return None if other is None else other.record.moves[: other.opening]
 
     def _take_in(self, number: int, game: dict[str, Any], why: str) -> None:
-        """Count a game, or a failure if the loser made no move. `why` is the loser's fault, if any."""
+        """Count a game, or a failure if the loser made no move. `why` describes the loser's fault, if any."""
         if not self.is_wanted(number):
             return
         one, two = (Participant(name, ENGINE) for name, _ in self._players)

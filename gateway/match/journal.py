@@ -1,8 +1,8 @@
-"""The file of a match: its settings, then a line of JSON for each game, written as soon as the game is over.
+"""The file of a match. It has a line with the settings, then a line of JSON for each game.
 
-A match that was stopped, even killed, can go on from its file. After `sync` the games also survive a power
-failure. The file is locked while a match writes to it. An incomplete last line, as after a full disk, is
-removed.
+A game's line is written as soon as the game is over. A match that was stopped or killed can go on from its
+file. After `sync` the games also survive a power failure. The file is locked while a match writes to it. An
+incomplete last line, which a full disk may leave, is removed.
 """
 
 import json
@@ -31,13 +31,13 @@ class Played:
     opening: int
     """The number of moves in the game's opening; 0 for the empty board."""
     record: GameRecord
-    """The record, with the names that the players have in the match."""
+    """The record of the game. The players have their names in the match."""
     late: tuple[int, int] = (0, 0)
-    """The number of moves that took longer than ``--think`` allows, of the first and the second mover."""
+    """The numbers of moves of the first and the second mover that took longer than ``--think`` allows."""
 
     @property
     def points(self) -> float:
-        """The points of the first player of the pairing, who moves first in games with an even number."""
+        """The points of the pairing's first player, which moves first in games with an even number."""
         if self.record.winner is None:
             return 0.5
         return float(self.record.winner == self.number % 2)
@@ -49,15 +49,15 @@ class Journal:
     def __init__(self, path: Path, settings: dict[str, Any], number: int) -> None:
         self.path = path
         self.settings = settings
-        """The settings in the first line of the file, as returned by `Plan.settings`."""
+        """The settings in the first line of the file, in the form of `Plan.settings`."""
         self._number = number
         """The file descriptor."""
         self._is_ahead = False
-        """Whether anything was written after the last sync."""
+        """Whether games were written after the last sync."""
 
     @classmethod
     def new(cls, path: Path, settings: dict[str, Any]) -> Self:
-        """Create a file. Raises OSError; FileExistsError if it exists."""
+        """Create a file. Raises FileExistsError if it exists, or another OSError."""
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
         try:
             _lock(number, path)
@@ -72,7 +72,7 @@ class Journal:
 
     @classmethod
     def old(cls, path: Path) -> Self:
-        """Open a file to continue its match. Raises OSError; ValueError if it is not the file of a match."""
+        """Open a file to continue its match. Raises OSError, or ValueError if it is not a match's file."""
         number = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         try:
             _lock(number, path)
@@ -80,7 +80,7 @@ class Journal:
                 settings = _object(lines.readline(), path, 1)
             if settings.pop(_MARK, None) != _VERSION:
                 raise ValueError(f"{path} is not the file of a match")
-            _cut(number)  # only after the check that it is the file of a match
+            _cut(number)  # must not change a file that is not the file of a match
         except BaseException:
             os.close(number)
             raise
@@ -96,10 +96,10 @@ class Journal:
             os.close(self._number)
 
     def append(self, entry: Played | Withdrawal) -> None:
-        """Write a game. Raises OSError; the file may then have an incomplete line, which `old` removes.
+        """Write a game. Raises OSError; then the last line may be incomplete, and `old` removes it.
 
-        A withdrawal is not written: a player that was dropped plays again when the match goes on, since its
-        user may have corrected it.
+        Withdrawals are not written: a dropped player plays again when the match is continued, since the user
+        may have corrected it.
         """
         if isinstance(entry, Withdrawal):
             return
@@ -114,13 +114,13 @@ class Journal:
         write_all(self._number, f"{json_text(line)}\n".encode())
 
     def sync(self) -> None:
-        """Wait until everything is on disk, which takes milliseconds. Raises OSError."""
+        """Wait until all written games are on disk, which takes milliseconds. Raises OSError."""
         if self._is_ahead:
             self._is_ahead = False
             os.fdatasync(self._number)
 
     def load(self) -> Iterator[Played]:
-        """Yield the games in the order in which they ended. Raises OSError, ValueError."""
+        """Yield the games in the order in which they ended. Raises OSError or ValueError."""
         with self.path.open("rb") as lines:
             lines.readline()
             for at, line in enumerate(lines, 2):

@@ -1,7 +1,7 @@
-"""A running match: its plan, its games, and the players that were dropped.
+"""A running match: its plan, its games, and its players, some of which may be dropped.
 
-Each game is written to the file before it counts. A game without a result is played again. Does not know
-processes or sockets: games are played by a `MatchTable`.
+A game is written to the file before it is counted. A game without a result is played again. This module does
+not know processes or sockets; a `MatchTable` plays the games.
 """
 
 import secrets
@@ -23,15 +23,15 @@ from gateway.tournament.formats import gauntlet, round_robin
 from gateway.tournament.schedule import Schedule
 
 SYNC = 1.0
-"""The least seconds between two syncs of the file."""
+"""The minimum number of seconds between two syncs of the file."""
 MOST_SHOWN = 5
-"""The most complaints about a player that are shown, a line each."""
+"""The maximum number of failures of a player that are shown, each in one line."""
 TRIES = 3
 """A player that fails before its first move in this many games in a row is dropped."""
 PATIENCE = 60.0
-"""Seconds for an engine to load, and for a bot to ask for its first or next game."""
+"""The number of seconds that an engine has to load, or a bot to ask for its first or next game."""
 _KEYS = {"counts_left": "recover"}
-"""Fields of a plan that have another name in the file of a match."""
+"""The fields of a plan that have another name in the file of a match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Plan:
     players: Sequence[tuple[str, str]]
     """The name of each player, and its command or engine."""
     games: int
-    """The number of games of each two players."""
+    """The number of games in each pairing of two players."""
     gauntlet: bool = False
     clock: float = 42.0
     idle: float = 60.0
@@ -52,17 +52,17 @@ class Plan:
     sprt: Sprt | None = None
     """The sequential test that ends the match."""
     counts_left: bool = False
-    """Whether games that a player left count as lost even if they are most of its games (``--recover``)."""
+    """Whether a player's result is valid even if it left most of its games (``--recover``)."""
     discs: int = 0
     """The number of discs in random openings; 0 for the empty board."""
     openings: Sequence[str] = ()
-    """The openings of ``--openings``, as columns from 0; empty without that option."""
+    """The openings of ``--openings``, as columns counted from 0; empty without that option."""
 
     @classmethod
     def of(cls, settings: dict[str, Any]) -> Self:
-        """Return the plan for the settings in the file of a match. Raises ValueError."""
+        """Return the plan that has these settings, which are from the file of a match. Raises ValueError."""
         try:
-            optional = {"strict": False, "recover": False}  # files of version 0.2.0 do not have these
+            optional = {"strict": False, "recover": False}  # missing in files of version 0.2.0
             found = optional | settings
             values = {each.name: found[_KEYS.get(each.name, each.name)] for each in fields(cls)}
             values["players"] = [(name, who) for name, who in values["players"]]
@@ -78,14 +78,17 @@ class Plan:
 
 
 class Match:
-    """A running match: the one round of a round robin or a gauntlet.
+    """A running match, which plays a round robin or a gauntlet in one round.
 
-    A format with several rounds would need a tally that follows the pairings, and a file that keeps
-    withdrawals.
+    For a format with several rounds, the tally would have to follow new pairings, and the file would have to
+    keep withdrawals.
     """
 
     def __init__(self, plan: Plan, journal: Journal, logs: Path, tell: Callable[[str], None]) -> None:
-        """`tell` shows a line about a player's failure. Raises OSError, ValueError."""
+        """Load the games in the file. `tell` shows a line about a player's failure.
+
+        Raises OSError or ValueError.
+        """
         self.plan = plan
         self.names = [name for name, _ in plan.players]
         form = gauntlet if plan.gauntlet else round_robin
@@ -97,12 +100,12 @@ class Match:
         self._tell = tell
         self._complaints: Counter[int] = Counter()
         self._latest: dict[int, str] = {}
-        """The last complaint about each player, with the path of the player's log."""
+        """The latest failure of each player, with the path of the player's log."""
         self._dropped: dict[int, str] = {}
-        """The dropped players, and why."""
+        """The dropped players, and the reasons."""
         self._journal = journal
         self._added = trio.Event()
-        """Set when a game was written but not synced yet."""
+        """Set when a game has been written and not synced yet."""
         self._logs = logs
         self._playing = trio.CancelScope()
         self._tables: dict[trio.CancelScope, int] = {}
@@ -116,7 +119,10 @@ class Match:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the test has a verdict, or cannot have one since pairs repeat. False if a player failed."""
+        """Whether the test has a verdict, or can have none because pairs of games repeat each other.
+
+        False if a player failed.
+        """
         test, meeting = self.plan.sprt, self.tally.meetings[0]
         if test is None or self.failed:
             return False
@@ -124,7 +130,7 @@ class Match:
 
     @property
     def failed(self) -> dict[int, str]:
-        """The players whose games do not show their strength, and why."""
+        """The numbers of the players whose games do not show their strength, and the reasons."""
         reasons = dict(self._dropped)
         for number, player in enumerate(self.tally.players):
             if number not in reasons and player.leaves_most and not self.plan.counts_left:
@@ -133,9 +139,9 @@ class Match:
         return {number: f"{why}; {self._latest.get(number, logs)}" for number, why in reasons.items()}
 
     async def run(self, tables: int, table_of: "Callable[[Match, int], MatchTable]") -> None:
-        """Play at `tables` tables at once until no further game is needed.
+        """Play at `tables` tables at the same time until no further game is needed.
 
-        `table_of` returns a table for a pairing. Raises OSError, perhaps within an exception group.
+        `table_of` returns a table for a pairing. Raises OSError, possibly in an exception group.
         """
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sync)
@@ -148,7 +154,7 @@ class Match:
             raise self._failure
 
     def stop(self, failure: Exception | None = None) -> None:
-        """Stop playing. With a `failure`, such as an error of the file, `run` raises it."""
+        """Stop playing. If a `failure` is given, such as an error of the file, `run` raises it."""
         self._failure = self._failure or failure
         self._playing.cancel()
 
@@ -158,7 +164,7 @@ class Match:
             return
         try:
             self.schedule.record(played)
-        except OSError as error:  # the last line may be incomplete, so no table may write another one
+        except OSError as error:  # stop, since the last line may be incomplete and none may follow it
             self.stop(error)
             raise
         self._added.set()
@@ -170,7 +176,7 @@ class Match:
             self.stop()
 
     def drop(self, player: int, why: str) -> None:
-        """Drop a player: this run of the command plays no more of its games."""
+        """Drop a player. This run of the command then plays no more games with it."""
         if player in self._dropped:
             return
         self._dropped[player] = why
@@ -182,7 +188,7 @@ class Match:
                 scope.cancel()
 
     def complain(self, player: int, what: str, log: Path) -> None:
-        """Show a failure of a player, at most `MOST_SHOWN` times, and not if the player is dropped."""
+        """Show a failure of a player, unless `MOST_SHOWN` were shown or the player is dropped."""
         self._latest[player] = f"{what} (log: {log})"
         if player in self._dropped:
             return
@@ -192,7 +198,7 @@ class Match:
             self._tell(f"{self.names[player]}: {what}{more}")
 
     def log(self, name: str) -> Path:
-        """Return the path of the log with the stderr of a player, or of two engines."""
+        """Return the path of the log file `name`, which has the stderr of a player or of two engines."""
         return self._logs / f"{name}.log"
 
     async def _play(self, table_of: "Callable[[Match, int], MatchTable]") -> None:
@@ -206,7 +212,7 @@ class Match:
             self.schedule.release(pairing, table.unplayed)
 
     async def _sync(self) -> None:
-        """Sync the file after each game, at most once in `SYNC` seconds. Raises OSError."""
+        """Sync the file after games were written, at most once in `SYNC` seconds. Raises OSError."""
         while True:
             await self._added.wait()
             self._added = trio.Event()
@@ -214,7 +220,7 @@ class Match:
             await trio.sleep(SYNC)
 
     def _left(self, player: int) -> str:
-        """Return why a player that left most of its games has no result."""
+        """Return the text about a player that has no result because it left most of its games."""
         counted = self.tally.players[player]
         return f"left {sum(counted.left)} of {counted.total.games} games, which --recover would count as lost"
 
@@ -226,37 +232,37 @@ class MatchTable:
         self.pairing = pairing
         """The number of the pairing in the schedule."""
         self.unplayed: list[int] = []
-        """The games that the table has taken and that are not over."""
+        """The numbers of the games that the table has taken and that are not over."""
         self._match = match
         self._pair = match.schedule.pairings[pairing]
         self._players = [match.plan.players[each] for each in self._pair]
         self._failures = [0, 0]
-        """The failures of each player before its first move, counted since the last game of this table."""
+        """Each player's number of failures before its first move, since the table's last counted game."""
 
     async def run(self) -> None:
         """Play until the pairing has no more games. Raises OSError."""
         raise NotImplementedError
 
     def next_game(self) -> int | None:
-        """Return the number of the next game; None if there is none."""
+        """Return the number of the next game; None if no game is left."""
         self.unplayed = self.unplayed or self._match.schedule.take(self.pairing)
         return self.unplayed[0] if self.unplayed and self.is_wanted(self.unplayed[0]) else None
 
     def not_begun(self, number: int, record: GameRecord, late: Sequence[int], opening: int = 0) -> int | None:
         """Return the player, 0 or 1, that lost a game before its own first move; None if neither did.
 
-        `late` is the number of moves that took too long, of the first and the second mover, `opening` the
+        `late` has the numbers of moves of the first and the second mover that took too long. `opening` is the
         number of moves in the opening.
         """
         if record.winner is None or record.reason is Reason.FOUR:
             return None
         loser = 1 - record.winner
         own_moves = (len(record.moves) + 1 - loser) // 2 - (opening + 1 - loser) // 2
-        was_late = self._match.plan.strict and late[loser]  # the loser moved, but too late for the record
+        was_late = self._match.plan.strict and late[loser]  # the loser chose a move, but too late
         return None if own_moves or was_late else (loser + number) % 2
 
     def count(self, number: int, record: GameRecord, late: Sequence[int], opening: int = 0) -> None:
-        """Count a game, with the names that the players have in the match. Raises OSError."""
+        """Count a game, in which the players get their names in the match. Raises OSError."""
         one, two = (
             replace(participant, name=self._players[(mover + number) % 2][0])
             for mover, participant in enumerate(record.players)
@@ -267,11 +273,11 @@ class MatchTable:
         self._match.add(Played(self.pairing, number, opening, record, (late[0], late[1])))
 
     def is_wanted(self, number: int) -> bool:
-        """Whether a game of the pairing is still to be played, and no player was dropped meanwhile."""
+        """Whether a game must still be played. It must not if one of its players was dropped."""
         return self._match.schedule.is_wanted(self.pairing, number)
 
     def fail(self, side: int, why: str, log: Path) -> None:
-        """Count a failure of a player before its first move; drop it after `TRIES` in a row."""
+        """Count a failure of a player before its first move. After `TRIES` in a row, drop the player."""
         self._failures[side] += 1
         self._match.complain(self._pair[side], why, log)
         if self._failures[side] == TRIES:

@@ -1,4 +1,4 @@
-"""Openings: positions from which two engines start, in a pair of games with swapped sides.
+"""Openings, which are positions from which two engines start a pair of games with swapped sides.
 
 A file contains openings in Pascal Pons' notation: the columns played, counted from 1, as one word.
 """
@@ -13,18 +13,19 @@ from gateway.engines.search import Search
 from gateway.game.board import COLUMNS, Board, board_at
 
 MOST = 30
-"""The most discs of an opening."""
+"""The maximum number of discs in an opening."""
 _EVEN = 12
-"""The largest value, for either side, with which a search counts a position as balanced."""
+"""A position counts as about even if the search gives neither side a larger value than this."""
 _THINK = 0.03
-"""Seconds to search one position."""
+"""The number of seconds for the search of one position."""
 _TRIES = 200
 
 
 def read(lines: Iterable[str]) -> list[str]:
-    """Return the openings of a file: the first word of each line, without empty lines and comments (#).
+    """Return the openings in a file: the first word of each line. Skips empty lines and comments (#).
 
-    They are converted to columns from 0, as in records. Raises ValueError, which names the line.
+    The openings are converted to columns counted from 0, as in records. Raises ValueError with the number of
+    the wrong line.
     """
     positions = []
     for number, line in enumerate(lines, 1):
@@ -43,11 +44,11 @@ def read(lines: Iterable[str]) -> list[str]:
 
 
 def balanced(discs: int, lot: Random) -> str:
-    """Return a random balanced position with `discs` discs, 0 to `MOST`, as columns from 0.
+    """Return a random balanced position with `discs` discs, 0 to `MOST`, as columns counted from 0.
 
-    With the solver installed, a position is balanced if perfect play draws it; without the solver, if a short
-    search finds it about even. Neither side may have a winning move. If many tries find no balanced position,
-    the last position without a winning move is returned.
+    If the solver is installed, a balanced position is one that is drawn with perfect play. Otherwise it is
+    one that a short search finds about even. Neither side has a winning move in it. If many tries find no
+    balanced position, the last position without a winning move is returned.
     """
     has_book = perfect.has_book()
     position = ""
@@ -62,7 +63,7 @@ def balanced(discs: int, lot: Random) -> str:
 
 
 def _by_lot(discs: int, lot: Random) -> Board | None:
-    """Return a random position; None if it is won, or either side has a winning move."""
+    """Return a random position; None if it is already won or if either side has a winning move."""
     board = Board()
     for _ in range(discs):
         board = board.drop(lot.choice([each for each in range(COLUMNS) if board.has_room(each)]))

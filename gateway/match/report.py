@@ -1,6 +1,6 @@
-"""Reports about a match: lines for people and an object for programs.
+"""Reports about a match: lines for people and a JSON object for programs.
 
-Knows the tally and its statistics. Does not know where the text is shown.
+Knows the tally and its statistics; does not know where the text is shown.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from gateway.match.tally import MatchTally, Player, Score
 from gateway.store.records import FAULTS, WORDS
 
 SAMPLES = 1000
-"""Samples of the bootstrap in the last report."""
+"""The number of bootstrap samples in the last report of a match."""
 _FEW = 4
-"""The largest number of players for which all samples are used."""
+"""The maximum number of players for which all samples are used."""
 _STRENGTH = ("Elo", "95 %", "better")
 _COUNTS = (
     *("games", "points", "won", "drawn", "lost", "first", "second", "s/move", "late"),
@@ -39,9 +39,9 @@ class Report:
     played: int
     """The number of games played by this run of the command."""
     seconds: float
-    """The duration of this run."""
+    """The duration of this run of the command, in seconds."""
     failed: Mapping[int, str] = field(default_factory=dict)
-    """The players, by number, whose games do not show their strength, and why."""
+    """The numbers of the players whose games do not show their strength, and the reasons."""
 
     def lines(self, samples: int = SAMPLES) -> list[str]:
         """Return the report with the table of players. With two players, their Elo difference comes first."""
@@ -89,7 +89,7 @@ class Report:
         ]
 
     def details(self) -> list[str]:
-        """Return a line for each pairing of several players, and the table of points by first mover."""
+        """Return a line for each pairing, if there are several, and the table of points by first mover."""
         names = [printable(each.name) for each in self.tally.players]
         lines = []
         if len(names) > 2:
@@ -122,14 +122,14 @@ class Report:
         return figures
 
     def _rate(self) -> float:
-        """Return the games per second of this run."""
+        """Return the number of games per second in this run."""
         return self.played / self.seconds if self.seconds > 0 else 0.0
 
     def _ratings(self, samples: int) -> list[Rating | None]:
         """Return the players' ratings; None for a player without games. Games of failed players do not count.
 
-        Ratings of two players come from their difference. With many players fewer samples are used, because
-        each takes longer.
+        The ratings of two players are computed from their difference. With many players fewer samples are
+        used, because each sample takes longer.
         """
         table = {
             pairing: meeting.cells
@@ -163,7 +163,7 @@ class Report:
             f"{lead.normalized:+.1f} ± {lead.normalized_error:.1f}" if isfinite(lead.normalized) else "-"
         )
         better = f" (95 %: {low:+.1f} to {high:+.1f}), better with {100 * _likely(lead.superiority):.1f} %"
-        if low == high:  # all pairs had the same result, so there is no interval
+        if low == high:  # there is no interval, since all pairs had the same result
             better = ""
         text = (
             f"{names}: Elo {lead.elo:+.1f}{better}; normalized {normalized};"
@@ -172,7 +172,7 @@ class Report:
         return f"{text}; {meeting.repeats}" if meeting.repeats else text
 
     def _verdict(self, test: Sprt) -> str:
-        """Return a line with the result of the test."""
+        """Return a line with the state or the result of the sequential test."""
         meeting = self.tally.meetings[0]
         named = f"SPRT {test.model} elo0={test.elo0:g} elo1={test.elo1:g}"
         if self.failed:
@@ -227,7 +227,7 @@ class Report:
 
 
 def _counts(player: Player) -> tuple[str, ...]:
-    """Return the cells of a player's row after those of its rating."""
+    """Return the cells that follow the rating in a player's row."""
     total = player.total
     return (
         *(str(total.games), f"{total.points:g}", str(total.won), str(total.drawn), str(total.lost)),
@@ -238,7 +238,7 @@ def _counts(player: Player) -> tuple[str, ...]:
 
 
 def _likely(share: float) -> float:
-    """Return a likelihood limited to 0.001 to 0.999, since games never prove anything with certainty."""
+    """Return a likelihood limited to the range from 0.001 to 0.999, since games give no certainty."""
     return min(max(share, 0.001), 0.999)
 
 
@@ -259,7 +259,7 @@ def _score(score: Score) -> dict[str, float]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a value with all its numbers rounded to four decimals, and 0.0 in place of -0.0."""
+    """Return a JSON value with all numbers rounded to four decimals, and 0.0 in place of -0.0."""
     match value:
         case float():
             return round(value, 4) + 0.0

@@ -1,9 +1,9 @@
-"""The sequential probability ratio test (SPRT) of two hypotheses about a player: `elo0` against `elo1`.
+"""The sequential probability ratio test (SPRT) of two hypotheses about a player's Elo: `elo0` and `elo1`.
 
-Pure. Uses the generalized likelihood ratio. Each hypothesis is represented by the distribution of results
-that has its Elo and fits the counts best. So no model of draws or of pairs of games is needed. The
-mathematics is by Michel Van den Bergh, "Comparing the approximations for the generalized log likelihood ratio
-of a multinomial distribution" and "Comments on normalized Elo".
+The test uses the generalized likelihood ratio. Each hypothesis is represented by the distribution of results
+that has its Elo and fits the counts best, so no model of draws or of pairs of games is needed. The
+mathematics is that of Michel Van den Bergh, "Comparing the approximations for the generalized log likelihood
+ratio of a multinomial distribution" and "Comments on normalized Elo". All functions are pure.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from math import log, sqrt
 from gateway.match.elo import NORMALIZED, SCORES, expected
 
 EMPTY = 1e-3
-"""The count that replaces 0 in a cell, since every result is possible."""
+"""The count that replaces a count of 0, since every result is possible."""
 MOST = 1000
-"""The largest Elo of a hypothesis. Beyond this the score is too near to 0 or 1 to compute with."""
+"""The maximum Elo of a hypothesis. With a larger Elo, the score is too near to 0 or 1 to compute with."""
 _CLOSE = 1e-10
 _ROUNDS = 10
 _SETTLED = 1e-4
@@ -35,14 +35,14 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """A test. Raises ValueError for invalid parameters."""
+    """The parameters of a test. Raises ValueError if they are invalid."""
 
     elo0: float = 0.0
     elo1: float = 10.0
     alpha: float = 0.05
-    """The largest probability that `elo1` is accepted for a player with `elo0`."""
+    """The maximum probability that `elo1` is accepted although the player has `elo0`."""
     beta: float = 0.05
-    """The largest probability that `elo0` is accepted for a player with `elo1`."""
+    """The maximum probability that `elo0` is accepted although the player has `elo1`."""
     model: str = LOGISTIC
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Sprt:
     def ratio(self, cells: Sequence[float]) -> float:
         """Return the log-likelihood ratio of `elo1` over `elo0`.
 
-        `cells` are the counts of the five results of pairs, or of lost, drawn and won games.
+        `cells` has the numbers of pairs with each of the five results, or of lost, drawn and won games.
         """
         counts = [count or EMPTY for count in cells]
         total = sum(counts)
@@ -78,7 +78,7 @@ class Sprt:
         return Verdict.H0 if ratio <= low else Verdict.GOES_ON
 
     def _fitted(self, difference: float, shares: Sequence[float], steps: Sequence[float]) -> list[float]:
-        """Return the distribution with this Elo that fits the shares best."""
+        """Return the distribution of results with this Elo difference that fits `shares` best."""
         if self.model == LOGISTIC:
             mean = expected(difference)
             return _tilted(shares, [step - mean for step in steps])
@@ -89,7 +89,7 @@ class Sprt:
 def _normalized(shares: Sequence[float], steps: Sequence[float], target: float) -> list[float]:
     """Return the best-fitting distribution whose mean is `target` standard deviations above 1/2.
 
-    That condition is not linear, so it is linearized at the current fit, repeatedly.
+    This condition is not linear. Each iteration replaces it by a linear condition at the current fit.
     """
     fit = [1 / len(steps)] * len(steps)
     for _ in range(_ROUNDS):
@@ -105,7 +105,7 @@ def _normalized(shares: Sequence[float], steps: Sequence[float], target: float) 
 
 
 def _tilted(shares: Sequence[float], slopes: Sequence[float]) -> list[float]:
-    """Return the distribution nearest to `shares` under which `slopes` have the mean 0.
+    """Return the distribution nearest to `shares` for which the mean of `slopes` is 0.
 
     Each share p with slope a becomes p / (1 + t a), with t such that the mean is 0. The mean decreases in t;
     Newton's method finds the root, with bisection when a step leaves the interval.

@@ -1,6 +1,6 @@
 """The counts of a match: scores, faults, and pairs of games.
 
-Knows records of games. Of each game it keeps only a hash of its moves, to recognize repeated games.
+Knows records of games. Keeps only a hash of each game's moves, to recognize repeated games.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from gateway.game.events import Reason
 from gateway.match.journal import Played
 
 ENOUGH = 10
-"""`Meeting.repeats` is checked once there are this many pairs."""
+"""The minimum number of pairs for which `Meeting.repeats` can report repetitions."""
 
 
 @dataclass(slots=True)
@@ -51,11 +51,11 @@ class Player:
     thought: int = 0
     """The thinking time in all games, in milliseconds."""
     late: int = 0
-    """Moves that took longer than ``--think`` allows."""
+    """The number of moves that took longer than ``--think`` allows."""
     faults: Counter[Reason] = field(default_factory=Counter)
     """The number of games that the player lost for each reason other than four in a row."""
     left: list[int] = field(default_factory=lambda: [0, 0])
-    """The number of games that the player left, for example by crashing, as first and as second mover."""
+    """The numbers of games that the player left as first and as second mover, for example by crashing."""
 
     @property
     def total(self) -> Score:
@@ -65,19 +65,20 @@ class Player:
 
     @property
     def leaves_most(self) -> bool:
-        """Whether the player left half of its games or more. Then its games do not show its strength.
+        """Whether the player left half of its games or more, so that the games do not show its strength.
 
-        The shares of both sides have the same weight, since the player may have played more games on one
-        side.
+        The share is computed for each side, and both shares have the same weight, since the player may have
+        played more games on one side.
         """
         shares = [left / games for left, games in self._left_by_colour() if games]
         return any(self.left) and 2 * sum(shares) >= len(shares)
 
     @property
     def goes_on_leaving(self) -> bool:
-        """Whether the player leaves half of its games or more, and this is not by chance.
+        """Whether the player leaves half of its games or more, and not by chance.
 
-        On one side or on both, it has left half of its games plus three standard deviations.
+        It is not by chance if the player left half of its games plus three standard deviations, on one side
+        or in total.
         """
         counts = [*self._left_by_colour(), (sum(self.left), self.total.games)]
         return self.leaves_most and any(
@@ -85,7 +86,7 @@ class Player:
         )
 
     def _left_by_colour(self) -> list[tuple[int, int]]:
-        """Return the games left and the games played, as first mover and as second mover."""
+        """Return the numbers of games left and games played, as first mover and as second mover."""
         return [(left, score.games) for left, score in zip(self.left, self.by_colour, strict=True)]
 
 
@@ -94,22 +95,22 @@ class Meeting:
     """The counts of two players against each other."""
 
     cells: list[int] = field(default_factory=lambda: [0] * 5)
-    """The number of pairs with each result, by the points of the first player."""
+    """The number of pairs of games with each result. A result is the points of the first player."""
     halves: dict[int, Played] = field(default_factory=dict)
-    """Games whose pair is not complete, by the number of the pair."""
+    """The games whose pair is not complete, by the number of the pair."""
     pairs: set[int] = field(default_factory=set)
-    """The hashes of the pairs."""
+    """The hashes of the moves of the pairs."""
 
     @property
     def repeats(self) -> str:
-        """A sentence if most pairs repeat others, so that pairs are not independent; otherwise empty."""
+        """A text if most pairs of games repeat each other and so are not independent; otherwise empty."""
         played, different = sum(self.cells), len(self.pairs)
         if played < ENOUGH or 2 * different >= played:
             return ""
         return f"most pairs of games repeat each other: of {played} only {different} differ"
 
     def add(self, played: Played) -> None:
-        """Add a game; count its pair if both games are over."""
+        """Add a game. If both games of its pair are over, count the pair."""
         other = self.halves.pop(played.number // 2, None)
         if other is None:
             self.halves[played.number // 2] = played
@@ -139,7 +140,7 @@ class MatchTally:
 
     @property
     def different(self) -> int:
-        """The number of different games, by players, sides and moves."""
+        """The number of different games. Games are the same if players, sides and moves are the same."""
         return len(self._games)
 
     def add(self, played: Played) -> None:

@@ -1,9 +1,9 @@
-"""The program that plays two engines against each other: lines of JSON in, lines of JSON out.
+"""The program that plays two engines against each other. It reads and writes lines of JSON.
 
-The first line has the engines and time limits. The answer is a line for each engine: null, or why it cannot
-be loaded. Each further line asks for a game, and the answer is the game. An engine that fails loses its game.
-The user's code may crash or block the process. So before each of its moves, a line reports the game as lost
-by the side to move. That is the result if the process ends or hangs.
+The first line has the engines and time limits. The answer is a line for each engine: null, or the error if it
+cannot be loaded. Each further line asks for a game, and the answer is the game. An engine that fails loses
+its game. The user's code may crash or block the process. So before each move of such an engine, a line
+reports the game as lost by the engine; this is the result if the process ends or hangs.
 """
 
 import json
@@ -26,25 +26,25 @@ from gateway.game.text import printable
 from gateway.match.openings import balanced
 
 MARGIN = 0.1
-"""Seconds that a move may take beyond ``--think`` before it is late, since the machine may be busy."""
+"""A move is late after ``--think`` and this many seconds more, since the machine may be busy."""
 PART = 0.9
-"""The largest part of ``--idle`` that an engine gets as its budget."""
+"""An engine's budget for a move is at most this part of ``--idle``."""
 SHOWN = 300
-"""The longest text, in characters, about why an engine failed."""
+"""The maximum length of the text about an engine's failure, in characters."""
 
 
 class _TooLate(BaseException):
-    """Raised by SIGALRM: an engine has exceeded its time."""
+    """Raised at SIGALRM, when an engine has exceeded its time."""
 
 
 class _Over(BaseException):
-    """Raised by SIGTERM: no further game is wanted."""
+    """Raised at SIGTERM, which ends the program."""
 
 
 def main() -> None:
-    """Play until stdin ends or SIGTERM arrives. What an engine prints goes to stderr.
+    """Play until stdin ends or SIGTERM arrives. The output of engines goes to stderr.
 
-    SIGTERM also interrupts a move, so that external programs of engines are ended, too.
+    SIGTERM also interrupts a move, so that engines which run external programs can end them.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
@@ -105,11 +105,11 @@ class Duel:
         announced: Sequence[bool] = (False, False),
         tell: Callable[[object], None] = print,
     ) -> None:
-        """All times are seconds for one move; `budgets` are passed to the engines.
+        """Set the limits for one move, in seconds. `budgets` has the thinking time for each engine.
 
-        An engine that takes longer than `idle` loses the game. A move that takes longer than `think` is late,
-        and loses the game with `strict`. Before a move of an engine that is `announced`, `tell` gets the game
-        so far.
+        An engine that takes longer than `idle` loses the game. A move that takes longer than `think` plus
+        `MARGIN` is late; with `strict` it loses the game. Before each move of an engine for which `announced`
+        is true, `tell` is called with the game as it would be if the engine lost now.
         """
         self._engines = engines
         self._budgets = [min(budget, PART * idle) for budget in budgets]
@@ -117,14 +117,14 @@ class Duel:
         self._late = math.inf if think is None else think + MARGIN
         self._strict = strict
         self._longest, self._limit = idle, f"{idle:g} s"
-        """The time after which an engine is stopped, and a text for that limit."""
+        """The time after which an engine is stopped, and the name of that limit in texts."""
         if strict and self._late < idle:
             self._longest, self._limit = self._late, f"the {think:g} s of --think"
         self._announced = announced
         self._tell = tell
 
     def play(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Play a game; return its times, moves, winner, reason, and why an engine failed."""
+        """Play the game that `asked` describes; return its times, moves, winner, reason, and any failure."""
         opening = asked["opening"]
         if opening is None:
             opening = balanced(asked["discs"], Random(asked["lot"]))
@@ -163,14 +163,14 @@ class Duel:
         return stands(fault)
 
     def _column(self, number: int, board: Board) -> tuple[int, tuple[str, str] | None]:
-        """Return the engine's column and None; if the engine fails, 0 and (reason of the loss, text)."""
+        """Return the engine's column and None; after a failure, 0 and the reason and text of the loss."""
         try:
             signal.setitimer(signal.ITIMER_REAL, self._longest)
             try:
                 column = self._engines[number](board, self._budgets[number])
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            if index(column) in range(COLUMNS) and board.has_room(index(column)):  # also numpy's integers
+            if index(column) in range(COLUMNS) and board.has_room(index(column)):  # accepts numpy's integers
                 return index(column), None
             return 0, ("illegal", f"the engine chose {column!r}, which cannot be played")
         except _TooLate:

@@ -1,7 +1,7 @@
 """The lobby: seekers that wait for any opponent or for a certain one, and the rules that pair them.
 
 Knows names, wishes, the number of games of two names, and times. Does not know seats, games or dialects. All
-rules are about names; seekers with the same name form a queue. No step looks at all seekers.
+rules are about names; seekers with the same name form a queue. No step goes through all seekers.
 """
 
 import random
@@ -18,16 +18,16 @@ MEETINGS_LIMIT = 100_000
 LONGEST_KEY = 32
 """The longest name, in characters, that is remembered without a digest."""
 CHOICE = 100
-"""The most possible partners that are compared to find the one that met the seeker least."""
+"""The most partners that are compared to find the one that the seeker has met least."""
 LONGEST_HOLD = 1.0
 """The longest time, in seconds, for which a seeker is held back."""
 MUCH_LESS = 0.7
-"""A seeker is held back from a partner if another one will be free soon and has met the seeker less than this
-share as often. With a share near 1 seekers wait longer. With a much lower share, some of several equally fast
-players meet at least twice as often as others."""
+"""A seeker that has met a partner n times is held back from it if another partner will be free soon, and the
+seeker has met that one less than `MUCH_LESS` * n times. With a value near 1, seekers wait longer. With a much
+lower value, some of several equally fast players meet at least twice as often as others."""
 ABOUT = 1.25
-"""A seeker is held back for at most this many times its own usual time. It is more than 1 because the game of
-the awaited player may take a little longer."""
+"""A seeker is held back for at most its own usual time, multiplied by this. The factor is more than 1 because
+the game of the awaited player may take a little longer."""
 LATEST = 1 / 4
 """The weight of the latest time in the moving average that `Pace.usual` returns."""
 
@@ -37,7 +37,7 @@ Key: TypeAlias = str
 
 
 class Meetings:
-    """The number of games of two names, over the life of the server.
+    """Counts the games between each two names.
 
     At most `limit` pairs are remembered; the pair that met longest ago is forgotten first. A digest replaces
     a long name, which limits the memory for each name.
@@ -55,7 +55,7 @@ class Meetings:
             self._counts.popitem(last=False)
 
     def learn(self, first: Key, second: Key, times: int) -> None:
-        """Add `times` games that are older than all known ones. Of several pairs, add the latest first."""
+        """Add `times` games, older than all known games. To add several pairs, add the latest first."""
         pair = first, second
         if pair in self._counts:
             self._counts[pair] += times
@@ -72,7 +72,7 @@ class Meetings:
         return self._counts.get((key(first), key(second)), 0)
 
     def known(self, first: Key, second: Key) -> int:
-        """Return what `ordered` returns, for the keys of two names."""
+        """Return the number of games as `ordered` does, for the keys of two names."""
         return self._counts.get((first, second), 0)
 
     def between(self, one: str, two: str) -> int:
@@ -81,7 +81,7 @@ class Meetings:
 
 
 class Pace:
-    """The usual time of each name from its pairing until its next wait.
+    """The usual time, for each name, from a pairing until the next wait.
 
     At most `limit` names are remembered; the name whose last time was recorded longest ago is forgotten
     first.
@@ -92,7 +92,7 @@ class Pace:
         self._usual: OrderedDict[Key, float] = OrderedDict()
 
     def add(self, name: str, seconds: float) -> None:
-        """Record the latest time of a name."""
+        """Record the latest time of a name, in seconds."""
         usual = self._usual.pop(key(name), seconds)
         self._usual[key(name)] = usual + (seconds - usual) * LATEST
         if len(self._usual) > self._limit:
@@ -124,14 +124,14 @@ class Lobby:
         self._busy: Counter[tuple[str, str]] = Counter()
         """The number of current series of two names."""
         self._unsettled: deque[Seeker] = deque()
-        """Seekers whose search for a partner is still to be done."""
+        """Seekers for which a partner still has to be searched."""
         self._freed: deque[tuple[str, str]] = deque()
         """Pairs of names whose series is over, so that the two may meet again."""
         self._held: dict[Seeker, float] = {}
         """The seekers that are held back, each with the end of its hold."""
         self.apart: dict[tuple[str, str], float] = {}
-        """Pairs of nodes, in alphabetical order, whose seekers cannot meet, each with the time when that
-        ends."""
+        """Pairs of nodes whose seekers cannot meet, each with the time when this ends. The names of a pair
+        are in alphabetical order."""
         self.considered: Seeker | None = None
         """The seeker whose partner is being searched for. An exception is attributed to this seeker."""
 
@@ -177,11 +177,11 @@ class Lobby:
             self._unsettled.append(seeker)
 
     def playing(self, one: str, two: str) -> None:
-        """Record that the two play each other, here or on another node."""
+        """Record that a series of the two names has begun, here or on another node."""
         self._busy[_pair(one, two)] += 1
 
     def played(self, one: str, two: str) -> None:
-        """Record that a series of the two is over."""
+        """Record that a series of the two names is over."""
         pair = _pair(one, two)
         self._busy[pair] -= 1
         if not self._busy[pair]:
@@ -220,7 +220,7 @@ class Lobby:
         return opens
 
     def has_namesake(self, seeker: Seeker) -> bool:
-        """Whether another waiting seeker could meet this one if it had another name."""
+        """Whether another waiting seeker could meet this one if their names were different."""
         return self._waiting.has_namesake(seeker)
 
     def next_retry(self) -> float | None:
@@ -290,13 +290,13 @@ class Lobby:
                     return
 
     def _may_meet(self, one: Seeker, two: Seeker) -> bool:
-        """Whether two matching seekers may meet: they play no current series, and have games left."""
+        """Whether two matching seekers may meet: not while they play each other, and only with games left."""
         if one.name != two.name and _pair(one.name, two.name) in self._busy:
             return False
         return two.asked or not self._is_capped(one, one.name, two.name)
 
     def _is_capped(self, seeker: Seeker, one: str, two: str) -> bool:
-        """Whether the two names have had all their games, and `seeker` has not asked for a game."""
+        """Whether the two names have had all their games. Always False if `seeker` has asked for a game."""
         if not self._cap or seeker.asked:
             return False
         return min(self.meetings.ordered(one, two), self.meetings.ordered(two, one)) >= self._cap
@@ -346,7 +346,10 @@ class Lobby:
         return (one, two) if self._opens(one.name, two.name) else (two, one)
 
     def _opens(self, one: str, two: str) -> bool:
-        """Whether `one` moves first against `two`: if it did so less often; at random if equally often."""
+        """Whether `one` moves first against `two`.
+
+        The name that has moved first less often moves first. If both did so equally often, chance decides.
+        """
         ahead = self.meetings.ordered(one, two) - self.meetings.ordered(two, one)
         return ahead < 0 or (ahead == 0 and self._lot.random() < 0.5)
 

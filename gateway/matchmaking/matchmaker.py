@@ -1,13 +1,13 @@
-"""The interface of matchmakers: what the hub reports to one, and what it answers.
+"""The interface between the hub and a matchmaker: the hub's reports and the matchmaker's answers.
 
 A matchmaker decides who may enter, who plays whom, who has the first move, and how many games. It knows seats
 by number only. The hub asks for its `answers` after each report, and at `next_due`.
 """
 
-# An answer may come later than its question; until then no other command of that player is carried out. A
-# pair may be out of date when it comes. So it names turns. A turn is one wait of one seat, and its number is
-# never used again. A pair is started if both seats still wait in these turns and can be reached. If not, the
-# hub calls `finished` for it, and each seat that still waits gets a new turn.
+# A question may be answered later. Until then, the only command of the player that is carried out is `Leave`.
+# A pair may be out of date when it comes, so it names turns. A turn is one wait of one seat, and its number
+# is never used again. The hub starts a pair if both seats still wait in these turns and can be reached. If
+# not, the hub calls `finished` for the pair, and each seat that still waits gets a new turn.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -52,14 +52,14 @@ class Entry:
     origin: str
     """The address or network of the client (`addresses.origin_at`)."""
     against: Objection
-    """The hub's own objections. If there is one, the player is refused."""
+    """The hub's own objections. If there are any, the player is refused."""
     home: str = ""
     """The node of the seat; empty without a cluster."""
     proven: bool = False
     """Whether the client has sent the token of its name."""
 
     def may_replace(self, other: "Entry") -> bool:
-        """Whether this may be the client of `other`, judging by token or address.
+        """Whether this entry may come from the client of `other`, judging by token or address.
 
         Both entries have the same name.
         """
@@ -68,16 +68,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a player may enter."""
+    """The decision on a player's request to enter."""
 
     seat: int
     against: Objection
-    """All objections, including the hub's own. If there is none, the player enters."""
+    """All objections, including the hub's own. If there are none, the player enters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A seat whose client may have vanished. The hub then calls `alive` or `leave` for the seat."""
+    """A request to probe the client of a seat. Later the hub calls `alive` or `leave` for the seat."""
 
     seat: int
 
@@ -87,7 +87,7 @@ class Pair:
     """A match of two seats."""
 
     first: Turn
-    """The seat with the first move."""
+    """The turn of the seat with the first move."""
     second: Turn
     rounds: int | None = None
     """The number of games; None for the higher `Manners.rounds` of the two players."""
@@ -120,9 +120,10 @@ class HousePair:
 
 @dataclass(frozen=True, slots=True)
 class Hindered:
-    """Why a waiting seat cannot be paired now. `obstacle` is None if the last known obstacle is gone.
+    """The reason why a waiting seat cannot be paired now.
 
-    Replaces the previous `Hindered` about the same turn, and may be equal to it.
+    `obstacle` is None if the last known obstacle is gone. Replaces the previous `Hindered` about the same
+    turn, and may be equal to it.
     """
 
     turn: Turn
@@ -140,7 +141,7 @@ class HousePlayers(Protocol):
         """Whether the house player `name` is available for `opponent` and would have enough time to think."""
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return the name of a house player for a lobby player without an opponent. Names take turns."""
+        """Return the name of a house player for a lobby player, or None. The house players take turns."""
 
 
 class Matchmaker:
@@ -154,7 +155,7 @@ class Matchmaker:
         raise NotImplementedError
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Find an opponent for a seat that has entered and waits since `since`."""
+        """Find an opponent for a seat that has entered and has been waiting since the time `since`."""
         raise NotImplementedError
 
     def leave(self, seat: int) -> None:
@@ -195,15 +196,15 @@ class Matchmaker:
     def readmit(self, entry: Entry, sat: tuple[Position, int]) -> None:
         """Admit a player that another matchmaker has admitted, without regard to objections.
 
-        `sat` is its position at its table, and the number of games there. A `Decision` for it is ignored. By
-        default the player enters like any other.
+        `sat` is the player's position at its table, and the number of games there. The caller ignores a
+        `Decision` about this player. By default, the method calls `enter`.
         """
         self.enter(entry)
 
     def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
-        """Record a current series: at the table of `seat`, or in the lobby if that is None.
+        """Record a current series: at the table of `seat`, or in the lobby if `seat` is None.
 
-        `names` has the first mover of the first game first. Another matchmaker may have made the match, so
+        `names` begins with the first mover of the first game. Another matchmaker may have made the match, so
         its turns may be unknown.
         """
 
@@ -215,7 +216,7 @@ class Matchmaker:
         return ()
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Avoid pairs between the nodes `one` and `other` until `until`. None allows them again.
+        """Make no pairs between the nodes `one` and `other` until the time `until`; None allows them again.
 
         The two nodes cannot reach each other, so such matches would fail.
         """

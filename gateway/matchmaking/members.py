@@ -28,7 +28,7 @@ class Member:
     answered: Obstacle | None = None
     """The obstacle in the last report about this wait."""
     is_answered: bool = False
-    """Whether anything was reported about obstacles in this wait."""
+    """Whether there was a report about obstacles in this wait."""
 
     @property
     def stands_by(self) -> bool:
@@ -44,7 +44,7 @@ class Member:
         return Opponent(self.entry.origin, self.name, self.entry.manners.clocked)
 
     def is_at(self, place: Place) -> bool:
-        """Whether the player is at this place: at the table, or in the lobby."""
+        """Whether the player is at this table, or in the lobby if `place` is the lobby."""
         if isinstance(place, AtTable):
             return self.table is not None and self.table.key == place.key
         return self.seeker is not None

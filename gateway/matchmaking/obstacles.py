@@ -1,7 +1,7 @@
 """Obstacles: a waiting player wishes for an absent player, has only namesakes, or is alone at its table.
 
-Each waiting player is checked every few seconds, a few players at a time. Names are indexed by what they look
-like, so a check takes the same time however many players there are.
+Each waiting player is checked every few seconds, a few players at a time. Names are indexed by their looks,
+so the time for a check does not depend on the number of players.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Set
@@ -20,16 +20,16 @@ AT_ONCE = 10
 """The most players that are checked in one step."""
 
 Looks: TypeAlias = Callable[[str], Set[str]]
-"""Returns a set of texts for a name. Names that look alike have one of these in common."""
+"""Returns the looks of a name, as a set of texts. Two names look alike if they have a text in common."""
 
 
 def folded_only(name: str) -> Set[str]:
-    """Return the folded name: `Looks` that only ignore case and width."""
+    """Return the folded name as the only look: names look alike if they differ only in case and width."""
     return {folded(name)}
 
 
 class Names:
-    """The names of all players, indexed by what they look like."""
+    """The names of all players, indexed by their looks."""
 
     def __init__(self, looks: Looks) -> None:
         self._looks = looks
@@ -62,7 +62,7 @@ class Names:
                 del self._alike[look]
 
     def grant(self, wish: Wish, besides: str) -> bool:
-        """Whether a wish is for one of the names, where `besides` does not count."""
+        """Whether one of the names, other than `besides`, is the name in the wish."""
         bearers = self._spelled.get(wish.name.casefold(), {})
         if wish.any_case:
             return any(name != besides for name in islice(bearers, 2))
@@ -85,7 +85,7 @@ class Obstacles:
         self._looks_due: Deadlines[Member] = Deadlines()
 
     def watch(self, player: Member, since: float) -> None:
-        """Start to check a player that waits since `since`."""
+        """Begin to check a player that has been waiting since the time `since`."""
         player.forget_obstacle()
         self._looks_due.set(player, since + PERIOD)
 
@@ -94,7 +94,7 @@ class Obstacles:
         self._looks_due.cancel(player)
 
     def next_due(self) -> float | None:
-        """Return a time before which nothing is due; None if nothing is."""
+        """Return a time before which no check is due; None if no checks are planned."""
         return self._looks_due.next_due()
 
     def due(self, now: float) -> Iterator[Member]:

@@ -2,7 +2,7 @@
 
 Seekers of the same `Kind` are interchangeable. They form a queue, and only its head is examined. Queues are
 indexed by name and wish. So the cost of finding partners grows with the number of matching queues, not with
-the number of seekers. Does not know who has met or who plays.
+the number of seekers. Does not know past meetings or current games.
 """
 
 from collections import OrderedDict
@@ -46,17 +46,16 @@ class Seeker:
     counted: bool = True
     """Whether the player's games count. Two uncounted players may meet even with the same name."""
     since: float = 0.0
-    """When it began to wait."""
+    """When the player began to wait."""
     waiting: bool = False
     seat: int = 0
-    """The number of its seat."""
+    """The number of the player's seat."""
     home: str = ""
     """The player's node in a cluster. Among equal partners, partners on the same node are preferred."""
     paired: float | None = None
-    """When it was paired; None if it has waited again since."""
+    """When the player was paired; None if it has waited again since."""
     hold: Hold | None = None
-    """The hold of this wait; None until it is computed, for the first partner that the seeker has met
-    before."""
+    """The hold of this wait. None until the first partner that the seeker has met before is examined."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """The values of `Wanted` that match this seeker."""
@@ -84,8 +83,8 @@ class _Queue:
 
 
 _Shelf: TypeAlias = tuple[Wanted | None, Wanted | None]
-"""A key of the index. First one of the seekers' `answers`, or None for all seekers; then what the seekers
-want, or None for no wish."""
+"""A key of the index: a pair. Its first element is one of the seekers' `answers`, or None for all seekers.
+The second is the name that the seekers want, or None for no wish."""
 
 
 class Pool:
@@ -120,7 +119,7 @@ class Pool:
                     del self._shelves[shelf]
 
     def partners(self, seeker: Seeker) -> Iterator[Seeker]:
-        """Yield the partners of `seeker`, one of each kind. Partners match each other's wishes.
+        """Yield the partners of `seeker`, one of each kind. Partners fit each other's wishes.
 
         Partners without a wish come first. Seekers with the same name are partners only if the games of
         neither count.
@@ -133,7 +132,7 @@ class Pool:
                     yield from islice((other for other in queue.seekers if other is not seeker), 1)
 
     def has_namesake(self, seeker: Seeker) -> bool:
-        """Whether another seeker in the pool could meet this one if it had another name."""
+        """Whether another seeker in the pool could meet this one if their names were different."""
         own, folded = seeker.answers
         queues = [queue for want in (None, own, folded) for queue in self._shelves.get((own, want), ())]
         return any(

@@ -1,7 +1,7 @@
 """The standard matchmaker: the lobby, tables and house players.
 
 Knows who has entered where, and who waits. Does not know games, nor whether a player can be reached. If the
-hub does not start a pair, its seats wait on.
+hub does not start a pair, its seats continue to wait.
 """
 
 import random
@@ -56,10 +56,11 @@ class LobbyAndTables(Matchmaker):
         self._tables: Tables[int] = Tables()
         self._players: dict[int, Member] = {}
         self._unique: dict[str, set[int]] = {}
-        """The seats with a unique name, by name. A name has several seats only after a takeover from several
-        nodes."""
+        """The seats with a unique name, by name. Several seats can have the same name only if the players of
+        several nodes were taken over."""
         self._claims: dict[int, tuple[Entry, set[int]]] = {}
-        """By asking seat: requests to enter that wait for probes, with the seats that are probed."""
+        """Requests to enter that wait for probes, each with the seats that are probed. The key is the asking
+        seat."""
         self._freed: deque[int] = deque()
         """The asking seats whose requests have to be decided again, since a probed seat has left."""
         self._series: dict[Match, tuple[tuple[str, str], Table[int] | None]] = {}
@@ -77,13 +78,13 @@ class LobbyAndTables(Matchmaker):
     # Calls of the hub.
 
     def engage(self, house: HousePlayers) -> None:
-        """Use house players from now on. Before that, players that wish for one only wait."""
+        """Use house players from now on. Until then, players that wish for a house player wait."""
         self._house = house
 
     def enter(self, entry: Entry) -> None:
         """Decide about a request to enter, and give the player a place.
 
-        The name or the seat at the table may be taken by earlier connections of the same player. These are
+        Earlier connections of the same player may hold the name or the seat at the table. If so, these are
         probed before the decision.
         """
         against = self._objections(entry)
@@ -101,7 +102,7 @@ class LobbyAndTables(Matchmaker):
             self._decide(entry, self._objections(entry))
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Set the name of a player. A player that waits in the lobby is paired by it at once."""
+        """Set the name of a player. If it waits in the lobby, the new name counts for its pairing at once."""
         player = self._players[seat]
         self._obstacles.names.add(name)
         self._obstacles.names.discard(player.name)
@@ -110,7 +111,7 @@ class LobbyAndTables(Matchmaker):
             self._lobby.rename(player.seeker, name, counted=counted)
 
     def wait(self, turn: Turn, since: float) -> None:
-        """Queue a player. If its match was not started, it gets its former place in the queue."""
+        """Queue a player. If its match was not started, it is queued before other players of its kind."""
         player = self._players[turn.seat]
         waits_on, player.turn, player.since = player.since == since, turn, since
         if not waits_on:
@@ -164,7 +165,7 @@ class LobbyAndTables(Matchmaker):
         self._let_in(entry, sat)
 
     def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
-        """Record a current series: at the table of `seat`, or in the lobby if that is None."""
+        """Record a current series: at the table of `seat`, or in the lobby if `seat` is None."""
         player = None if seat is None else self._players.get(seat)
         table = None if player is None else player.table
         if self._series.get(match) != (names, table):
@@ -181,7 +182,7 @@ class LobbyAndTables(Matchmaker):
         return player.table.seated() if player is not None and player.table is not None else []
 
     def keep_apart(self, one: str, other: str, until: float | None) -> None:
-        """Avoid pairs between two nodes in the lobby until `until`. None allows them again."""
+        """Make no pairs between two nodes in the lobby until the time `until`; None allows them again."""
         homes = (one, other) if one < other else (other, one)
         if until is None:
             self._lobby.apart.pop(homes, None)
@@ -193,7 +194,7 @@ class LobbyAndTables(Matchmaker):
     def answers(self, now: float) -> Iterator[Answer]:
         """Yield decisions and probes, pairs with house players, other pairs, and then obstacles.
 
-        The two names of a match are not paired again before it is `finished`.
+        The two names of a match are not paired again before the match is `finished`.
         """
         while self._freed:
             claim = self._claims.pop(self._freed.popleft(), None)
@@ -223,7 +224,7 @@ class LobbyAndTables(Matchmaker):
         return found if found in self._players else None
 
     def next_due(self) -> float | None:
-        """Return when the next hold ends, the next house player is due, or the next check is due."""
+        """Return when the next hold ends, or the next house player or check is due, whichever is first."""
         times = self._lobby.next_retry(), self._lonely.next_due(), self._obstacles.next_due()
         return min((when for when in times if when is not None), default=None)
 
@@ -373,7 +374,7 @@ class LobbyAndTables(Matchmaker):
         player = self._players[seat]
         turn, player.turn = player.turn, None
         assert turn is not None
-        player.forget_obstacle()  # in case the match fails and it waits on
+        player.forget_obstacle()  # in case the match fails and the player waits again
         return turn
 
     def _note(self, match: Match, names: tuple[str, str], table: Table[int] | None) -> None:

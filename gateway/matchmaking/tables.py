@@ -1,4 +1,4 @@
-"""Tables: two seats under a name, for players that agreed on it.
+"""Tables: each has a name and two seats, for players that agreed on the name.
 
 Knows the positions of players and who has the next first move. Does not know whether players are ready or
 connected. The player at position 0 has the first move in the first game of two players, and the first move
@@ -35,8 +35,8 @@ class Table(Generic[S]):
     def sit(self, player: S) -> None:
         """Seat a player on the free seat. Raises ValueError if there is none.
 
-        Position 0 goes to the player with the first move in the last game, or to the newcomer that replaces
-        it. The number of games is reset to 0.
+        Position 0 goes to the player that moved first in the last game. If that player has left, it goes to
+        the newcomer. The number of games is reset to 0.
         """
         self._seats[self._seats.index(None)] = player
         if self._games and self._games % 2 == 0:
@@ -47,6 +47,7 @@ class Table(Generic[S]):
         """Seat `player` at `position`, or on the other seat if that is taken, after `games` games.
 
         The numbers of games of the two players may differ by one, since one node may not know the last game.
+        If they differ by more, the number is reset to 0.
         """
         is_same = self.is_empty or abs(games - self._games) <= 1
         self._seats[position if self._seats[position] is None else 1 - position] = player
@@ -62,7 +63,7 @@ class Table(Generic[S]):
         return [(player, position, self._games) for player, position in both if player is not None]
 
     def pair(self) -> tuple[S, S] | None:
-        """Return the two players, the next first mover first; None while a seat is free."""
+        """Return the two players, the first mover of the next game first; None while a seat is free."""
         one, two = self._seats
         if one is None or two is None:
             return None
@@ -73,12 +74,12 @@ class Table(Generic[S]):
         self._games += 1
 
     def has_opened(self, times: int) -> bool:
-        """Whether each of the two has had the first move `times` times."""
+        """Whether each of the two has had the first move at least `times` times."""
         return self._games >= 2 * times
 
 
 class Tables(Generic[S]):
-    """All tables. Several tables have the same name only after a takeover from several nodes."""
+    """All tables. Several can have the same name only if the players of several nodes were taken over."""
 
     def __init__(self) -> None:
         self._named: dict[str, list[Table[S]]] = {}
@@ -96,7 +97,7 @@ class Tables(Generic[S]):
         return [player for table in self._named.get(key, ()) for player, _, _ in table.seated()]
 
     def free(self, key: str, name: str) -> Table[S]:
-        """Return a table with a free seat, made if there is none."""
+        """Return a table with this name and a free seat. Create one if there is none."""
         tables = self._named.setdefault(key, [])
         table = next((table for table in tables if not table.is_full), None)
         if table is None:
@@ -107,7 +108,7 @@ class Tables(Generic[S]):
     def clear(self, key: str) -> tuple[S, Table[S]] | None:
         """Remove empty tables with this name. If two players sit alone, move one to the other's table.
 
-        Return the player that was moved, and its new table; None if none was.
+        Return the player that was moved, and its new table; None if no player was moved.
         """
         tables = [table for table in self._named.pop(key) if not table.is_empty]
         moved = None

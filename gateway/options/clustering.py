@@ -44,7 +44,8 @@ class ClusterOptions:
     """The options with which a node joins its cluster."""
 
     url: str
-    """The registry's URL, without user and password, so that it can be shown; with parameters for TLS."""
+    """The registry's URL, with parameters for TLS. It has no user and no password, so that it can be
+    shown."""
     username: str | None
     password: str | None = field(repr=False)
     prefix: str
@@ -77,7 +78,7 @@ def resolved(
 
 
 def registry_url(text: str) -> str:
-    """Return a registry's URL unchanged. Raises ValueError, whose text has no part of the URL."""
+    """Return a registry's URL unchanged. Raises ValueError; its text contains no part of the URL."""
     try:
         fault = _fault(urlsplit(text))
     except ValueError:
@@ -168,7 +169,7 @@ def node_address(text: str) -> Address:
 
 
 def _is_any(host: str) -> bool:
-    """Whether the system takes a host for the unspecified address, such as 0.0.0.0."""
+    """Whether the system parses a host as the unspecified address, such as 0.0.0.0."""
     try:
         addresses = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):

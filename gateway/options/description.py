@@ -15,7 +15,7 @@ class Description:
     name: str
     """The dialect's name in logs, in start lines and for c4bot."""
     title: str
-    """The dialect's name in a sentence about the server, with the transport."""
+    """The dialect's name, with the transport, for a sentence about the server."""
     bots: str
     """The help text of the option that opens a port for the dialect's bots."""
     option: str
@@ -23,6 +23,6 @@ class Description:
     port: int
     """The default port."""
     rules: frozenset[str] = frozenset()
-    """The names of options with rules of play for the dialect's players, such as ``clock``."""
+    """The names of the options for rules of play that apply to the dialect's players, such as ``clock``."""
     options: type = NoOptions
     """The dialect's own options, as a dataclass for `gateway.options.table`."""

@@ -11,7 +11,7 @@ N = TypeVar("N", int, float)
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T]):
-    """A kind of value."""
+    """A kind of option values."""
 
     read: Callable[[str], T]
     """Parses a text. Raises ValueError."""
@@ -20,8 +20,8 @@ class Kind(Generic[T]):
     choices: tuple[str, ...] = ()
     """All valid words; empty for other kinds."""
     fault_if_typed: Callable[[T], str | None] | None = None
-    """Returns why a value must not be on the command line, which all users can see in the list of processes;
-    None if it may be there."""
+    """Returns why a value must not be on the command line; None if it may be there. All users can see the
+    command line in the list of processes."""
 
 
 def one_of(*choices: str) -> Kind[str]:

@@ -1,4 +1,4 @@
-"""The names of commands, files and variables, and defaults that commands share with the server.
+"""The names of commands, files and variables, and the defaults that commands share with the server.
 
 They are not in the table of the server's options, so that commands need not load that table.
 """
@@ -26,11 +26,11 @@ WORKER = "C4_WORKER"
 ALONE = "alone"
 """The value of `WORKER` if the workers are a cluster of their own."""
 COMMANDS = ("standings", "grades", "games", "show", "export", "import", "backup", "recount", "void", "rename")
-"""Commands on stored results."""
+"""Commands that use stored results."""
 ANALYSIS = "analyse"
-"""The command on a position."""
+"""The command that analyses a position."""
 PLAYERS = ("player", "ban", "unban")
-"""Commands on names and bans."""
+"""Commands for protected names and bans."""
 OPERATOR = ("who", "kick", "announce", "pause", "resume", "drain", "clear")
 """Commands that a running server carries out."""
 SHOWING = "config"

@@ -49,7 +49,7 @@ MOST_WORKERS = 256
 """The most workers of one supervisor."""
 
 _ANY_PORT = "env"
-"""The value of ``--port`` for the port in the environment variable PORT, which hosting services set."""
+"""The value of ``--port`` that stands for the environment variable PORT, which hosting services set."""
 _NO_DATABASE = "none"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 
@@ -431,7 +431,7 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> ServerOp
 
 
 def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Iterator[str]:
-    """Return the options that `parse` returns as lines of text, each with its source."""
+    """Return the options in force as lines of text, each with its source."""
     options, sources_of = _parsed(arguments, dialects)
     return sources.shown(all_options(dialects), values(options, dialects), sources_of)
 
@@ -483,7 +483,7 @@ def port_with_page(options: ServerOptions) -> int:
 
 
 def ports_of(options: ServerOptions, dialects: Sequence[Description]) -> dict[str, int]:
-    """Return the ports to open, by their options, without those whose sockets were handed over."""
+    """Return the ports to open, by option. Ports whose sockets were handed over are left out."""
     ports = {"port": options.port, "web": page_port(options)}
     ports |= {each.option: options.ports[each.name] for each in dialects if each.name not in options.sockets}
     return {name: number for name, number in ports.items() if number is not None}

@@ -40,7 +40,7 @@ class Settings:
 def from_sources(
     parser: Parser, options: Sequence[Option], arguments: Sequence[str], environment: Mapping[str, str]
 ) -> Settings:
-    """Return the options in force. All of them have to be in `parser`.
+    """Return the options in force. `parser` must have all these options.
 
     Exits with status 2, after a line on stderr, if an option or its source is not valid.
     """
@@ -60,8 +60,8 @@ def from_sources(
         file = {} if path is None else _file(by_key, str(path), named_by)
         line = {name: (value, COMMAND_LINE) for name, value in typed.items()}
         for source, stronger in ((file, variables | line), (variables, line), (line, {})):
-            # A source may contradict itself in options that a stronger one replaces: with
-            # C4GATEWAY_NO_WEB=false, `web` of a file with `web` and `no-web` is in force.
+            # Two options of a source may contradict each other if a stronger source replaces one of them. An
+            # example is a file with `web` and `no-web`: with C4GATEWAY_NO_WEB=false, its `web` is in force.
             in_force = {name: setting for name, setting in source.items() if name not in stronger}
             _override(values, sources, in_force, options)
     except ValueError as error:
@@ -70,7 +70,10 @@ def from_sources(
 
 
 def asks_for(flag: str, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether the environment, or else the file, sets a flag. An unusable file is ignored."""
+    """Whether a flag is set in the environment or, if it is not there, in the file.
+
+    A file that cannot be used is ignored.
+    """
     if (asked := environment.get(variable(flag))) is not None:
         return asked.casefold() in _ON
     source = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -91,7 +94,7 @@ def shown(
 
 
 def _unknown(words: Sequence[str]) -> str:
-    """Return the error text for words that are not options, such as a command that comes after options."""
+    """Return the error text for words that are not options. The first may be a command after an option."""
     if words[0] in EVERY:
         return f"a command comes before its options: c4gateway {words[0]} ..."
     return f"unrecognized arguments: {' '.join(words)}"
@@ -112,7 +115,7 @@ def _masked(value: object) -> object:
 
 
 _Source = dict[str, tuple[object, str]]
-"""The options of one source: values with their place, by the names of fields."""
+"""The options of one source: by the name of the field, the value and the place where it was given."""
 
 
 def _override(

@@ -1,7 +1,7 @@
 """Options as a table of typed fields.
 
-The options of a command are a dataclass, with a field by `option`, `argument`, `several` or `flag` for each.
-The command line is parsed here, the environment and the file of ``--config`` in `sources`. Help texts and the
+The options of a command are a dataclass. `option`, `argument`, `several` and `flag` make its fields. The
+command line is parsed here, the environment and the file of ``--config`` in `sources`. Help texts and the
 table in docs/options.md come from the same fields.
 """
 
@@ -76,12 +76,12 @@ class Option:
 
     @property
     def variable(self) -> str:
-        """The name in the environment."""
+        """The name of the option's environment variable."""
         return variable(self.key)
 
     @property
     def default_value(self) -> object:
-        """The default."""
+        """The default value of the option."""
         return self.default if self.make_default is None else self.make_default()
 
     @property
@@ -113,7 +113,8 @@ def option(help: str, kind: Kind[T], **more: Any) -> T | None: ...
 def option(help: str, kind: Kind[Any], default: Any = None, **more: Any) -> Any:
     """Return a field for an option; `more` are further fields of `Option`.
 
-    For the type checker it returns the option's value, which may be None without a default.
+    For the type checker, the type of the result is that of the option's value. Without a default it may be
+    None.
     """
     return _field(help, kind, default=default, **more)
 
@@ -167,7 +168,10 @@ class Parser(argparse.ArgumentParser):
     """Whether the line of an error is a JSON object."""
 
     def __init__(self, prog: str, description: str = "", epilog: str = "", **known: Any) -> None:
-        """Texts with several lines are shown unchanged, others are wrapped. `known` is passed to argparse."""
+        """Create a parser. `known` is passed to argparse.
+
+        If `description` or `epilog` has several lines, both are shown unchanged; otherwise they are wrapped.
+        """
         is_laid_out = "\n" in description + epilog
         super().__init__(
             prog,
@@ -241,7 +245,7 @@ def spelled_out(arguments: Sequence[str] | None) -> Sequence[str]:
 
 
 class _Withdrawing(argparse.Action):
-    """The action of an option that removes another one given before it."""
+    """The action of an option that cancels another option given before it."""
 
     def __init__(self, other: str, **known: Any) -> None:
         super().__init__(**known)
@@ -290,7 +294,7 @@ def read(parser: Parser, table: type[T], arguments: Sequence[str]) -> T:
 
 
 def read_some(parser: Parser, table: type[T], arguments: Sequence[str]) -> tuple[T, list[str]]:
-    """Parse a command's options; also return all unknown words. Exits as `read` does."""
+    """Parse a command's options; return them and all unknown words. Exits as `read` does."""
     parser.add(options_of(table))
     parsed, others = parser.parse_known_args(arguments)
     return parser.settle(table, typed_in(parsed)), others

@@ -1,4 +1,4 @@
-"""Facilities of the process that all parts use: event loop, files, listening sockets, child processes.
+"""Functions that all parts of the server use: event loop, files, listening sockets, child processes.
 
-Knows trio and the operating system. Does not know options, clients or games.
+Knows trio and the operating system; does not know options, clients or games.
 """

@@ -1,8 +1,8 @@
-"""Accepting connections.
+"""Functions that accept connections.
 
-Knows listeners and the errors of accept(); no error ends a listener. Does not know what a connection is for.
-Several connections are accepted in one turn of the event loop, because thousands of clients may connect at
-once; trio.serve_listeners accepts only one.
+Knows listeners and the errors of accept(), none of which ends a listener; does not know the purpose of a
+connection. Thousands of clients may connect at once, so several connections are accepted in one turn of the
+event loop; trio.serve_listeners would accept only one.
 """
 
 import errno
@@ -21,20 +21,20 @@ from gateway.runtime.throttle import Throttle
 from gateway.runtime.turns import Turns
 
 COST = 0.0005
-"""Estimate of the time, in seconds, from accepting a connection to the first answer to its client."""
+"""The estimated time, in seconds, from accepting a connection to the first answer to its client."""
 PAUSE = 0.1
-"""Seconds until the next attempt after an error."""
+"""The number of seconds until the next attempt after an error."""
 RESERVE = 64
-"""Open files reserved for the server: listeners, database, log, processes."""
+"""The number of open files that are reserved for listeners, database, log and processes."""
 RESERVE_PER_CORE = 12
-"""Open files reserved for each processor core: four worker processes with three files each."""
+"""The number of open files reserved for each processor core: four worker processes use three files each."""
 LEAST = 4
-"""Connections always get at least 1 / `LEAST` of the open files, however large the reserve is."""
+"""At least 1 / `LEAST` of the open files are for connections, even if less is left for the server."""
 
 KEEPALIVE_IDLE = 10
-"""Seconds of silence before the system sends the first keepalive probe."""
+"""The number of seconds without data before the system sends the first keepalive probe."""
 KEEPALIVE_INTERVAL = 5
-"""Seconds between two keepalive probes."""
+"""The number of seconds between two keepalive probes."""
 _KEEPALIVE = (
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPIDLE", KEEPALIVE_IDLE),
@@ -45,8 +45,9 @@ _KEEPALIVE = (
 )
 """Socket options for keepalive probes, and the time limit for the acknowledgement of data, in milliseconds.
 
-With these options the system detects a vanished peer within 25 seconds. If data is sent to the peer, the 25
-seconds begin when it is sent. A system that lacks an option uses its own default."""
+With these options the system detects within 25 seconds that a peer cannot be reached any more. If data is
+sent to the peer, the 25 seconds begin when it is sent. A system that lacks an option uses its own default.
+"""
 
 _PASSING = frozenset(
     getattr(errno, name)
@@ -69,7 +70,7 @@ _PASSING = frozenset(
     )
     if hasattr(errno, name)
 )
-"""Errors of accept() that concern only one connection. The list is that of trio.SocketListener."""
+"""The errors of accept() that concern only one connection. trio.SocketListener has the same list."""
 
 _Serve: TypeAlias = Callable[[trio.SocketStream], Awaitable[None]]
 
@@ -77,13 +78,13 @@ logger = logging.getLogger(__name__)
 
 
 def room_for_connections() -> trio.Semaphore:
-    """Return a semaphore that counts how many more connections all listeners together may accept."""
+    """Return a semaphore whose value is the number of connections that all listeners may still accept."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return trio.Semaphore(connections_within(sys.maxsize if files == resource.RLIM_INFINITY else files))
 
 
 def connections_within(files: int) -> int:
-    """Return how many connections a process may have if it can open `files` files. The rest is reserved."""
+    """Return the maximum number of connections of a process that can open `files` files."""
     return max(files // LEAST, files - RESERVE - RESERVE_PER_CORE * (os.cpu_count() or 1), 1)
 
 
@@ -102,8 +103,8 @@ async def accept(
     """Serve each connection in a task of `nursery`, until cancelled; then close the listener.
 
     A connection holds one slot of `room` until `serve` returns. While no slot is free, further connections
-    wait in the backlog. After an error that does not concern only one connection, `paused` is called, and the
-    next attempt is made `PAUSE` seconds later.
+    wait in the backlog. If no slot is free, or after an error that concerns more than one connection,
+    `paused` is called, and the next attempt is made `PAUSE` seconds later.
     """
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as listening:
@@ -148,13 +149,13 @@ async def _serve(serve: _Serve, stream: trio.SocketStream, room: trio.Semaphore)
 
 
 class Troubles:
-    """Logs the errors of one listener, each kind at most once a minute."""
+    """Logs the errors of one listener. Logs each kind of error at most once a minute."""
 
     def __init__(self) -> None:
         self._log = Throttle()
 
     def log(self, error: OSError | MemoryError) -> None:
-        """Log an error, unless one of its kind was logged within the last minute."""
+        """Log an error, unless an error of the same kind was logged within the last minute."""
         if isinstance(error, MemoryError):
             error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         if self._log.passes(trio.current_time(), error.errno):
@@ -165,16 +166,16 @@ class Troubles:
 
 
 def _next(listening: socket.socket) -> trio.SocketStream:
-    """Return the next connection. Raises OSError; BlockingIOError if there is none."""
+    """Return the next connection. Raises BlockingIOError if no connection waits, or another OSError."""
     connection, _ = listening.accept()
     watch(connection)
     return trio.SocketStream(trio.socket.from_stdlib_socket(connection))
 
 
 def watch(connection: socket.socket | trio.socket.SocketType) -> None:
-    """Set the socket options with which the system detects that the peer has vanished."""
+    """Set the socket options by which the system detects that the peer cannot be reached any more."""
     for level, name, value in _KEEPALIVE:
         option = getattr(socket, name, None)
         if option is not None:
-            with suppress(OSError):  # some systems refuse it after the peer has closed the connection
+            with suppress(OSError):  # some systems refuse the option after the peer has closed the connection
                 connection.setsockopt(level, option, value)

@@ -1,6 +1,6 @@
-"""Addresses: HOST:PORT, and the IP addresses of clients.
+"""Addresses of the form HOST:PORT, and the IP addresses of clients.
 
-Pure. An IPv4-mapped IPv6 address always counts as the IPv4 address.
+All functions are pure. An IPv4-mapped IPv6 address always counts as the IPv4 address.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import TypeAlias
 
 PREFIX = 64
-"""Bits of an IPv6 address that identify a client."""
+"""The number of bits of an IPv6 address that identify a client."""
 
 IPAddress: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -22,7 +22,7 @@ class Address:
     host: str
     """A name or an IP address. An IPv6 address has no brackets."""
     port: int
-    """0 for any free port."""
+    """The port number; 0 means any free port."""
 
     def __str__(self) -> str:
         """Return HOST:PORT, with brackets around an IPv6 address."""
@@ -32,8 +32,7 @@ class Address:
 def address_in(text: str, *, host: str | None = None, port: int | None = None) -> Address:
     """Parse HOST:PORT, or [HOST]:PORT with an IPv6 address. Raises ValueError.
 
-    If a default `host` is given, the text may be a port alone. If a default `port` is given, it may be a host
-    alone.
+    The text may be only a port if a default `host` is given, and only a host if a default `port` is given.
     """
     name, colon, digits = text.rpartition(":")
     if host is not None and text.isdecimal():
@@ -58,12 +57,12 @@ def ip_address_in(text: str) -> IPAddress:
 
 
 def plain(address: IPAddress) -> IPAddress:
-    """Return the IPv4 address of an IPv4-mapped IPv6 address; any other address unchanged."""
+    """Return the IPv4 address for an IPv4-mapped IPv6 address; return any other address unchanged."""
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host`, which is an IP address or a name, is a loopback address or ``localhost``."""
+    """Whether `host`, an IP address or a name, is a loopback address or ``localhost``."""
     try:
         return ip_address_in(host).is_loopback
     except ValueError:

@@ -1,8 +1,8 @@
-"""Starting and stopping child processes that run the server's own modules; messages to and from them.
+"""Child processes that run the server's own modules, and messages between them and their parent.
 
-Runs in the event loop. Each child has a socket to its parent that carries frames: a length in four bytes,
-then that number of bytes. Does not know what a child does. A child that does not load trio reads and writes
-frames with the functions of `processes`.
+Runs in the event loop; does not know what a child does. Each child has a socket to its parent. The socket
+carries frames: a length in four bytes, then that number of bytes. A child that does not load trio reads and
+writes frames with the functions of `processes`.
 """
 
 import subprocess
@@ -13,24 +13,24 @@ import trio
 from gateway.runtime.processes import LENGTH, StartedProcess, ended, frame, start
 
 FIRST_PAUSE = 0.5
-"""Seconds before the second restart in a row. The pause doubles with each further restart."""
+"""The pause before the second restart in a row, in seconds. The pause doubles with each further restart."""
 LONGEST_PAUSE = 10.0
-"""The longest pause, in seconds."""
+"""The maximum pause, in seconds."""
 LASTING = 10.0
-"""Seconds. After a run that lasted longer than this, the next restart counts as the first in a row."""
+"""After a run that lasted longer than this many seconds, the next restart counts as the first in a row."""
 LONGEST_FRAME = 1 << 30
-"""The default limit of a frame, in bytes."""
+"""The default limit of a received frame, in bytes."""
 
 
 class LinkError(Exception):
-    """A frame could not be sent, is incomplete because the other end closed the socket, or is too long."""
+    """A frame could not be sent, was too long, or was incomplete because the other end closed the socket."""
 
 
 class Link:
-    """Sends and receives frames on a stream. Several tasks may send, one may receive."""
+    """Sends and receives frames on a stream. Several tasks may send; only one task may receive."""
 
     def __init__(self, stream: trio.abc.Stream, longest: int = LONGEST_FRAME) -> None:
-        """Use `stream`. `receive` raises LinkError for a frame of more than `longest` bytes."""
+        """Set the stream, and the limit of a received frame in bytes."""
         self._stream = stream
         self._longest = longest
         self._sending = trio.Lock()
@@ -45,7 +45,7 @@ class Link:
                 raise LinkError("the other end is gone") from error
 
     async def receive(self) -> bytes | None:
-        """Return the next frame; None if the other end is closed. Raises LinkError."""
+        """Return the data of the next frame; None if the other end is closed. Raises LinkError."""
         head = await self._take(LENGTH)
         if head is None:
             return None
@@ -57,7 +57,7 @@ class Link:
 
     @property
     def has_more(self) -> bool:
-        """Whether bytes of further frames have been read already."""
+        """Whether bytes after the last returned frame have been read already."""
         return bool(self._buffer)
 
     async def aclose(self) -> None:
@@ -82,12 +82,12 @@ class Child:
     """A process that runs one of the server's modules. It can be started again after it has ended."""
 
     def __init__(self, module: str, longest: int = LONGEST_FRAME) -> None:
-        """`longest` is the limit of a received frame, in bytes."""
+        """Set the module to run, and the limit of a received frame in bytes."""
         self._module = module
         self._longest = longest
         self._process: subprocess.Popen[bytes] | None = None
         self.link: Link | None = None
-        """The link to the running process; None if there is none."""
+        """The link to the running process; None if no process runs."""
 
     @property
     def pid(self) -> int | None:
@@ -95,9 +95,9 @@ class Child:
         return None if self._process is None else self._process.pid
 
     async def start(self, started: StartedProcess | None = None, sockets: Sequence[int] = ()) -> Link:
-        """Start a process that inherits `sockets`, and return the link to it. Raises OSError.
+        """Start a process that inherits `sockets`; return the link to it. Raises OSError.
 
-        If `started` is given, use that process instead of starting a new one.
+        If the process `started` is given, it is used, and none is started.
         """
         if started is None:
             started = await trio.to_thread.run_sync(start, self._module, sockets)
@@ -106,9 +106,9 @@ class Child:
         return self.link
 
     async def end(self, limit: float) -> int | None:
-        """Close the link, and kill the process if it has not ended within `limit` seconds.
+        """Close the link; return the exit status of the process, or None if there is no process.
 
-        Return its exit status; None if there is no process.
+        Kills the process if it has not ended within `limit` seconds.
         """
         link, process = self.link, self._process
         self.link = self._process = None
@@ -122,13 +122,13 @@ class Child:
 
 
 class Backoff:
-    """Computes the pauses before restarts in a row: 0, `FIRST_PAUSE`, then doubled up to `LONGEST_PAUSE`."""
+    """Computes the pauses before restarts: 0, then `FIRST_PAUSE`, then doubled up to `LONGEST_PAUSE`."""
 
     def __init__(self) -> None:
         self._next = 0.0
 
     def after(self, lasted: float) -> float:
-        """Return how many seconds to wait after a run of `lasted` seconds."""
+        """Return the pause, in seconds, after a run of `lasted` seconds."""
         pause = 0.0 if lasted > LASTING else self._next
         self._next = min(2 * pause or FIRST_PAUSE, LONGEST_PAUSE)
         return pause

@@ -1,7 +1,7 @@
-"""Running the user's programs for a match or a check, with their stderr in log files.
+"""Functions that run the user's programs for a match or a check, with their stderr in log files.
 
-Knows signals and files. Does not know what a program plays. If a program fails, the last lines of its log
-file are shown.
+Knows signals and files; does not know what a program plays. The caller can show the last lines of a program's
+log file if the program fails.
 """
 
 import os
@@ -16,15 +16,16 @@ import trio
 from gateway.game.text import printable
 
 GOODBYE = 1.0
-"""Seconds between SIGTERM and SIGKILL."""
+"""The number of seconds between SIGTERM and SIGKILL when a process is ended."""
 _TAIL = 4096
 _LONGEST = 300
 
 
 def ends() -> list[signal.Signals]:
-    """Return the signals on which a command must end its child processes. They do not get these signals.
+    """Return the signals that end a command. The command must then end its child processes.
 
-    SIGHUP is among them, unless this process ignores it, as it does under ``nohup``.
+    The child processes run in other sessions and do not get these signals. SIGHUP is included unless this
+    process ignores it, as it does under ``nohup``.
     """
     stays = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [signal.SIGINT, signal.SIGTERM, *([] if stays else [signal.SIGHUP])]
@@ -32,10 +33,11 @@ def ends() -> list[signal.Signals]:
 
 @asynccontextmanager
 async def process(words: Sequence[str], log: Path, *, talks: bool = False) -> AsyncIterator[trio.Process]:
-    """Run a process during the block; end it, with all its children, after the block. Raises OSError.
+    """Run a process during the block; end it and all its children after the block. Raises OSError.
 
-    Its stderr is appended to `log`. With `talks`, its stdin and stdout are pipes, otherwise /dev/null. The
-    process has a session of its own, so that Ctrl-C does not reach it and its children can be found.
+    The stderr of the process is appended to `log`. With `talks`, its stdin and stdout are pipes; otherwise
+    they are /dev/null. The process runs in a new session, so that Ctrl-C does not reach it and its children
+    can be found.
     """
     with log.open("ab") as file:
         started = await trio.lowlevel.open_process(
@@ -68,21 +70,24 @@ async def _end(started: trio.Process) -> None:
 
 
 def size(log: Path) -> int:
-    """Return the size of a log in bytes, 0 if there is none."""
+    """Return the size of a log file in bytes; 0 if the file does not exist."""
     with suppress(FileNotFoundError):
         return log.stat().st_size
     return 0
 
 
 def last_lines(log: Path, since: int, most: int) -> list[str]:
-    """Return the lines of a log after offset `since`, within its last `most` bytes."""
+    """Return the lines in the last `most` bytes of a log file, but none before the offset `since`."""
     with log.open("rb") as file:
         file.seek(max(since, size(log) - most))
         return file.read().decode(errors="backslashreplace").splitlines()
 
 
 def last_words(log: Path, since: int) -> str:
-    """Return the last line of a log after offset `since` that is not blank."""
+    """Return the last line of a log file that is not blank; only lines after the offset `since` count.
+
+    Returns ``it said nothing`` if there is no such line.
+    """
     lines = [*filter(None, map(str.strip, last_lines(log, since, _TAIL)))]
     return printable(lines[-1][:_LONGEST]) if lines else "it said nothing"
 

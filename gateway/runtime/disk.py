@@ -1,4 +1,4 @@
-"""Operations on files that Python does not have: locks, complete writes, folders synced to disk."""
+"""File functions that Python lacks: locks, complete writes, and folders synced to disk."""
 
 import errno
 import fcntl
@@ -19,7 +19,7 @@ def is_locked(file: int) -> bool:
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all bytes. If this raises OSError, some of the bytes may have been written."""
+    """Write all bytes to a file descriptor. Raises OSError; some bytes may have been written then."""
     left = memoryview(data)
     while left:
         left = left[os.write(file, left) :]
@@ -31,7 +31,7 @@ def sync_folder(path: Path) -> None:
     try:
         os.fsync(folder)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems do not
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems cannot sync folders
             raise
     finally:
         os.close(folder)

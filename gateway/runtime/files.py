@@ -1,7 +1,7 @@
-"""Reading the files that options name.
+"""A function that reads a file which an option names.
 
-Knows only the name of an option. A read is bounded and ends soon: pipes and devices, which may block or have
-no end, are refused.
+It knows only the name of the option. The size of a file is limited. Pipes and devices, which may block or
+have no end, are refused.
 """
 
 import os
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class InLoop(Protocol):
-    """Lets a thread call a function in the event loop."""
+    """A function by which a thread calls a function in the event loop."""
 
     def __call__(self, do: Callable[[], T], /) -> T:
         """Call `do` in the event loop, wait for it, and return its result."""
@@ -22,9 +22,9 @@ class InLoop(Protocol):
 def read_file(path: str, option: str, most: int, *, is_private: bool = False) -> bytes:
     """Return the contents of a regular file of at most `most` bytes.
 
-    `option`, such as ``--config``, is the option that names the file. With `is_private` the file has to
-    belong to this user or root, others may neither read nor write it, and its group may not write it. Raises
-    OSError with one line that has the option, the path and what is wrong.
+    `option`, such as ``--config``, is the option that names the file. With `is_private` the file must belong
+    to this user or root, its group must not be able to write it, and others must not be able to read or write
+    it. Raises OSError with a text of one line: the option, the path and the error.
     """
     try:
         with open(path, "rb", opener=_at_once) as file:
@@ -48,5 +48,5 @@ def read_file(path: str, option: str, most: int, *, is_private: bool = False) ->
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open a file. If it is a pipe, do not wait for a writer."""
+    """Open a file without waiting, even if it is a pipe without a writer."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)

@@ -1,6 +1,7 @@
 """A histogram of durations.
 
-Adding a duration is cheap enough for every turn of the event loop. The size of a histogram is constant.
+Adding a duration takes little time, so it can be done in every turn of the event loop. The size of a
+histogram is constant.
 """
 
 from bisect import bisect_left
@@ -11,7 +12,7 @@ BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0
 
 
 class Histogram:
-    """Durations, counted by interval."""
+    """The number of durations in each interval, and their sum."""
 
     __slots__ = ("_counts", "total")
 
@@ -31,5 +32,5 @@ class Histogram:
         self.total += total
 
     def counts(self) -> Sequence[int]:
-        """Return the number of durations in each interval, the unbounded one last."""
+        """Return the number of durations in each interval. The interval without upper bound is the last."""
         return tuple(self._counts)

@@ -1,7 +1,7 @@
-"""The program that, with ``--log-json``, turns text on stderr into lines of JSON.
+"""The program that converts text on stderr to lines of JSON. The server uses it with ``--log-json``.
 
-The text comes from child processes, Redis, libraries in C, and Python when it crashes; the server's log is
-JSON already. The program reads a socket, and loads few modules.
+The text comes from child processes, Redis, C libraries, and Python when it crashes. The server's log is JSON
+already. The program reads the text from a socket, and loads few modules.
 """
 
 import json
@@ -15,33 +15,33 @@ from gateway.game.text import json_text
 from gateway.runtime.disk import write_all
 
 LONGEST = 1 << 20
-"""The longest line, in bytes. A longer one is split."""
+"""The maximum length of a line, in bytes. Longer lines are split."""
 _NOT_STARTED = {"level": "error", "logger": __name__, "event": "not_started"}
 _SAID = {"level": "warning", "logger": "gateway.stderr", "event": "stderr"}
 
 
 def json_line(message: str, fields: Mapping[str, object]) -> str:
-    """Return a line in the format of the log, for a message that does not go through `logging`."""
+    """Return a line in the format of the JSON log, for a message that is not logged by `logging`."""
     now = time.time()
     moment = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03}Z"
     return json_text({"time": moment, **fields, "message": message}) + "\n"
 
 
 def complain(error: str, *, as_json: bool) -> None:
-    """Write the reason why the server ends to standard error, in one line."""
+    """Write the error that ends the server to standard error, in one line."""
     line = json_line(error, _NOT_STARTED) if as_json else None
-    with suppress(OSError):  # stderr is closed
+    with suppress(OSError):  # stderr may be closed
         sys.stderr.write(line or f"c4gateway: error: {error}\n")
         sys.stderr.flush()
 
 
 def main() -> None:
-    """Relay the socket whose descriptor is the first argument to stderr."""
+    """Relay text to stderr from the socket whose descriptor is the first argument."""
     relay(socket.socket(fileno=int(sys.argv[1])), 2)
 
 
 def relay(source: socket.socket, target: int) -> None:
-    """Write each line of a socket to a file descriptor, as JSON, until all writers have closed the socket."""
+    """Write each line from a socket to a file descriptor as JSON, until all writers have closed it."""
     rest = b""
     with source:
         while data := source.recv(65_536):
@@ -54,12 +54,12 @@ def relay(source: socket.socket, target: int) -> None:
 
 
 def _write(lines: Sequence[bytes], target: int) -> None:
-    with suppress(OSError):  # stderr is closed; keep reading, so that no writer blocks
+    with suppress(OSError):  # if stderr is closed, go on reading, so that no writer blocks
         write_all(target, b"".join(_as_json(line) for line in lines if line.strip()))
 
 
 def _as_json(line: bytes) -> bytes:
-    """Return a line as JSON: unchanged if it is a JSON object in ASCII, otherwise as a record's message."""
+    """Return a line as JSON. A JSON object in ASCII is unchanged; other text becomes a record's message."""
     if line.startswith(b"{") and line.isascii():
         with suppress(ValueError, RecursionError):
             json.loads(line)

@@ -1,6 +1,6 @@
-"""Listening sockets: from systemd, shared by processes, and the addresses at which they can be reached.
+"""Listening sockets that systemd passes or processes share, and the addresses at which they are reached.
 
-Knows the system's calls and systemd's protocol. Does not know what a port is for.
+Knows the system's calls and systemd's protocol; does not know the purpose of a port.
 """
 
 import errno
@@ -15,22 +15,22 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
-# Sockets that another program opened, as systemd does for a .socket unit, by the protocol sd_listen_fds(3).
+# Sockets that another program opened and passed to this one by the protocol sd_listen_fds(3). systemd does so
+# for a .socket unit.
 
 FIRST = 3
-"""The first descriptor that may be handed over."""
+"""The first file descriptor that the protocol uses."""
 
 Sockets: TypeAlias = Mapping[str, Sequence[int]]
-"""Descriptors of listening sockets, by the name of the port they are for."""
+"""The file descriptors of listening sockets, by the name of their port."""
 
 
 def handed_over(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> Sockets:
-    """Return the sockets that were handed over to this process, by the names of their ports.
+    """Return the sockets that were passed to this process, by the names of their ports.
 
-    `names` are the names of all ports, in order. A socket belongs to the port that has the socket's name. If
+    `names` has the names of all ports, in order. A socket belongs to the port that has the socket's name. If
     no socket has the name of a port, the first socket belongs to the first port, and so on. Raises ValueError
-    if the port of a socket is not clear. The result is empty if the environment has no sockets for this
-    process.
+    if the port of a socket is not clear. The result is empty if no sockets were passed to this process.
     """
     count = environment.get("LISTEN_FDS", "")
     if environment.get("LISTEN_PID") != str(os.getpid()) or not count.isdecimal():
@@ -67,7 +67,7 @@ def adopted(number: int) -> socket.socket:
 
 
 def hosts_of(sockets: Sockets) -> list[str]:
-    """Return the addresses of sockets that are not adopted yet. The sockets stay open. Raises OSError."""
+    """Return the IP addresses at which these sockets listen. The sockets stay open. Raises OSError."""
     hosts = []
     for number in (number for several in sockets.values() for number in several):
         adoptive = adopted(number)
@@ -82,8 +82,8 @@ def _listens(adoptive: socket.socket) -> bool:
     return bool(adoptive.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
 
 
-# Ports that several processes of one machine share, by SO_REUSEPORT: the system spreads the connections to a
-# port over all sockets that listen there.
+# Ports that several processes of one machine share with SO_REUSEPORT. The system distributes the connections
+# to a port over all sockets that listen there.
 
 
 class PortInUseError(OSError):
@@ -95,7 +95,7 @@ class PortInUseError(OSError):
 
 
 def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> OSError:
-    """Return the exception for a port that the system refuses: PortInUseError if it is in use."""
+    """Return the exception for a port that the system refuses. It is PortInUseError if the port is in use."""
     if isinstance(error, UnicodeError):
         return OSError(f"cannot listen on {host}, port {port}: not a host name")
     cause = (error.strerror or str(error)).rpartition(": ")[2]
@@ -107,7 +107,7 @@ def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> 
     """Return sockets bound to a port at all addresses of a host. Port 0 means any free port.
 
     The sockets listen if a `backlog` is given. With `shared`, other processes may bind the port, too. Raises
-    OSError, UnicodeError.
+    OSError or UnicodeError.
     """
     if not host:
         raise OSError(errno.EADDRNOTAVAIL, "not a host name")
@@ -132,9 +132,9 @@ def bound(port: int, host: str, *, shared: bool, backlog: int | None = None) -> 
 
 @contextmanager
 def reserved(wanted: Mapping[str, int], hosts: Sequence[str]) -> Iterator[dict[str, int]]:
-    """Reserve ports at all hosts during the block, for processes that share them. 0 means any free port.
+    """Reserve ports at all hosts during the block, for processes that share them; 0 means any free port.
 
-    Yields the port numbers. Raises OSError if the system refuses a port, PortInUseError if it is in use.
+    Yields the port numbers. Raises PortInUseError if a port is in use, and OSError if the system refuses it.
 
     Each port is first bound without SO_REUSEPORT, because this fails if another socket listens there. Then
     the option is set, so that processes of the same user can bind the port. The reserving socket never
@@ -157,27 +157,27 @@ def reserved(wanted: Mapping[str, int], hosts: Sequence[str]) -> Iterator[dict[s
         yield numbers
 
 
-# The addresses by which other machines reach this one, for servers that listen at all addresses.
+# The addresses at which other machines reach this one. They are shown if the server listens at all addresses.
 
 _GET_FLAGS, _GET_ADDRESS = (0x8913, 0x8915) if sys.platform == "linux" else (0xC0206911, 0xC0206921)
-"""SIOCGIFFLAGS and SIOCGIFADDR on Linux or macOS. The answer begins at byte 16, after the name."""
+"""SIOCGIFFLAGS and SIOCGIFADDR on Linux or macOS. In the result, the value follows the name, at byte 16."""
 _LOOPBACK, _RUNNING = 0x8, 0x40
 _IPV6 = Path("/proc/net/if_inet6")
 _GLOBAL = "00"
 _PASSING = 0x01 | 0x08 | 0x20 | 0x40
-"""Flags of addresses that are temporary, a duplicate, deprecated or tentative."""
+"""The flags of addresses that are temporary, duplicate, deprecated or tentative."""
 _VIRTUAL = ("docker", "br-", "veth", "virbr", "cni", "podman", "lxc", "vmnet", "vboxnet")
-"""Prefixes of the names of interfaces to containers and virtual machines on this machine."""
+"""The prefixes of the names of interfaces to containers and virtual machines."""
 _ELSEWHERE = "192.0.2.1", "2001:db8::1"
-"""Addresses reserved for documentation, to which the default route leads."""
+"""Addresses that are reserved for documentation. The default route leads to them."""
 
 
 def reachable(address: str, own: Sequence[str]) -> list[str]:
     """Return the addresses at which other machines reach a server that listens at `address`.
 
-    `own` are this machine's addresses. For ``0.0.0.0:PORT`` and ``[::]:PORT`` the result has one address for
-    each of them that has the same IP version. If there is none, and for any other `address`, the result is
-    `address` itself. Text after the port is kept.
+    `own` has this machine's IP addresses. For ``0.0.0.0:PORT`` the result has all IPv4 addresses in `own`,
+    for ``[::]:PORT`` all IPv6 addresses, each with the port. If `own` has none of them, and for any other
+    `address`, the result is only `address`. Text after the port is kept.
     """
     host, port = address.partition("]:" if address.startswith("[") else ":")[::2]
     if host not in ("0.0.0.0", "[::"):
@@ -195,16 +195,15 @@ def address_towards(host: str, port: int) -> str:
 
 
 def own_addresses() -> list[str]:
-    """Return the addresses at which other machines reach this one, those of the default route first.
+    """Return the addresses at which other machines reach this one. Those of the default route come first.
 
-    Sends no packet. Finds one IPv4 address of each interface. Finds the IPv6 addresses of interfaces on Linux
-    only.
+    Sends no packet. Finds one IPv4 address of each interface, and on Linux also its IPv6 addresses.
     """
     return [*dict.fromkeys(filter(_is_for_others, [*_default_route(), *_ipv4(), *_ipv6()]))]
 
 
 def in_table(table: str) -> Iterator[str]:
-    """Yield the global, permanent addresses in Linux's table of IPv6 addresses. Skip virtual interfaces."""
+    """Yield the global, permanent addresses in Linux's table of IPv6 addresses. Skips virtual interfaces."""
     for line in table.splitlines():
         digits, _, _, scope, flags, name = line.split()
         if scope == _GLOBAL and not int(flags, 16) & _PASSING and not name.startswith(_VIRTUAL):

@@ -1,7 +1,7 @@
-"""Notifications to a service manager such as systemd: the server is ready, reloads, stops, is alive.
+"""Notifications to a service manager such as systemd that the server is ready, reloads, stops, or is alive.
 
-Knows the protocol of sd_notify(3): a datagram of lines to a socket that the environment names. Sending never
-blocks or fails, and nothing is sent if the environment names no socket.
+Knows the protocol of sd_notify(3), which sends lines in a datagram to a socket that the environment names.
+Sending never blocks or fails. Nothing is sent if the environment names no socket.
 """
 
 import os
@@ -15,13 +15,16 @@ import trio
 READY = "READY=1"
 ALIVE = "WATCHDOG=1"
 DRAINS = "X_C4GATEWAY_DRAIN="
-"""A worker sends this with the seconds when the operator asks for a drain. Service managers ignore it."""
+"""The beginning of a worker's message that the operator asks for a drain. The number of seconds follows.
+
+Service managers ignore this message.
+"""
 SPARE = 30.0
-"""Seconds allowed after the last game: last messages to clients, last results."""
+"""The number of seconds after the last game in which last messages are sent and last results are stored."""
 
 
 def notify(state: str, environment: Mapping[str, str] = os.environ) -> None:
-    """Send a state, one assignment a line, to the service manager."""
+    """Send a state to the service manager. Each line of a state is an assignment."""
     address = environment.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
@@ -31,17 +34,17 @@ def notify(state: str, environment: Mapping[str, str] = os.environ) -> None:
 
 
 def reloading() -> str:
-    """Return the state of a server that begins to reload. `READY` marks the end of the reload."""
+    """Return the state of a server that begins to reload. At the end of the reload it sends `READY`."""
     return f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}"
 
 
 def stopping(seconds: float) -> str:
-    """Return the state of a server that stops when its games are over, after `seconds` at the latest."""
+    """Return the state of a server that stops when its games are over, or after `seconds`."""
     return f"STOPPING=1\nEXTEND_TIMEOUT_USEC={round((seconds + SPARE) * 1e6)}"
 
 
 def watchdog(environment: Mapping[str, str] = os.environ) -> float | None:
-    """Return the watchdog period in seconds; None if the manager has no watchdog for this process."""
+    """Return the watchdog period in seconds; None if the service manager does not watch this process."""
     period = environment.get("WATCHDOG_USEC", "")
     if not period.isdecimal() or environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None
@@ -49,7 +52,7 @@ def watchdog(environment: Mapping[str, str] = os.environ) -> float | None:
 
 
 async def keep_alive(environment: Mapping[str, str] = os.environ) -> None:
-    """Send `ALIVE` twice in each watchdog period; return if there is no watchdog."""
+    """Send `ALIVE` twice in each watchdog period, for ever. Return at once if there is no watchdog."""
     period = watchdog(environment)
     while period is not None:
         notify(ALIVE, environment)

@@ -1,6 +1,6 @@
-"""Starting the server's child processes, exchanging messages with them, and ending them.
+"""Functions that start the server's child processes, exchange messages with them, and end them.
 
-Knows Python's command line, sockets and signals. Does not know what a process is for.
+Knows Python's command line, sockets and signals; does not know the purpose of a process.
 """
 
 import ctypes
@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 LENGTH = 4
-"""The size of the length at the start of a frame, in bytes."""
+"""The number of bytes at the start of a frame that hold the length of its data."""
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-"""Signals that a terminal or a supervisor sends to all processes of the server at once."""
+"""The signals that a terminal or a supervisor sends to all processes of the server at once."""
 LOG_JSON = "C4GATEWAY_LOG_JSON"
-"""The environment variable of ``--log-json``. It also makes the server's child processes log as JSON."""
+"""The environment variable for ``--log-json``. With it, the server's child processes log JSON, too."""
 _WITH_JSON_OUTPUT = ("gateway.server.streams",)
-"""The module that runs another module with its errors logged as JSON."""
+"""The module that runs another module and logs its errors as JSON."""
 
 
 class StartedProcess(NamedTuple):
-    """A child process, and this process's end of the socket to it."""
+    """A child process that was started, and this process's end of the socket to it."""
 
     process: "subprocess.Popen[bytes]"
     socket: socket.socket
@@ -35,9 +35,9 @@ class StartedProcess(NamedTuple):
 def start(module: str, sockets: Iterable[int] = ()) -> StartedProcess:
     """Start a process that runs `module`.
 
-    Its arguments are the file descriptors of its end of the socket and of `sockets`. The process uses the
-    server's import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and SIGHUP. Raises
-    OSError if the system cannot start it.
+    The arguments of the process are the file descriptors of its end of the socket and of `sockets`. The
+    process uses the server's import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and
+    SIGHUP. Raises OSError if the system cannot start the process.
     """
     with_json_output = _WITH_JSON_OUTPUT if os.environ.get(LOG_JSON) == "true" else ()
     ours, theirs = socket.socketpair()
@@ -61,11 +61,11 @@ def start(module: str, sockets: Iterable[int] = ()) -> StartedProcess:
 
 
 def running(module: str) -> list[str]:
-    """Return the command that runs one of the server's modules. That module then runs the user's Python code.
+    """Return the command that runs one of the server's modules, which in turn runs the user's Python code.
 
-    The server's modules come first in the import path and the user's folder last, so that a ``gateway.py``
-    there does not replace the server's package. The path is not in an environment variable, because processes
-    that the user's code starts would inherit it.
+    The user's folder comes after the server's modules in the import path, so that a ``gateway.py`` in that
+    folder does not replace the server's package. The path is not set by an environment variable, because
+    processes that the user's code starts would inherit it.
     """
     root = str(Path(__file__).parents[2])
     start = f"import runpy, sys; sys.path += [{root!r}, '']"
@@ -74,12 +74,12 @@ def running(module: str) -> list[str]:
 
 
 def with_import_path(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which another Python process has the same import path."""
+    """Return `environment` with the variable that gives another Python process the same import path."""
     return {**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
 def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:
-    """Wait `limit` seconds for a process to end, then kill it. Return its exit status."""
+    """Wait up to `limit` seconds for a process to end, then kill it; return its exit status."""
     try:
         return process.wait(limit)
     except subprocess.TimeoutExpired:
@@ -95,14 +95,14 @@ def frame(data: bytes) -> bytes:
 def marshalled(message: Any) -> bytes:
     """Return a message encoded by `marshal`. Raises ValueError if it does not consist of plain values.
 
-    This is the fastest encoding. It is safe between a server and its store process: both run the same Python,
-    and no other process can write to the socket.
+    This is the fastest encoding. It is safe between the server and its store process, because both run the
+    same Python, and no other process can write to their socket.
     """
     return marshal.dumps(message)
 
 
 def unmarshalled(data: bytes) -> Any:
-    """Decode a message that `marshalled` encoded. Raises ValueError, EOFError, TypeError."""
+    """Decode a message from `marshalled`. Raises ValueError, EOFError or TypeError for other bytes."""
     return marshal.loads(data)
 
 
@@ -112,7 +112,7 @@ def message_frame(message: Any) -> bytes:
 
 
 def read_message(frames: BinaryIO) -> Any:
-    """Return the message of the next frame; None if the other end is closed, even within a frame."""
+    """Return the message of the next frame; None if the other end is closed and no complete frame is left."""
     length = frames.read(LENGTH)
     data = frames.read(int.from_bytes(length))
     return unmarshalled(data) if len(length) == LENGTH and len(data) == int.from_bytes(length) else None
@@ -120,19 +120,19 @@ def read_message(frames: BinaryIO) -> Any:
 
 def give_way(by: int) -> None:
     """Lower this process's priority by 0 to 19 steps of niceness."""
-    with suppress(OSError):  # without the permission it keeps its priority
+    with suppress(OSError):  # a process without the permission keeps its priority
         os.nice(by)
 
 
-# As a program, on Linux, this module runs a command that gets a signal when the parent process ends.
+# Run as a program, on Linux, this module runs a command that gets a signal when the parent process ends.
 
 _PR_SET_PDEATHSIG = 1
 
 
 def run_tied(parent: int, number: int, command: list[str]) -> None:
-    """Replace this process by `command`, which gets signal `number` when the process `parent` ends.
+    """Replace this process by `command`, which gets the signal `number` when the process `parent` ends.
 
-    The command also gets the sockets that were handed over to the parent. Returns only if the parent has
+    The command also gets the sockets that systemd passed to the parent. Returns only if the parent has
     already ended. Raises OSError.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, number):

@@ -1,4 +1,4 @@
-"""A limit on how often something may happen, such as the same log line. Time comes in as an argument."""
+"""A limit on the frequency of events, such as log lines of the same kind. The time is an argument."""
 
 from collections.abc import Hashable
 from math import inf
@@ -8,9 +8,9 @@ LOG_PERIOD = 60.0
 
 
 class Throttle:
-    """Allows one event of each kind in `interval` seconds, the first at once.
+    """Allows one event of each kind in `interval` seconds. The first event is allowed at once.
 
-    All kinds are remembered, so there must be few, and clients must not be able to choose them.
+    All kinds stay in memory, so there must be few kinds, and clients must not be able to choose them.
     """
 
     def __init__(self, interval: float = LOG_PERIOD) -> None:
@@ -18,7 +18,7 @@ class Throttle:
         self._next: dict[Hashable, float] = {}
 
     def passes(self, now: float, kind: Hashable = None) -> bool:
-        """Whether an event of this kind is allowed at `now`; if so, count it."""
+        """Return whether an event of this kind is allowed at `now`. If so, the next interval begins."""
         if now < self._next.get(kind, -inf):
             return False
         self._next[kind] = now + self._interval

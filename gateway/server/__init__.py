@@ -1,4 +1,4 @@
 """The running server: listeners, timekeeper, shutdown, logs, metrics, the supervisor of several servers.
 
-Imports no adapter: `gateway.cli` passes them in.
+Does not import the adapters; `gateway.cli` passes them to it.
 """

@@ -1,6 +1,7 @@
-"""The operator's acts on a running server, and their parameters.
+"""The operator's acts on a running server, such as kicking a player, and their parameters.
 
-Pure. Used by the commands, the web process, other nodes, and the process that carries acts out.
+Has only constants and pure functions. Commands, the web process and other nodes request acts; the process
+that plays carries them out.
 """
 
 from collections.abc import Mapping
@@ -26,35 +27,35 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "resume": (),
     "drain": ("seconds",),
 }
-"""The acts, and the names of their parameters."""
+"""The names of the acts, and for each act the names of its parameters."""
 NEEDED: Mapping[str, str] = {"kick": "who", "ban": "who", "unban": "who"}
-"""The required parameter of an act."""
+"""For each act with a required parameter, the name of that parameter."""
 LONGEST_TEXT = 200
-"""The longest announcement, in characters."""
+"""The maximum length of an announcement, in characters."""
 LONGEST_DRAIN = 1_000_000
-"""The longest drain, in seconds."""
+"""The maximum length of a drain, in seconds."""
 DRAIN = 600
 """The default length of a drain, in seconds."""
 
 
 class NotDoneError(Exception):
-    """An act was not carried out. The text says why."""
+    """An act was not carried out. The error text has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The operator's notice on the page, the same on all nodes."""
+    """The operator's notice to the players. It is the same on all nodes."""
 
     text: str = ""
-    """The announcement; empty for none."""
+    """The announcement; empty if there is none."""
     paused: bool = False
     """Whether pairing is paused."""
     made: float = 0.0
-    """When the notice was made, by the clock of the node that made it. The latest notice is valid."""
+    """The time at which a node made the notice, by that node's clock. The latest notice is valid."""
 
 
 def announcement(text: str) -> str:
-    """Return the text of an announcement, stripped. Raises ValueError if it is not valid."""
+    """Return the text of an announcement without surrounding space. Raises ValueError if it is not valid."""
     text = text.strip()
     if len(text) > LONGEST_TEXT or not all(map(is_visible, text)):
         raise ValueError(f"an announcement is one line of up to {LONGEST_TEXT} visible characters")

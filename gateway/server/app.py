@@ -1,7 +1,7 @@
-"""The server's nursery: listeners, timekeeper, connections, shutdown.
+"""The server's tasks: listeners, timekeeper, connections, shutdown.
 
-Knows trio and the hub. Does not know dialects: a front end is a name, a port and a function that serves a
-stream. All tasks run in the nursery of `run`, and none outlives it.
+Knows trio and the hub; does not know dialects. A front end is a name, a port and a function that serves a
+stream. All tasks run in the nursery of `run` and end with it.
 """
 
 import logging
@@ -26,42 +26,44 @@ from gateway.runtime.notifying import notify, stopping
 from gateway.runtime.turns import Turns
 
 Stop: TypeAlias = Callable[[], Awaitable[float]]
-"""Waits for a request to stop; returns for how many seconds games may go on. A second call waits for another
-request, after which the games are ended."""
+"""A function that waits for a request to stop, and returns the number of seconds that games may still take.
+
+A second call waits for a further request, which ends these games at once.
+"""
 
 TICK = 0.05
-"""The longest time between two ticks of the hub, in seconds."""
+"""The maximum time between two ticks of the hub, in seconds."""
 LEAST = 0.001
-"""The shortest time between two ticks, in seconds."""
+"""The minimum time between two ticks of the hub, in seconds."""
 BACKLOG = 1024
-"""The most connections that wait to be accepted, at one address of a port."""
+"""The maximum number of connections that wait to be accepted at one address of a port."""
 GOODBYE = 3.0
-"""Seconds for all connections together to close when the server stops."""
+"""The number of seconds that all connections together have to close when the server stops."""
 
 logger = logging.getLogger(__name__)
 
-# Draining: games are finished before the server stops.
+# Draining, which lets games finish before the server stops.
 
 PERIOD = 0.1
-"""Seconds between two searches for players whose game is over."""
+"""The number of seconds between two searches for players whose game is over."""
 LOOKED_AT = 100
 """The number of seats that are checked in one turn of the loop."""
 
 
 @dataclass(slots=True)
 class Patience:
-    """How long games may go on after the first SIGTERM."""
+    """The time that games may take after the first SIGTERM."""
 
     seconds: float = 0.0
     by_operator: bool = False
-    """Whether the operator asked for the stop by a command. The command then sends the signal."""
+    """Whether an operator's command sends the SIGTERM."""
 
 
 async def drain(hub: Hub, seconds: float, again: Callable[[], Awaitable[object]]) -> None:
-    """Begin no further games; return when all games are over, after `seconds`, or when `again` returns.
+    """Stop new games, and wait until all games are over, `seconds` have passed, or `again` returns.
 
-    Players without a game are disconnected, one in a turn of the loop, so that games are not delayed by
-    thousands of messages.
+    Players without a game are disconnected, one in each turn of the event loop, so that thousands of messages
+    do not delay the games.
     """
     hub.drain()
     with trio.move_on_after(seconds):
@@ -92,32 +94,32 @@ async def _until_nobody_is_here(hub: Hub) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FrontEnd:
-    """An open port, and the function that serves its clients."""
+    """An open port and the function that serves its clients."""
 
     name: str
     listeners: Sequence[trio.SocketListener]
     serve: Callable[[trio.SocketStream], Awaitable[None]]
-    """Serves one connection. Returns when it is over, and raises nothing."""
+    """Serves one connection, and returns when the connection is over. Must raise nothing."""
     paused: Callable[[], None] = lambda: None
-    """Called when accepting pauses because the system has no room for a further connection."""
+    """Called when the port pauses because the system has no room for a further connection."""
     stays: bool = False
     """Whether the port also accepts connections during a drain."""
 
 
 class Service(Protocol):
-    """A server with connections of its own, such as the page or the metrics."""
+    """A further server in this process, such as the one for the page or the metrics."""
 
     async def run(self) -> None:
-        """Serve until stopped. Raises nothing, and releases everything if cancelled."""
+        """Serve until `stop` is called. Must raise nothing, and release its resources if cancelled."""
 
     def stop(self) -> None:
-        """End `run` soon."""
+        """Make `run` return soon. Does not wait for it."""
 
 
 async def open_port(port: int, hosts: Sequence[str], *, shared: bool = False) -> list[trio.SocketListener]:
-    """Open a port on all `hosts`. 0 means any free one. With `shared`, other processes may open it, too.
+    """Open a port on all `hosts`; 0 means any free port. With `shared`, other processes may open it, too.
 
-    Raises OSError if the system refuses the port, PortInUseError if it is in use.
+    Raises PortInUseError if the port is in use, and OSError if the system refuses it.
     """
     listeners: list[trio.SocketListener] = []
     for host in hosts:
@@ -135,7 +137,7 @@ async def open_port(port: int, hosts: Sequence[str], *, shared: bool = False) ->
 
 
 def adopt(numbers: Sequence[int]) -> list[trio.SocketListener]:
-    """Return the listeners of sockets that were handed over. Raises OSError if one does not listen."""
+    """Return listeners for the sockets with these descriptors. Raises OSError if a socket does not listen."""
     with ExitStack() as opened:
         sockets = [opened.enter_context(adopted(number)) for number in numbers]
         opened.pop_all()
@@ -153,13 +155,14 @@ def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
 
 @asynccontextmanager
 async def stop_asked_for(patience: Patience | None = None) -> AsyncIterator[Stop]:
-    """Yield a function that waits for SIGINT or SIGTERM. `patience` limits the games after the first SIGTERM.
+    """Yield a function that waits for SIGINT or SIGTERM, and returns the seconds that games may still take.
 
-    A signal before the first call of the function cancels the block. After the block signals have no effect.
+    It returns `patience.seconds` for the first SIGTERM, and 0 for any other signal. Before the function is
+    called, a signal cancels the block. After the block signals have no effect.
     """
     early, patience = list[int](), patience or Patience()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: early.append(number))  # while there is no receiver
+        signal.signal(number, lambda number, _: early.append(number))  # until the receiver is open
     asked, next_asked = trio.open_memory_channel[int](math.inf)
     is_served = False
 
@@ -208,10 +211,10 @@ async def run(
     services: Sequence[Service] = (),
     turns: Turns | None = None,
 ) -> None:
-    """Serve until `stop` returns, then finish games for as many seconds as it returns, then disconnect all.
+    """Serve until `stop` returns, let games go on for as many seconds as it returns, then disconnect all.
 
-    `started` is called when the server accepts connections. `services` run for the same time as the server.
-    At the stop, listeners end first, then games, then the timekeeper, then connections.
+    `started` is called when the server accepts connections. `services` run as long as the server. At the
+    stop, listeners end first, then games, then the timekeeper, then connections.
     """
     room = room_for_connections()
     async with trio.open_nursery() as nursery:
@@ -238,7 +241,7 @@ async def run(
 
 
 async def keep_time(hub: Hub) -> None:
-    """Tick the hub and flag players whose time is up, until cancelled."""
+    """Tick the hub, and end the games of players whose time is up, until cancelled."""
     async with trio.open_nursery() as nursery:
         while True:
             now = trio.current_time()
@@ -249,7 +252,7 @@ async def keep_time(hub: Hub) -> None:
 
 
 async def _let_flag_fall(hub: Hub, seat: Seat) -> None:
-    """Flag a seat after all messages that its client sent in time have been carried out."""
+    """End a seat's game on time, after the messages that its client sent in time were carried out."""
     try:
         await seat.mailbox.settle()
     except Exception:  # a bug, which must end this game only

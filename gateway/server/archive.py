@@ -1,6 +1,6 @@
-"""The link from the hub to the store: finished games and their evidence go to the batcher.
+"""The link from the hub to the store. It passes finished games and their evidence to the batcher.
 
-Knows the hub, the store and the wall clock. Does not know options.
+Knows the hub, the store and the wall clock; does not know options.
 """
 
 import logging
@@ -37,24 +37,24 @@ class Archive:
 
     def keep(self, finished: Finished) -> None:
         """Queue a game that is over. Never blocks."""
-        epoch = time.time() - trio.current_time()  # computed each time, since the wall clock may be set
+        epoch = time.time() - trio.current_time()  # computed each time: the wall clock may be adjusted
         self.batcher.put(record_of(finished, epoch))
 
     def is_open(self, game: GameId) -> bool:
-        """Whether the players of a game have to wait for its result to be stored."""
+        """Whether the players of a game must still wait for its result."""
         return self.batcher.open.is_open(game)
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` when the game is no longer open. If it is not open now, call `then` at once."""
+        """Call `then` once the game is not open any more, or at once if it is not open now."""
         self.batcher.open.when_stored(game, then)
 
     def as_stored(self, ended: Ended) -> Ended:
-        """Return the end of a game as it is stored, which may differ if another node stored it first."""
+        """Return the end of a game as the database has it. It may differ if another node stored it first."""
         record = self.batcher.open.take_otherwise(ended.game)
         return ended if record is None else ended_as(record)
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
-        """Queue the evidence of one side. Never blocks."""
+        """Queue the evidence of one side of a game. Never blocks."""
         self.batcher.add(Enclosure(game, side, recorded(said)))
 
 
@@ -68,13 +68,14 @@ async def keeping(
     shared: bool = False,
     turns: Turns | None = None,
 ) -> AsyncIterator[Archive]:
-    """Open a database at `where` and write to it during the block; evidence stays for `keep_wire` days.
+    """Open the database at `where`, and yield an archive that stores results in it during the block.
 
-    `begun` is a store process that has already been started. `journal` is the folder of journals, None for
-    the default. With `shared` the server is a node of a cluster; servers outside it cannot use the database.
+    Evidence is kept for `keep_wire` days. `begun` is a store process that has already been started. `journal`
+    is the folder of journals; None means the default. With `shared` the server is a node of a cluster, and
+    servers outside the cluster cannot use the database.
 
-    At the end of the block, waits a moment for games that are not stored yet. Raises OSError, with one line,
-    if the database cannot be opened or written to.
+    At the end of the block, waits a few seconds until all games are stored. Raises OSError, with a text of
+    one line, if the database cannot be opened or written to.
     """
     process = StoreProcess(where, keep_wire, journal, shared=shared)
     try:

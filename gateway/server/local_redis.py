@@ -1,7 +1,7 @@
-"""The Redis server that workers use as their registry without ``--cluster``, and its private folder.
+"""The Redis server that is the workers' registry without ``--cluster``, and its private folder.
 
-Knows the names and the command line of the program. The Redis server listens on a Unix socket in a folder
-that only this user can enter. It opens no port and writes no files.
+Knows the names and the command line of the Redis program. The Redis server listens on a Unix socket in a
+folder that only this user can enter. It opens no port and writes no files.
 """
 
 import os
@@ -17,15 +17,15 @@ from gateway.runtime.disk import is_locked
 
 PROGRAMS = ("redis-server", "valkey-server")
 LIMIT = 10.0
-"""Seconds within which the Redis server has to start."""
+"""The number of seconds within which the Redis server must start."""
 
 _PERIOD = 0.02
-"""Seconds between two attempts to connect to the Redis server."""
+"""The number of seconds between two attempts to connect to the Redis server."""
 _OPTIONS = ("--port", "0", "--save", "", "--appendonly", "no", "--daemonize", "no", "--unixsocketperm", "700")
 
 
 def command(folder: Path) -> list[str]:
-    """Return the command line of a Redis server in a folder. Raises OSError if none is installed."""
+    """Return the command line of a Redis server that uses `folder`. Raises OSError if none is installed."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         raise OSError(
@@ -36,14 +36,14 @@ def command(folder: Path) -> list[str]:
 
 
 def url(folder: Path) -> str:
-    """Return the URL of the Redis server in a folder. Raises OSError if the path is not usable."""
+    """Return the URL of the Redis server that uses `folder`. Raises OSError if the path cannot be used."""
     if not set(str(folder)).isdisjoint("%?# ") or len(os.fsencode(_socket(folder))) > 100:
         raise OSError(f"{folder}: no path for a socket; set TMPDIR to a short one, of plain letters")
     return f"unix://{_socket(folder)}"
 
 
 def environment(ours: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment `ours` without the variables that are meant for the gateway."""
+    """Return the environment `ours` without the gateway's own variables."""
     others = ("C4GATEWAY_", "PG", "LISTEN_", "NOTIFY_", "WATCHDOG_")
     return {name: text for name, text in ours.items() if not name.startswith(others)}
 
@@ -67,8 +67,8 @@ def _socket(folder: Path) -> Path:
     return folder / "redis.sock"
 
 
-# The folder of the workers' Redis server and sockets. A living process locks its folder; the folder of a
-# process that was killed is removed at the next start.
+# The folder of the workers' Redis server and sockets. A process locks its folder while it runs. The next
+# start removes the folder of a process that was killed.
 
 PREFIX = "c4gateway-workers-"
 
@@ -89,7 +89,7 @@ def _remove_left() -> None:
     """Remove the folders of processes that were killed, as far as possible."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
         try:
-            # An empty folder may be so new that its process has not locked it yet.
+            # An empty folder may be new, and not yet locked by its process.
             if folder.lstat().st_uid == os.geteuid() and any(folder.iterdir()):
                 with _locked(folder):
                     shutil.rmtree(folder, ignore_errors=True)

@@ -1,7 +1,7 @@
 """The log, as text or as JSON.
 
-A record has a sentence for people, and fields for programs (``extra=``), among them `event`. A record is one
-line, so that no text of a client can forge another record; the lines of an exception are indented. A thread
+A record has a sentence for people, and fields for programs (``extra=``), such as `event`. A record is one
+line, so that a client's text cannot forge a record; the further lines of an exception are indented. A thread
 writes the lines, so that a full pipe does not stop the games.
 """
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from gateway.hub.feed import Feed
 
 BACKLOG = 10_000
-"""The most lines that wait to be written."""
+"""The maximum number of lines that wait to be written."""
 FLUSH_LIMIT = 1.0
-"""The most seconds for which the process waits at its end until all lines are written."""
+"""The maximum number of seconds that the process waits at its end until all lines are written."""
 
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""The attributes that every record has. All others are fields."""
+"""The attributes that every record has. All other attributes are fields."""
 _Raised: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 logger = logging.getLogger("gateway.games")
@@ -48,18 +48,18 @@ class _Formatter(logging.Formatter):
 
 
 class PlainFormatter(_Formatter):
-    """Formats time, level and message in one line, and the lines of an exception indented."""
+    """Formats a record as a line of time, level and message. The lines of an exception follow, indented."""
 
     def __init__(self, node: str = "") -> None:
-        """`node` is the server's name in its cluster; empty without one."""
+        """Set `node`, the server's name in its cluster; empty without a cluster."""
         super().__init__(f"%(asctime)s %(levelname)-7s {f'[{node}] ' if node else ''}%(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  as the library calls it
-        """Return the line."""
+        """Return the line for a record."""
         return visible(super().formatMessage(record))
 
     def formatException(self, ei: _Raised) -> str:  # noqa: N802
-        """Return the lines of an exception."""
+        """Return the indented lines of an exception."""
         return "\n".join(f"    {visible(line)}" for line in super().formatException(ei).split("\n"))
 
 
@@ -67,7 +67,7 @@ class JsonFormatter(_Formatter):
     """Formats a record as a JSON object: time, level, logger, the fields of the record, message."""
 
     def __init__(self, node: str = "") -> None:
-        """`node` is the server's name in its cluster; empty without one."""
+        """Set `node`, the server's name in its cluster; empty without a cluster."""
         super().__init__()
         self._about = {"node": node} if node else {}
 
@@ -97,7 +97,7 @@ class ThreadedHandler(logging.Handler):
         threading.Thread(target=self._write, name="log", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Queue a line; never blocks."""
+        """Queue a line. Never blocks."""
         try:
             if self._dropped:
                 self._lines.put_nowait(self.format(_dropped(self._dropped)))
@@ -107,13 +107,13 @@ class ThreadedHandler(logging.Handler):
             self._dropped += 1
 
     def flush(self) -> None:
-        """Wait until all lines are written, for `FLUSH_LIMIT` seconds at most."""
+        """Wait until all lines are written, but at most `FLUSH_LIMIT` seconds."""
         patience = time.monotonic() + FLUSH_LIMIT
         while self._lines.unfinished_tasks and time.monotonic() < patience:
             time.sleep(0.001)
 
     def close(self) -> None:
-        """Write the lines that wait, and end the thread."""
+        """Write the waiting lines, and end the thread."""
         self.flush()
         with contextlib.suppress(queue.Full):
             self._lines.put_nowait(None)
@@ -126,13 +126,13 @@ class ThreadedHandler(logging.Handler):
                 while data:
                     data = data[os.write(self._descriptor, data) :]
             except OSError:
-                pass  # the reader has closed it
+                pass  # the reader has closed the pipe
             self._lines.task_done()
 
 
 def set_up_logging(level: str, *, as_json: bool, node: str = "") -> None:
     """Log records of `level` (one of `options.LEVELS`) and above to stderr, with `node` in each line."""
-    closed = sys.stderr is None  # by the parent process
+    closed = sys.stderr is None  # the parent process closed it
     handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
     handler.setFormatter(JsonFormatter(node) if as_json else PlainFormatter(node))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
@@ -142,7 +142,7 @@ def set_up_logging(level: str, *, as_json: bool, node: str = "") -> None:
 
 
 def log_fault(names: Sequence[str | None]) -> None:
-    """Log the exception being handled, which is a bug, and the players who were disconnected for it."""
+    """Log the current exception, which is a bug, and the names of the players disconnected because of it."""
     words = ", ".join("nobody yet named" if name is None else quoted(name) for name in names) or "nobody"
     logger.exception(
         "internal error; hung up on: %s", words, extra={"event": "internal_error", "players": list(names)}
@@ -164,9 +164,10 @@ def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
 
 
 def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
-    """Log each game that has ended. Log why a player has no opponent, once for each time that it waits.
+    """Log each game that ends, and the reason for which a waiting player has no opponent, once per wait.
 
-    `delay_since` returns the longest time between two polls of the sockets, in seconds, since a given time.
+    `delay_since` gets a time, and returns the longest time between two polls of the sockets since then, in
+    seconds.
     """
 
     def wake() -> None:
@@ -180,7 +181,7 @@ def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
 
 
 def log_obstacle(name: str, obstacle: Obstacle) -> None:
-    """Log why a player has no opponent."""
+    """Log the reason for which a player has no opponent."""
     match obstacle.cause:
         case Cause.ABSENT:
             is_alike = "" if obstacle.alike is None else f"; {quoted(obstacle.alike)} is"
@@ -198,8 +199,8 @@ def log_obstacle(name: str, obstacle: Obstacle) -> None:
 def log_game(game: Finished, delay: float = 0.0) -> None:
     """Log a game that is over.
 
-    `delay` is the longest time between two polls of the sockets during the game, in seconds. With a loss on
-    time it shows whether the server was to blame.
+    `delay` is the longest time between two polls of the sockets during the game, in seconds. For a loss on
+    time it shows whether the server was too slow.
     """
     if logger.isEnabledFor(logging.INFO):
         logger.info("game %s", _sentence(game, delay), extra={"event": "game_over", **_fields(game, delay)})
@@ -221,7 +222,7 @@ def _sentence(game: Finished, delay: float) -> str:
 
 
 def _fields(game: Finished, delay: float) -> Mapping[str, object]:
-    """Return the fields of a game, with the words and milliseconds of ``export --format jsonl``."""
+    """Return the fields of a game, with the words and units of ``export --format jsonl``."""
     first, second = game.players
     return {
         "game": game.game,
@@ -241,7 +242,7 @@ def _fields(game: Finished, delay: float) -> Mapping[str, object]:
 
 
 def _dropped(count: int) -> logging.LogRecord:
-    """Return the record for lines that were dropped."""
+    """Return the log record about lines that were dropped."""
     return logging.makeLogRecord(
         {
             "name": __name__,

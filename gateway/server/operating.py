@@ -1,7 +1,7 @@
-"""Carrying out the operator's acts in the process that plays; disconnecting banned players after a reload.
+"""Functions that carry out the operator's acts in the process that plays, and that disconnect banned players.
 
-Knows the hub, the names and the bans. Does not know tokens or the audit log, which are handled by the web's
-process. Threads read and write files, and the event loop handles a few players per turn.
+Knows the hub, the names and the bans; does not know tokens or the audit log, which the web process handles.
+Files are read and written in threads. The event loop handles only a few players per turn.
 """
 
 import json
@@ -32,15 +32,15 @@ from gateway.server.acts import (
 )
 
 AT_ONCE = 5
-"""Players checked in one turn of the event loop when banned players are disconnected."""
+"""The number of players that are checked per turn of the event loop when banned players are disconnected."""
 LOOKED_AT = 20
-"""Players described in one turn of the event loop."""
+"""The number of players that are described per turn of the event loop."""
 MOST = 500
-"""The most players in one answer."""
+"""The maximum number of players in one answer."""
 MOST_CHARACTERS = 50_000
-"""The most characters of names and tables in one answer."""
+"""The maximum number of characters of names and tables in one answer."""
 LATER = 1e-3
-"""The least difference in seconds between the times of two notices."""
+"""The minimum difference between the times of two notices, in seconds."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,27 +49,27 @@ class Others(Protocol):
     """The other nodes of a cluster."""
 
     async def act(self, what: str, parameters: Parameters) -> Mapping[str, str]:
-        """Carry out an act on the other nodes with the same token; return the result of each, as JSON."""
+        """Carry out an act on the other nodes with the same token; return each node's result as JSON."""
 
     def notify(self, notice: Notice) -> None:
         """Send this node's notice to the other nodes. The latest notice is in force on all nodes."""
 
     def stop(self) -> None:
-        """Stop the other nodes."""
+        """Begin the drain on the other nodes."""
 
 
 class Operator:
-    """Carries out the operator's acts."""
+    """Carries out the operator's acts on this node, and on the other nodes of its cluster."""
 
     def __init__(
         self, hub: Hub, accounts: Accounts, drain: Callable[[int], None], node: str | None = None
     ) -> None:
-        """`drain(seconds)` sets how long games may go on at the stop; `drain(0)` begins the stop.
+        """Set the objects on which acts are carried out; `node` is this server's name in its cluster.
 
-        `node` is the name of this server in its cluster.
+        `drain(seconds)` sets the time that games may take when the server stops. `drain(0)` begins the stop.
         """
         self.others: Others | None = None
-        """The other nodes of the cluster; None without one."""
+        """The other nodes of the cluster; None without a cluster."""
         self.notice = Notice()
         self._noticed = trio.Event()
         self._hub = hub
@@ -78,22 +78,22 @@ class Operator:
         self._node = node
 
     async def everywhere(self, what: str, parameters: Parameters) -> Mapping[str, str]:
-        """Carry out an act on this node, then on the others; return the result of each node, as JSON.
+        """Carry out an act on this node, then on the other nodes; return each node's result as JSON.
 
-        The name of this node is empty in the result. If the act fails on this node, raises NotDoneError, and
-        does not ask the other nodes.
+        The keys are the names of the nodes; this node has the empty name. Raises NotDoneError if the act
+        fails on this node; the other nodes are not asked then.
         """
         outcomes = {"": await self.act(what, parameters)}
         return outcomes if self.others is None else {**outcomes, **await self.others.act(what, parameters)}
 
     def stop(self) -> None:
-        """Begin the drain that was asked for, on all nodes."""
+        """Begin the requested drain on all nodes."""
         if self.others is not None:
             self.others.stop()
         self.stop_here()
 
     def stop_here(self) -> None:
-        """Begin the drain that was asked for, on this node."""
+        """Begin the requested drain on this node."""
         if not self._hub.is_draining:
             self._drain(0)
 
@@ -112,7 +112,7 @@ class Operator:
             self._noticed = trio.Event()
 
     async def act(self, what: str, parameters: Parameters) -> str:
-        """Carry out an act on this node; return the result, as JSON. Raises NotDoneError."""
+        """Carry out an act on this node; return the result as JSON. Raises NotDoneError."""
         try:
             if what == WHO:
                 return await self._who(parameters)
@@ -127,7 +127,7 @@ class Operator:
             raise NotDoneError("internal error; the log has it") from error
 
     async def _who(self, parameters: Parameters) -> str:
-        """Return the connected players, as JSON, a few in each turn of the loop."""
+        """Return the connected players as JSON. Handles a few players in each turn of the event loop."""
         wanted = bans_of(parameters["who"]) if "who" in parameters else None
         rows, characters, more = list[str](), 0, 0
         for number, seat in enumerate(self._hub.seats(), 1):
@@ -175,14 +175,14 @@ class Operator:
         if (text, is_paused) != (self.notice.text, self.notice.paused):
             self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
             if self.others is not None:
-                self.others.notify(self.notice)  # also to the asking node: its notice may be older
+                self.others.notify(self.notice)  # also to the requesting node: its notice may be older
         return {"announcement": text or None, "paused": is_paused}
 
     def _change(self, change: Callable[[], bool]) -> Outcome:
-        """Change the file of bans, read it, and disconnect banned players; return how many.
+        """Change the file of bans, read it again, and disconnect banned players; return their number.
 
-        An error after the change is returned as ``fault`` and not raised, so that the change stays in the
-        audit log.
+        An error after the change is returned as ``fault`` and not raised, so that the audit log has the
+        change.
         """
         outcome = {"changed": change()}
         try:
@@ -197,7 +197,7 @@ class Operator:
 
 
 def described(seat: Seat, now: float) -> Outcome:
-    """Return the description of a player for the operator."""
+    """Return the description of a connected player for the operator."""
     doing, against, table = "idle", None, None
     match seat.situation:
         case Waiting():
@@ -218,9 +218,9 @@ def described(seat: Seat, now: float) -> Outcome:
 
 
 def reload_players(accounts: Accounts, hub: Hub, clock: Callable[[], float], in_loop: InLoop) -> int:
-    """Read the files again as `Accounts.reload` does, then disconnect banned players; return how many.
+    """Call `Accounts.reload`, then disconnect banned players; return their number.
 
-    Runs in a thread.
+    Call this in a thread.
     """
     try:
         accounts.reload(in_loop)
@@ -231,9 +231,9 @@ def reload_players(accounts: Accounts, hub: Hub, clock: Callable[[], float], in_
 
 
 def hang_up(hub: Hub, bans: Bans, clock: Callable[[], float], in_loop: InLoop) -> int:
-    """Disconnect all banned players, which ends their games; return how many. Runs in a thread.
+    """Disconnect all banned players, which ends their games; return how many of them are on this node.
 
-    Players of other nodes are not counted.
+    Call this in a thread.
     """
 
     def among(seats: Sequence[Seat]) -> int:
@@ -251,5 +251,5 @@ def hang_up(hub: Hub, bans: Bans, clock: Callable[[], float], in_loop: InLoop) -
 
 
 def is_meant(bans: Bans, seat: Seat) -> bool:
-    """Whether a player is banned by its address, its name, or the name that it has asked for."""
+    """Whether a player is banned by its address, by its name, or by the name that it has asked for."""
     return any(bans.hold(folded(name), seat.origin) for name in seat.names)

@@ -1,7 +1,7 @@
-"""Reading files again on SIGHUP.
+"""Functions that read the server's files again on SIGHUP.
 
-Knows the signal, and a name and a function for each thing that can be reloaded. Does not know the contents of
-files. If a file cannot be used, this is logged, the contents read before stay in force, and the other files
+Knows the signal, and a name and a function for each thing that can be reloaded; does not know the contents of
+files. If a file cannot be used, the error is logged, the earlier contents stay in force, and the other files
 are reloaded.
 """
 
@@ -26,8 +26,8 @@ async def reload_all(reloads: Mapping[str, Reload]) -> None:
     """Call all functions of `reloads`, in order, and log which of them succeeded and which failed.
 
     `reloads` has the functions by their names in the log, such as `the players`. Each is called in a thread.
-    A function that fails raises OSError or ValueError with one line, and leaves the contents that were read
-    before in force.
+    A function that fails must raise OSError or ValueError with a text of one line, and must not change what
+    is in force.
     """
     done = []
     for name, reload in reloads.items():
@@ -49,9 +49,9 @@ async def reload_all(reloads: Mapping[str, Reload]) -> None:
 async def reload_on_hangup(
     reloads: Mapping[str, Reload], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Reload at each SIGHUP, until cancelled. If the terminal was closed, stop the server."""
+    """Reload at each SIGHUP, until cancelled. Stop the server if the terminal was closed."""
     had_terminal = has_terminal()
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # in force after this function
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # for the time after this function
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         task_status.started()
         async for _ in signals:
@@ -65,5 +65,5 @@ async def reload_on_hangup(
 
 
 def has_terminal() -> bool:
-    """Whether standard error is a terminal that is still open."""
+    """Whether standard error is an open terminal."""
     return sys.stderr.isatty()

@@ -1,7 +1,7 @@
-"""Standard output and standard error of a server.
+"""The server's standard output and standard error.
 
-Knows file descriptors, and Python's own output to stderr. A stream that is closed or full does not stop the
-server. With ``--log-json`` every line on stderr is a JSON object.
+Knows file descriptors, and Python's own output to stderr. The server goes on if a stream is closed or full.
+With ``--log-json`` every line on stderr is a JSON object.
 """
 
 import logging
@@ -19,17 +19,17 @@ from gateway.runtime.processes import LOG_JSON, ended, start
 from gateway.server.logs import FLUSH_LIMIT, set_up_logging
 
 OF_LOG = "_C4GATEWAY_LOG"
-"""The environment variable with the number of the descriptor to which a worker writes its log."""
+"""The environment variable that has the number of the file descriptor for a worker's log."""
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
 def prepared(*, as_json: bool) -> Iterator[None]:
-    """Open closed standard streams as /dev/null; with `as_json`, turn all text on stderr into JSON.
+    """Open closed standard streams as /dev/null; with `as_json`, convert all text on stderr to JSON.
 
-    If a standard stream were closed, the next socket would get its number, and children would write to the
-    socket. Raises OSError if the process that makes JSON of stderr cannot be started.
+    If a standard stream stayed closed, the next socket would get its number, and children would write to that
+    socket. Raises OSError if the process that converts stderr cannot be started.
     """
     for number in range(3):
         try:
@@ -44,12 +44,12 @@ def prepared(*, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def _json_stderr() -> Iterator[None]:
-    """Turn text on standard error into JSON with a child process. This process's log bypasses the child."""
-    if (number := os.environ.pop(OF_LOG, None)) is not None:  # this worker's supervisor does that already
+    """Convert text on standard error to JSON in a child process. This process's log bypasses the child."""
+    if (number := os.environ.pop(OF_LOG, None)) is not None:  # the supervisor's child converts already
         _log_to(int(number))
         yield
         return
-    os.environ.pop(LOG_JSON, None)  # otherwise the child would run through `main`, and load this module
+    os.environ.pop(LOG_JSON, None)  # otherwise the child would load this module
     child = start("gateway.runtime.json_stderr")
     ours = os.dup(2)
     os.dup2(child.socket.fileno(), 2)
@@ -60,7 +60,7 @@ def _json_stderr() -> Iterator[None]:
     finally:
         os.dup2(ours, 2)
         with suppress(OSError), child.socket:
-            child.socket.shutdown(socket.SHUT_WR)  # also for other processes that have it open
+            child.socket.shutdown(socket.SHUT_WR)  # ends the stream even if other processes have it open
         ended(child.process, FLUSH_LIMIT)
 
 
@@ -71,7 +71,7 @@ def _log_to(descriptor: int) -> None:
 
 
 def main() -> None:
-    """Run the module named by the first argument as a program, with its errors logged as JSON."""
+    """Run the module that the first argument names as a program, and log its errors as JSON."""
     _speak_json()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
@@ -98,7 +98,7 @@ def write(text: str) -> None:
 
 def _speak_json() -> None:
     """Log warnings and uncaught exceptions as JSON in place of Python's own output."""
-    set_up_logging("warning", as_json=True)  # until the level of the options is known
+    set_up_logging("warning", as_json=True)  # until the options are parsed and set the level
     logging.captureWarnings(True)
     warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}"
     sys.excepthook = _log_end

@@ -1,8 +1,8 @@
-"""The supervisor of several workers on one machine. The workers share ports and look like one server.
+"""The supervisor of several workers on one machine. The workers share their ports and act as one server.
 
-Knows options, ports and signals. Does not know games: a worker is the same command with other options. The
-first worker starts alone, so that an error of the start is reported only once. The start is announced when
-all workers are ready.
+Knows options, ports and signals; does not know games. A worker runs the same command with other options. The
+first worker starts alone, so that an error at the start is reported only once. The server's lines are printed
+when all workers are ready.
 """
 
 import logging
@@ -34,11 +34,11 @@ from gateway.server.logs import set_up_logging
 from gateway.server.reloading import has_terminal
 from gateway.server.streams import OF_LOG, write
 
-# Programs that are kept running. They report by sd_notify(3) that they are ready and alive. No program
-# outlives this process, even if this process is killed.
+# Programs that are kept running. They report by sd_notify(3) that they are ready and alive. All programs end
+# when this process ends, even if it is killed.
 
 GRACE = 5.0
-"""Seconds between SIGTERM and SIGKILL for a program that is not needed any more."""
+"""The number of seconds between SIGTERM and SIGKILL for a program that is not needed any more."""
 
 _LONGEST_STATE = 4096
 
@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 class EndedError(Exception):
-    """A program has ended before it was ready for the first time."""
+    """A program ended before it was ready for the first time."""
 
     def __init__(self, name: str, status: int) -> None:
         super().__init__(f"{name} has ended before it was ready, with status {status}")
@@ -62,7 +62,7 @@ class Program:
     command: Sequence[str]
     environment: Mapping[str, str]
     dies_by: signal.Signals = signal.SIGTERM
-    """The signal that the program gets when the supervisor's process has ended."""
+    """The signal that the program gets when the supervisor's process ends."""
     sockets: Sequence[int] = ()
     """Descriptors that the program inherits."""
     is_silent: bool = False
@@ -71,7 +71,7 @@ class Program:
     """The descriptor for the standard output of the first run. Later runs write to /dev/null."""
     process: "subprocess.Popen[bytes] | None" = None
     ready: trio.Event = field(default_factory=trio.Event)
-    """Set when the program is ready, or the supervisor stops. Replaced to wait for the next report."""
+    """Set when the program is ready or the supervisor stops. A reload replaces it by a new event."""
     has_been_ready: bool = False
     is_up: bool = False
     """Whether the running process is ready."""
@@ -86,14 +86,18 @@ class Supervisor:
     """Keeps programs running."""
 
     def __init__(self, programs: Sequence[Program], folder: Path, period: float = math.inf) -> None:
-        """Create sockets in `folder`; kill a program that does not report for `period` seconds."""
+        """Set the folder for sockets, and the seconds without a report after which a program is killed."""
         self.programs = programs
         self.folder = folder
         self._period = period
         self._stopping = trio.Event()
 
     def stop(self, number: int, seconds: float = 0.0) -> None:
-        """Send a signal to all programs, and restart none of them. Games may then go on for `seconds`."""
+        """Send a signal to all programs, and stop restarting them.
+
+        `seconds` is the time that games may take until the programs end; it is reported to the service
+        manager.
+        """
         if not self._stopping.is_set():
             notify(stopping(seconds))
             self._stopping.set()
@@ -104,7 +108,7 @@ class Supervisor:
                 each.process.send_signal(number)
 
     async def reload(self) -> None:
-        """Send SIGHUP to all programs that are ready. A program that is starting reads its files anyway."""
+        """Send SIGHUP to all programs that are ready. Starting programs read their files without it."""
         notify(reloading())
         for each in self.programs:
             if each.is_up and each.process is not None:
@@ -122,8 +126,8 @@ class Supervisor:
     async def keep(self, program: Program) -> None:
         """Run a program, and restart it when it ends, until `stop` is called. If cancelled, end the program.
 
-        The pauses before restarts grow. A program that was never ready would fail again, so it is not
-        restarted. Raises EndedError for such a program, OSError if a program cannot be started.
+        The pauses before restarts grow. Raises EndedError if the program ends before it was ever ready, since
+        it would fail again. Raises OSError if the program cannot be started.
         """
         backoff = Backoff()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
@@ -155,7 +159,7 @@ class Supervisor:
                 nursery.cancel_scope.cancel()
 
     async def _run(self, program: Program, address: str) -> int:
-        """Run a program, which reports to the socket `address`; return its exit status. Raises OSError."""
+        """Run a program that reports to the socket `address`; return its exit status. Raises OSError."""
         program.process = process = self._started(program, address)
         program.output = None
         try:
@@ -172,9 +176,10 @@ class Supervisor:
         return process.returncode
 
     def _started(self, program: Program, address: str) -> "subprocess.Popen[bytes]":
-        """Start a program in a process group of its own, so that it gets no signals of the terminal.
+        """Start a program in a new process group, so that the terminal's signals do not reach it.
 
-        Call this in the main thread, since the program ends with the thread that started it. Raises OSError.
+        Call this in the main thread, since the program gets `dies_by` when the thread that started it ends.
+        Raises OSError.
         """
         manager = {} if program.is_silent else {"NOTIFY_SOCKET": address}
         if self._period < math.inf and not program.is_silent:
@@ -190,7 +195,7 @@ class Supervisor:
         )
 
     async def _receive(self, program: Program, receiver: trio.socket.SocketType) -> None:
-        """Receive a program's reports, until cancelled; kill the program if there are none for too long."""
+        """Receive a program's reports, until cancelled; kill the program if it sends none for too long."""
         with receiver:
             while True:
                 states = list[bytes]()
@@ -218,7 +223,7 @@ async def _end_of(process: "subprocess.Popen[bytes]") -> None:
 # The workers.
 
 _LONGEST_TEXT = 65_536
-"""The longest announcement of a worker, in bytes: the capacity of a pipe."""
+"""The maximum length of a worker's output, in bytes. It is the capacity of a pipe."""
 _COMMAND = [sys.executable, "-P", "-m", "gateway"]
 
 REGISTRY = "redis"
@@ -226,9 +231,9 @@ REGISTRY = "redis"
 
 
 def main(options: ServerOptions, words: Sequence[str], dialects: Sequence[Description]) -> int:
-    """Run as many workers as the options say; return the exit status.
+    """Run the workers; return the exit status.
 
-    `words` is the command line after the program's name.
+    `options.workers` is their number. `words` is the command line after the program's name.
     """
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
@@ -243,7 +248,7 @@ def main(options: ServerOptions, words: Sequence[str], dialects: Sequence[Descri
         while isinstance(end, BaseExceptionGroup):
             end = end.exceptions[0]
         assert isinstance(end, EndedError)
-        if end.name == REGISTRY or end.status < 0:  # a worker that exits has reported the error itself
+        if end.name == REGISTRY or end.status < 0:  # a worker that exits reports its error itself
             complain(str(end), as_json=options.log_json)
         status = max(1, end.status)
     except* KeyboardInterrupt:
@@ -257,7 +262,7 @@ def main(options: ServerOptions, words: Sequence[str], dialects: Sequence[Descri
 def _prepared(
     options: ServerOptions, words: Sequence[str], dialects: Sequence[Description]
 ) -> Iterator[tuple[Supervisor, Program | None]]:
-    """Reserve the ports; yield the supervisor of the workers, and their own Redis server, if any.
+    """Reserve the ports; yield the supervisor and the program of the workers' own Redis server, if any.
 
     Raises OSError.
     """
@@ -279,7 +284,7 @@ def _prepared(
         environment = {name: text for name, text in os.environ.items() if not name.startswith(others)}
         environment[WORKER] = ALONE if options.cluster is None else "with others"
         inherited = [*handed_over]
-        if options.log_json:  # the workers' own log is JSON already, and goes to stderr directly
+        if options.log_json:  # the workers' log is JSON already and needs no conversion
             inherited.append(sys.stderr.fileno())
             environment[OF_LOG] = str(sys.stderr.fileno())
         workers = [
@@ -293,9 +298,9 @@ def _prepared(
 def arguments(
     options: ServerOptions, words: Sequence[str], index: int, ports: Mapping[str, int], registry: str | None
 ) -> list[str]:
-    """Return the arguments of the worker `index`, from 1: `words` with the worker's own options.
+    """Return the command line of a worker: `words` with the worker's own options. `index` begins at 1.
 
-    `registry` is the URL of the workers' own Redis server, None with ``--cluster``.
+    `registry` is the URL of the workers' own Redis server; None with ``--cluster``.
     """
     flags = [] if "--share-ports" in words else ["--share-ports"]
     own = {"workers": "1", "node": f"{options.node}-{index}", "house-workers": str(options.house_workers)}
@@ -309,7 +314,7 @@ def arguments(
 
 
 def _without(names: Iterable[str], line: Sequence[str]) -> Iterator[str]:
-    """Yield a command line without these options and their values."""
+    """Yield the words of a command line, without the options `names` and their values."""
     options, words = {f"--{name}" for name in names}, iter(line)
     for word in words:
         if word in options:
@@ -319,7 +324,7 @@ def _without(names: Iterable[str], line: Sequence[str]) -> Iterator[str]:
 
 
 async def _run(options: ServerOptions, supervisor: Supervisor, registry: Program | None) -> None:
-    """Run the workers until they are stopped. Raises OSError, EndedError."""
+    """Run the workers until they are stopped. Raises OSError or EndedError."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals, _pipe() as pipe:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(keep_alive)
@@ -341,7 +346,7 @@ async def _run(options: ServerOptions, supervisor: Supervisor, registry: Program
 
 @contextmanager
 def _pipe() -> Iterator[tuple[int, int]]:
-    """Yield the two ends of a pipe. Reading the first one does not block."""
+    """Yield the two ends of a pipe: the one to read, which does not block, and the one to write."""
     ends = os.pipe()
     os.set_blocking(ends[0], False)
     try:
@@ -352,7 +357,7 @@ def _pipe() -> Iterator[tuple[int, int]]:
 
 
 async def _announce(supervisor: Supervisor, announced: int, with_qr: bool) -> None:
-    """Print the first worker's output when all workers are ready."""
+    """Wait until all workers are ready, then print the first worker's output."""
     if await supervisor.all_ready():
         await trio.lowlevel.wait_readable(announced)
         text = os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace")
@@ -361,7 +366,7 @@ async def _announce(supervisor: Supervisor, announced: int, with_qr: bool) -> No
 
 
 async def _obey(supervisor: Supervisor, drain: float, signals: AsyncIterator[int]) -> None:
-    """Reload or stop the workers on signals, until cancelled."""
+    """Reload or stop the workers when signals arrive, until cancelled."""
     had_terminal = has_terminal()
     async with trio.open_nursery() as nursery:
         async for number in signals:

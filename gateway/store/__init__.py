@@ -1,16 +1,16 @@
 """The database of results: games, their evidence, statistics, ratings, exports.
 
-SQLite or PostgreSQL, with one schema. The store process (`process`, `worker`) writes to it; the event loop
-only queues games and evidence (`batcher`). SQLAlchemy takes 0.2 s to import, so nothing outside this package
-imports it, and the process that plays never does.
+The database is SQLite or PostgreSQL; both have the same tables. The store process (`process`, `worker`)
+writes to it; the event loop only queues games and evidence (`batcher`). SQLAlchemy takes 0.2 s to import, so
+only this package imports it, and never in the server's process.
 """
 
 VERSION = 5
-"""The version of the tables in `schema`, to which its migrations lead."""
+"""The version of the tables in `schema`. Its migrations bring older databases to this version."""
 
 
 class StoreError(Exception):
-    """The database cannot be opened or used. Its text is one line for the operator."""
+    """The database cannot be opened or used. The error text is one line for the operator."""
 
 
 class UnstorableError(StoreError):

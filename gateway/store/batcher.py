@@ -1,8 +1,8 @@
 """The queue of games and evidence, and the task that sends them to the store process in batches.
 
-Knows trio and the store process; does not know databases. Games come before evidence, because players wait
-for their results. A store that fails is tried again until the server ends; a game that waits for too long
-goes to the journal (`open_games`), and from there to the database (`StoreProcess.take_up`).
+Knows trio and the store process; does not know databases. Games are stored before evidence, because players
+wait for their results. After a failure the batcher tries again until the server ends. A game that waits too
+long goes to the journal (`open_games`), and from there to the database (`StoreProcess.take_up`).
 """
 
 import logging
@@ -24,50 +24,50 @@ from gateway.store.records import Batch, Enclosure, GameRecord, TakenUp
 logger = logging.getLogger("gateway.store")
 
 MOST_REFUSED = 20
-"""The most rejected lines of a journal that are logged at once. All rejected lines stay in the file."""
+"""The maximum number of rejected lines that are logged per part of a journal. The file keeps all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits for data that waits to be stored."""
+    """Limits on the data that waits to be stored."""
 
     patience: float = 2.0
-    """Seconds after which a result that is not in the database goes to the journal."""
+    """The number of seconds that a game waits for the database before it goes to the journal."""
     evidence: int = 64 << 20
-    """The most bytes of queued evidence. Further evidence is dropped."""
+    """The maximum number of bytes of queued evidence. Further evidence is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often and how much the batcher writes. Times are in seconds."""
+    """The frequency and the size of the batcher's writes. Times are in seconds."""
 
     retry: float = 0.5
     """The time between two attempts to store."""
     remind: float = 10.0
-    """The least time between two log lines about the same trouble."""
+    """The minimum time between two log lines about the same failure."""
     between: float = 0.01
-    """The least time between the starts of two batches while games wait. Each transaction has a cost."""
+    """The minimum time between the starts of two batches while games wait, since each transaction is slow."""
     share: float = 1.0
-    """The largest share of the time that batches may take while games wait: above 0, at most 1."""
+    """The maximum share of the time that is spent on batches while games wait: above 0, at most 1."""
     rest: float = 0.25
-    """The longest pause that `share` may cause after a batch. Players wait for their results meanwhile."""
+    """The maximum pause that `share` causes after a batch. Players wait for results during the pause."""
     tidy: float = 3600.0
     """The time between two searches for evidence that is too old."""
     look: float = 10.0
     """The time between two searches for journals of servers that have ended."""
     linger: float = 0.25
-    """How long evidence waits for games to be stored in the same transaction."""
+    """The time that evidence waits for games, to be stored with them in one transaction."""
     games: int = 500
-    """The most games in one batch."""
+    """The maximum number of games in one batch."""
     evidence: int = 1 << 20
-    """Roughly the most bytes of evidence in one batch. The store process needs a few milliseconds for it."""
+    """The approximate maximum size of the evidence in one batch, in bytes. Storing it takes a few ms."""
 
 
 SHARED = Pace(share=1 / 3)  # for a shared database: each server waits for the transactions of all others
 
 
 class Batcher:
-    """Queues games and evidence and stores them in batches. `run` has to run in a task of its own."""
+    """Queues games and evidence, and stores them in batches. `run` must run in its own task."""
 
     def __init__(
         self,
@@ -89,16 +89,22 @@ class Batcher:
         self._turns = turns = turns or Turns()
         self.open = OpenGames(journal, turns, self._bounds.patience, pace.retry, pace.remind)
         self.commits = Histogram()
-        """The times to store batches. Failed attempts are not included."""
+        """The times that successful batches took, in seconds."""
         self.errors = Counter(passing=0, refused=0, tidying=0, journal=0)
-        """Counts of writes that failed and were tried again, of things that the database rejected for good,
-        of failures to delete old evidence, and of journals that could not be read."""
+        """The number of errors of each kind.
+
+        `passing` counts failed writes that were tried again, `refused` games and evidence that the database
+        rejected, `tidying` failures to delete old evidence, and `journal` failures to read a journal.
+        """
         self._came, self._ended = trio.Event(), trio.Event()
         self._tidy_at = self._look_at = trio.current_time()
         self._released_for: Request | None = None
-        """The request for which the journal's file was released, so that the games in it are removed, too."""
+        """The latest request for which the journal's file was closed.
+
+        The games in that file are stored before the request is carried out, so that they are removed, too.
+        """
         self._taken_up = TakenUp()
-        """Sums over the games taken from journals since the last search that found no journal."""
+        """Counts of the games taken from journals since the last search that found no journal."""
         self._outage = Outage(pace.remind)
         self._mistakes = Throttle(pace.remind)
         self._left_out = Count(pace.remind, _log_left_out)
@@ -115,12 +121,12 @@ class Batcher:
         while games and not (
             games[0].is_open if isinstance(games[0], Request) else self.open.is_open(games[0].game)
         ):
-            games.popleft()  # otherwise journaled games would pile up while the database fails
+            games.popleft()  # the journal has it; otherwise such games would pile up while the database fails
         games.append(record)
         self._came.set()
 
     def add(self, enclosure: Enclosure) -> None:
-        """Queue evidence of a game that was `put` before; drop it if too much waits. Never blocks."""
+        """Queue evidence of a game that was queued before; drop it if the queue is full. Never blocks."""
         size = len(enclosure.exchange)
         if self._closed or self._evidence_size + size > self._bounds.evidence:
             self._left_out.one_more(trio.current_time())
@@ -132,7 +138,7 @@ class Batcher:
         self._evidence.append(enclosure)
 
     def clear(self) -> Request:
-        """Request that all games and players be removed, including those queued so far. Never blocks.
+        """Queue a request to remove all games and players, including queued games. Never blocks.
 
         Raises StoreError if the batcher is closed.
         """
@@ -144,14 +150,14 @@ class Batcher:
         return request
 
     async def run(self) -> None:
-        """Store what is queued, until `close` is called. Until then, cancelling the caller has no effect."""
+        """Store queued games and evidence until `close` is called. Cancellation before that has no effect."""
         with self._running:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self.open.watch)
                 while not (self._closed and self._is_idle):
                     try:
                         await self._take_turn()
-                    except Exception as error:  # a bug: only the end of the server may end this task
+                    except Exception as error:  # a bug, which must not end this task while the server runs
                         if self._mistakes.passes(trio.current_time()):
                             extra = {"event": "storing_failed", "error": str(error)}
                             text = "storing results has failed, and is tried again: %s"
@@ -162,10 +168,10 @@ class Batcher:
         self._ended.set()
 
     async def close(self, limit: float = 1.5) -> None:
-        """Store what is queued for at most `limit` seconds, end `run`, then write the rest to the journal.
+        """Store queued games for at most `limit` seconds, end `run`, then write the rest to the journal.
 
-        Games that the journal does not take within `limit` seconds are logged; their players get no result.
-        Call it once.
+        Games that the journal does not take within another `limit` seconds are logged; their players get no
+        result. Call this once.
         """
         self._closed = True
         self._came.set()
@@ -183,7 +189,7 @@ class Batcher:
                 logger.warning(text, self.open.journaled, extra=extra)
             await self.open.close()
 
-    # Inside the task.
+    # The following methods run in the batcher's task.
 
     @property
     def _is_idle(self) -> bool:
@@ -196,7 +202,7 @@ class Batcher:
         if self._batch is not None:
             await self._write(self._batch)
         elif self._games and isinstance(request := self._games[0], Request):
-            if self._released_for is not request:  # earlier games in the journal have to be removed, too
+            if self._released_for is not request:  # games in the journal must be removed, too
                 self._released_for = request
                 await self._look_again()
             elif now >= self._look_at:
@@ -221,7 +227,7 @@ class Batcher:
                 await self._came.wait()
 
     def _next_batch(self, now: float) -> Batch | None:
-        """Return the next batch, None if it is not time for one."""
+        """Return the next batch; None if no batch is due."""
         ripe = self._evidence and not self.open.journaled and (self._closed or now >= self._linger_until)
         if not (self._games or ripe):
             return None
@@ -230,7 +236,7 @@ class Batcher:
             if isinstance(game := self._games[0], Request):
                 break
             self._games.popleft()
-            if self.open.is_open(game.game):  # otherwise the journal has it
+            if self.open.is_open(game.game):  # a game that is not open is in the journal
                 games.append(game)
         while self._evidence and not (self._games or self.open.journaled) and size < self._pace.evidence:
             size += len(self._evidence[0].exchange)
@@ -259,7 +265,7 @@ class Batcher:
         self._batch = None
         for number, record in enumerate(batch.games):
             if number in refused:
-                continue  # still open, so it goes to the journal
+                continue  # the game stays open, so it goes to the journal
             self.open.settle(record.game)
             if not self._turns.results.take(TELLING):
                 await trio.lowlevel.checkpoint()
@@ -267,7 +273,7 @@ class Batcher:
             self._left_out.over()
         if self.open.may_be_taken_up:
             await self._look_again()
-        elif now >= self._look_at:  # here, too, since under load `_take_turn` always has a batch
+        elif now >= self._look_at:  # under load `_take_turn` always has a batch, and does not do this
             await self._take_up()
         if self._games and not self._closed:
             spent = now - begun
@@ -277,7 +283,7 @@ class Batcher:
     def _give_up_if_journaled(self) -> None:
         """Drop a batch that fails because of a bug, once the journal has all of its games.
 
-        The evidence of the batch is lost. If the batch were kept, it would hold up all later ones for ever.
+        The evidence of the batch is lost. If the batch were kept, no later batch would ever be stored.
         """
         batch = self._batch
         if batch is not None and not any(self.open.is_open(record.game) for record in batch.games):
@@ -286,13 +292,13 @@ class Batcher:
             self._batch = None
 
     async def _wait_after(self, error: StoreError) -> None:
-        """Count and log a failure of the store, then wait until the next attempt."""
+        """Count and log a failure of the store, then wait until it is time for the next attempt."""
         self.errors["passing"] += 1
         self._outage.failed(error, self.open.waiting, trio.current_time())
         await trio.sleep(self._pace.retry)
 
     async def _look_again(self) -> None:
-        """Release the journal's file, and search for journals in the next turn."""
+        """Close the journal's file, so that its games can be stored; search for journals in the next turn."""
         await self.open.release()
         self._look_at = trio.current_time()
 

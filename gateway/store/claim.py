@@ -1,8 +1,8 @@
-"""The lock by which one server, or the nodes of one cluster, own a database.
+"""The lock that reserves a database for one server, or for the nodes of one cluster.
 
-Knows advisory locks of files and of PostgreSQL. Commands take no lock. A lock ends with the process that
-holds it, even if the process is killed. PostgreSQL's lock also ends with the connection, so a server takes it
-again after it has lost the connection.
+Knows advisory locks of files and of PostgreSQL. Commands take no lock. The lock is released when the process
+that holds it ends or is killed. PostgreSQL also releases it when the connection is lost; the server then
+takes it again.
 """
 
 import os
@@ -21,7 +21,7 @@ from gateway.store import StoreError
 from gateway.store.database import Place, is_url, label_of, open_again
 
 PATIENCE = 2.0
-"""Seconds to wait for the lock of a server that is just ending."""
+"""The number of seconds to wait for the lock, since the server that holds it may be ending."""
 _PERIOD = 0.1
 _WAIT = "stop that first, and wait until it has ended"
 _KEY = 4348
@@ -30,7 +30,7 @@ _KEEP_ALIVE = text(
     "SELECT set_config('tcp_keepalives_idle', '10', false),"
     " set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)"
 )
-"""Makes PostgreSQL detect within half a minute that the machine of a server has vanished."""
+"""Makes PostgreSQL detect within half a minute that a server's machine cannot be reached any more."""
 _EXCLUSIVE = text(f"SELECT pg_try_advisory_lock({_KEY}, hashtext(current_schema()))")
 _SHARED = text(f"SELECT pg_try_advisory_lock_shared({_KEY}, hashtext(current_schema()))")
 
@@ -39,7 +39,10 @@ class Claim:
     """The lock of one server on its database."""
 
     def __init__(self, where: str, *, shared: bool = False) -> None:
-        """With `shared` the server is a node of a cluster, and other nodes may hold the lock, too."""
+        """Prepare a lock on the database at `where`, a path or a URL, without taking it.
+
+        With `shared` the server is a node of a cluster, and the other nodes may hold the lock, too.
+        """
         self._where = where
         self._shared = shared
         self._file: int | None = None
@@ -48,7 +51,7 @@ class Claim:
     def take(self, patience: float = PATIENCE) -> None:
         """Acquire the lock, waiting up to `patience` seconds. Raises StoreError if another server holds it.
 
-        Does nothing if the database cannot be reached: opening it will report the error.
+        Does nothing if the database cannot be reached. The error is reported when the database is opened.
         """
         until = time.monotonic() + patience
         try:
@@ -62,7 +65,7 @@ class Claim:
             pass
 
     def keep(self) -> None:
-        """Acquire the lock again if it was lost, unless another server has it now. Never waits."""
+        """Try once to acquire the lock again if it was lost. Never waits for the lock."""
         if not is_url(self._where):
             with suppress(OSError):
                 self._lock_file()
@@ -74,7 +77,7 @@ class Claim:
                 self.take(0.0)
 
     def close(self) -> None:
-        """Release the lock. Close the database first, since closing the file drops SQLite's locks."""
+        """Release the lock. Close the database first, since closing the file here drops SQLite's locks."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(SQLAlchemyError):
@@ -91,7 +94,7 @@ class Claim:
             return True
         if self._file is None:
             self._file = os.open(Path(self._where), os.O_RDONLY)
-        return is_locked(self._file)  # the file stays open in any case: see `close`
+        return is_locked(self._file)  # the file stays open even without the lock: see `close`
 
     def _lock_postgresql(self) -> bool:
         if self._connection is None:
@@ -116,6 +119,6 @@ class Claim:
 
 
 def _has_ended(connection: Connection) -> bool:
-    """Whether PostgreSQL has closed the connection, or announced that with an unexpected message."""
+    """Whether PostgreSQL has closed the connection, or has sent a message that announces the end."""
     driven: Any = connection.connection.dbapi_connection
     return bool(driven.closed or select.select([driven.fileno()], [], [], 0)[0])

@@ -1,6 +1,7 @@
 """A request to remove all games and players, which the batcher's task carries out.
 
-Knows trio. A request can be withdrawn until it has begun. Does not know what is queued before it.
+The batcher carries out the request after the games that were queued before. Until then the request can be
+withdrawn. This module knows trio; it does not know the queue.
 """
 
 import logging
@@ -16,7 +17,7 @@ logger = logging.getLogger("gateway.store")
 
 
 class Request:
-    """A request to remove all games and players."""
+    """A request to remove all games and players from the database."""
 
     def __init__(self) -> None:
         self._state: Literal["open", "begun", "withdrawn"] = "open"
@@ -25,7 +26,7 @@ class Request:
 
     @property
     def is_open(self) -> bool:
-        """Whether the request still waits: it has neither begun nor been withdrawn."""
+        """Whether the request still waits: it has not begun and was not withdrawn."""
         return self._state == "open"
 
     def withdraw(self) -> bool:
@@ -36,10 +37,10 @@ class Request:
         return self._state == "withdrawn"
 
     async def result(self) -> Cleared:
-        """Wait until the request is carried out; return how much was removed.
+        """Wait until the request is carried out; return the numbers of removed games and players.
 
-        If the caller is cancelled, the request is withdrawn. Raises StoreError if the request was not carried
-        out, or failed.
+        If the caller is cancelled, the request is withdrawn. Raises StoreError if the request failed or was
+        withdrawn.
         """
         try:
             await self._settled.wait()
@@ -60,7 +61,7 @@ class Request:
         except trio.Cancelled:
             self._settle(StoreError("the store is closed"))
             raise
-        except Exception as error:  # raised by `result`
+        except Exception as error:  # `result` raises it in the waiting task
             self._settle(error if isinstance(error, StoreError) else StoreError(str(error)))
             return
         self._settle(removed)

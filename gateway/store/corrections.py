@@ -19,8 +19,8 @@ from gateway.store.totals import Ratings
 def void(database: Database, game: GameId) -> str:
     """Exclude a game from totals and ratings; return the text for the operator.
 
-    All totals and ratings are computed again. Other writers wait meanwhile, 30 s for a million games. Raises
-    StoreError if there is no such game, or it is already excluded.
+    All totals and ratings are computed again, which takes 30 s for a million games. Other writers wait
+    meanwhile. Raises StoreError if the game does not exist or is already excluded.
     """
     with database.writing() as connection:
         counted = connection.scalar(select(games.c.counted).where(games.c.game == game))
@@ -37,8 +37,8 @@ def void(database: Database, game: GameId) -> str:
 def rename(database: Database, old: str, new: str) -> str:
     """Rename a player in all its games; return the text for the operator.
 
-    Raises StoreError if no player has the old name, another player has the new one, or it is not a valid
-    name.
+    Raises StoreError if no player has the old name, if another player has the new name, or if the new name is
+    not valid.
     """
     fault = _fault(new)
     if fault is not None:
@@ -61,7 +61,7 @@ def rename(database: Database, old: str, new: str) -> str:
 
 
 def _fault(name: str) -> str | None:
-    """Return why a name is not valid for a player; None if it is."""
+    """Return the reason for which a name is not valid for a player; None if the name is valid."""
     if not name.strip() or len(name) > LONGEST_NAME or not all(map(is_visible, name)):
         return f"not a name of up to {LONGEST_NAME} visible characters"
     return "this is a name of the server's own players" if is_house_name(name) else None

@@ -1,7 +1,7 @@
-"""Opening a database, and its transactions.
+"""An open database and its transactions, and the functions that open it.
 
 Knows SQLAlchemy and the differences between SQLite and PostgreSQL; does not know what is stored. A database
-that is not c4gateway's, or of a newer version, is refused before anything is written to it.
+of another program or of a newer version is refused before anything is written to it.
 """
 
 import sqlite3
@@ -26,9 +26,9 @@ from gateway.store import VERSION, StoreError, UnstorableError, sqlite
 from gateway.store.schema import bring_up_to_date, lineage_of, next_run, schema_version, version_of
 
 PATIENCE = 1.0
-"""Seconds that a statement waits for another process's lock."""
+"""The number of seconds that a statement waits for another process's lock."""
 _ENCODINGS = {"UTF8", "SQL_ASCII"}
-"""The encodings of PostgreSQL that can store every name. SQL_ASCII is its default without a locale."""
+"""The encodings in which PostgreSQL can store every name. SQL_ASCII is the default without a locale."""
 _SESSION = {
     "client_encoding": "utf8",
     "connect_timeout": "3",
@@ -36,13 +36,13 @@ _SESSION = {
     "keepalives_idle": "10",
     "options": f"-c statement_timeout=5000 -c lock_timeout={PATIENCE * 1000:.0f}",
 }
-"""Parameters of a connection, so that a dead network does not block a writer. The URL overrides them."""
+"""Parameters of a connection, which keep a dead network from blocking a writer. The URL overrides them."""
 
 _LONGEST = 300
-"""The longest error text, in characters, since an error may quote the data."""
+"""The maximum length of an error text, in characters, since the text may quote the data."""
 _UNHURRIED = text("SET LOCAL statement_timeout = 0")
 _ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
-"""The exceptions of a database and of the operating system."""
+"""The exceptions that a database or the operating system raises."""
 
 
 T = TypeVar("T")
@@ -53,12 +53,12 @@ Reading: TypeAlias = Callable[[], Transaction]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The location of a database, with which another process can open the same database."""
+    """The location of a database. Another process can use it to open the same database."""
 
     where: str = field(repr=False)
     """The path of the file, or the URL with its password."""
     file: sqlite.Identity | None = None
-    """The identity of the file; None for a URL, or if there was no file."""
+    """The identity of the file; None for a URL, or if the file did not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Database:
     """An open database. Any thread can use it, but not a forked process."""
 
     label: str
-    """Its name in texts: the path of the file, or the URL without its password."""
+    """The database's name in messages: the path of the file, or the URL without its password."""
     place: Place
     engine: Engine
     _require_there: Callable[[], None]
@@ -74,18 +74,18 @@ class Database:
 
     @property
     def is_shared(self) -> bool:
-        """Whether servers on other machines may write to the database: True for PostgreSQL."""
+        """Whether servers on other machines can write to the database, as they can with PostgreSQL."""
         return self.engine.dialect.name == "postgresql"
 
     @contextmanager
     def writing(self, *, unhurried: bool = False) -> Iterator[Connection]:
         """Yield a connection in a transaction that excludes all other writers; commit after the block.
 
-        A committed transaction is on disk: both databases call fsync (SQLite with synchronous=FULL in WAL
-        mode, PostgreSQL unless its operator turned that off). With `unhurried`, statements have no timeout.
+        A committed transaction is on disk: SQLite calls fsync (synchronous=FULL in WAL mode), and so does
+        PostgreSQL unless its operator turned that off. With `unhurried`, statements have no timeout.
 
         Raises `UnstorableError` if the database rejects the data; `by_halves` finds the rejected data. Raises
-        `StoreError` for any other error; the transaction can then be tried again.
+        `StoreError` for any other error; the caller can then try the transaction again.
         """
         try:
             with self._transaction(writing=True) as connection:
@@ -118,17 +118,17 @@ class Database:
             return version_of(connection)
 
     def next_run(self, past: int = -1) -> int:
-        """Return the number of a new run of a server, above `past`. Raises `StoreError`."""
+        """Return a new run number for a server that starts. It is above `past`. Raises `StoreError`."""
         with _in_one_line(self.place.where), self._transaction(writing=True) as connection:
             return next_run(connection, past)
 
     def lineage(self) -> int:
-        """Return a number that only this database and its backups have. Raises `StoreError`."""
+        """Return the number that identifies this database and its backups. Raises `StoreError`."""
         with _in_one_line(self.place.where), self.engine.connect() as connection:
             return lineage_of(connection)
 
     def reconnect(self) -> None:
-        """Close the idle connections, so that new ones are made."""
+        """Close the idle connections. The next transaction makes a new one."""
         self.engine.dispose()
 
     def close(self) -> None:
@@ -150,10 +150,10 @@ class Database:
 
 
 def open_to_write(where: str, *, create: bool = True) -> Database:
-    """Open a database to write to it. Migrate an older one; create one if there is none and `create` is set.
+    """Open a database for writing, and migrate its tables if they are of an older version.
 
-    `where` is the path of a file, or a URL ``postgresql://...``. If it raises `StoreError`, nothing has
-    changed.
+    `where` is the path of a file, or a URL ``postgresql://...``. With `create`, a missing database is
+    created. Raises `StoreError`; the database has not changed then.
     """
     with _in_one_line(where):
         if not is_url(where):
@@ -165,7 +165,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
 
 
 def open_to_read(where: str) -> Database:
-    """Open a database to read it. Its version has to be exactly `VERSION`. Raises `StoreError`."""
+    """Open a database for reading. Raises `StoreError`, also if its version is not `VERSION`."""
     with _in_one_line(where):
         access = sqlite.Access.WRITE
         if not is_url(where):
@@ -178,9 +178,9 @@ def open_to_read(where: str) -> Database:
 
 
 def back_up(where: str, target: str) -> tuple[int, int]:
-    """Copy a database of this version or an older one to a new file; return its number of games and of bytes.
+    """Copy a database of this version or an older one to a new file; return the numbers of games and bytes.
 
-    A server may write to the database meanwhile. Raises `StoreError`, and leaves no file at `target` then.
+    A server may write to the database meanwhile. Raises `StoreError`; `target` does not exist then.
     """
     if is_url(where):
         raise StoreError(
@@ -197,7 +197,7 @@ def back_up(where: str, target: str) -> tuple[int, int]:
 
 
 def open_again(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
-    """Open a database that this or another process has opened before. Does not access it yet."""
+    """Return a database that this or another process has opened before. Does not connect to it yet."""
     return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
@@ -206,8 +206,9 @@ def by_halves(
 ) -> list[tuple[T, str]]:
     """Store all things except those that the database rejects; return the rejected ones, each with its error.
 
-    `store` stores some of the things. If it raises, it must not have changed anything except the database.
-    The set is halved until each rejected thing is found. Errors that are not caused by the data are raised.
+    `store` stores the things that it gets. If it raises an error, its changes to the database are undone; it
+    must have changed nothing else. Things that cannot be stored together are stored in two halves, until each
+    rejected thing is found. Raises the errors that are not caused by the data.
     """
     if not things:
         return []
@@ -225,9 +226,9 @@ def by_halves(
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether an error means that the database cannot be used now. Otherwise the data is at fault."""
+    """Whether an error means that the database cannot be used now, and not that it rejects the data."""
     if isinstance(error, DBAPIError):
-        is_too_large = str(getattr(error.orig, "sqlstate", "")).startswith("54")  # PostgreSQL: an index entry
+        is_too_large = str(getattr(error.orig, "sqlstate", "")).startswith("54")  # e.g. in an index
         return not (is_too_large or isinstance(error, DataError | IntegrityError))
     if isinstance(error, SQLAlchemyError):
         return not isinstance(error, StatementError)
@@ -235,12 +236,12 @@ def is_passing(error: Exception) -> bool:
 
 
 def label_of(where: str) -> str:
-    """Return a database's name in texts, without its password. Raises `StoreError` for an invalid URL."""
+    """Return a database's name for messages, without the password. Raises `StoreError` for an invalid URL."""
     return _label(_url(where)) if is_url(where) else str(_path(where))
 
 
 def is_url(where: str) -> bool:
-    """Whether `where` is a URL of PostgreSQL, and not the path of a file."""
+    """Whether `where` is a URL of a PostgreSQL database; otherwise it is the path of a file."""
     return where.startswith(("postgresql:", "postgresql+", "postgres:"))
 
 
@@ -248,8 +249,8 @@ def _url(where: str) -> URL:
     try:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
-        raise StoreError("this is no URL of a database") from error  # not shown: it may have a password
-    if url.host is not None and "@" in url.host:  # the host has the rest of a password
+        raise StoreError("this is no URL of a database") from error  # the URL may have a password
+    if url.host is not None and "@" in url.host:  # the rest of a password with "@"
         raise StoreError("an @ in the name or the password of the URL of a database is written %40")
     return url.set(drivername="postgresql") if url.drivername == "postgres" else url
 

@@ -1,8 +1,8 @@
-"""Evidence: the texts that one side sent and received during a game, with times; finding the moves in it.
+"""The texts that one side sent and received during a game, with times, and a search for the moves in them.
 
-Knows text and milliseconds; does not know what a dialect's messages mean. In the process that plays,
-`recorded` encodes evidence cheaply. In the store process, `stored` encodes it for the database. `unpack`
-decodes evidence from the database.
+Knows text and milliseconds; does not know what a dialect's messages mean. In the server's process, `recorded`
+encodes evidence quickly. In the store process, `stored` encodes it for the database. `unpack` decodes
+evidence from the database.
 """
 
 import json
@@ -19,21 +19,21 @@ from gateway.game.events import Objection, Remark, Spoken, Way
 
 
 class Line(NamedTuple):
-    """One text on the wire."""
+    """One text that a client sent or received, or a remark of the server."""
 
     at: int
     """Milliseconds since the game began."""
     direction: Way
     text: str
     verdict: str = ""
-    """The server's remark, such as why it refused the text, or the time left on the clock. May be empty."""
+    """The server's remark, such as the reason for a refusal, or the time left on the clock. May be empty."""
 
 
 Exchange: TypeAlias = tuple[Line, ...]
 """The texts of one side of a game, the oldest first."""
 
 NEW = 2000
-"""Milliseconds after the end of a game within which its evidence may still arrive in the database."""
+"""The time after the end of a game in which its evidence may still be missing, in milliseconds."""
 
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _LETTERS: dict[Way, str] = {"in": "i", "out": "o", "note": "n"}
@@ -60,22 +60,22 @@ _WORDS = {
 
 
 def recorded(said: Sequence[Spoken]) -> bytes:
-    """Encode the texts that a connection recorded. Runs in the event loop, so it uses `marshal`."""
+    """Encode the texts that a connection recorded. Uses `marshal`, which is fast, to spare the event loop."""
     ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
     lengths, text = [*map(len, texts)], "".join(texts)
     try:
         return marshal.dumps((ats, ways, lengths, text, remarks))
-    except ValueError:  # an objection among the remarks is no plain value
+    except ValueError:  # `marshal` cannot encode an `Objection` among the remarks
         return marshal.dumps((ats, ways, lengths, text, [*map(_plain, remarks)]))
 
 
 def stored(exchange: bytes) -> bytes:
-    """Encode for the database what `recorded` returned: one line of JSON, then all texts, compressed.
+    """Convert the result of `recorded` for the database: one line of JSON, then all texts, compressed.
 
-    The JSON is an array: the version 2, the times of the texts, their directions, their lengths, the clocks
-    (pairs of a text's number and milliseconds, flattened), and the other remarks (pairs of a text's number
-    and words). Version 1 has no version number and no clocks; all remarks are words. The texts need no
-    escapes, since their lengths are known.
+    The line is an array of six values: the version 2, the times of the texts, their directions, their
+    lengths, the clocks (a flat list of text numbers and milliseconds), and the other remarks (pairs of a
+    text's number and words). Version 1 has neither a version number nor clocks; all its remarks are words.
+    The texts need no escapes, since their lengths are known.
     """
     ats, ways, lengths, text, remarks = marshal.loads(exchange)
     noted = [(number, remark) for number, remark in enumerate(remarks) if remark is not None]
@@ -90,7 +90,7 @@ def stored(exchange: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> Exchange:
-    """Decode what `stored` returned. Raises ValueError for other bytes."""
+    """Decode bytes that `stored` returned. Raises ValueError for other bytes."""
     try:
         head, _, texts = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
         match json.loads(head):
@@ -102,7 +102,7 @@ def unpack(data: bytes) -> Exchange:
             case _:
                 raise ValueError("no exchange")
         lines, start = [], 0
-        # An arrival time is a lower bound, so it may be earlier than the time of the previous text.
+        # The recorded time of arrival is a lower bound. It may be before the time of the previous text.
         times = accumulate(ats, max)
         for number, (at, letter, length) in enumerate(zip(times, letters, lengths, strict=True)):
             lines.append(Line(at, _WAYS[letter], texts[start : start + length], verdicts.get(number, "")))
@@ -113,7 +113,7 @@ def unpack(data: bytes) -> Exchange:
 
 
 def unpacked(data: bytes) -> Exchange | None:
-    """Decode what `stored` returned; None if the bytes are damaged."""
+    """Decode bytes that `stored` returned; return None if they are damaged."""
     try:
         return unpack(data)
     except ValueError:
@@ -127,33 +127,33 @@ def _plain(remark: Remark) -> float | str | None:
 @cache
 def _refusal(objections: Objection) -> str:
     words = [words for each, words in _WORDS.items() if each in objections]
-    return f"refused: {', '.join(words) or 'a game is on'}"  # the objections without words mean this
+    return f"refused: {', '.join(words) or 'a game is on'}"  # objections not in `_WORDS` mean this
 
 
 # The time of each move of a game, from the evidence of both sides.
 #
-# A move is a text of the mover that was carried out and has the column as a number. Moves are searched for in
-# the order of play. The server's own players have no texts; for their moves, the text that the opponent
-# received is used. A time that is not known is None, never a guess. The time of a move begins at the previous
-# move.
+# The text of a move is one that the mover sent, that was not refused, and that has the column as a number.
+# The moves are searched for in the order of play. The server's own players send no texts; for their moves,
+# the text that the opponent received is used. A time that is not known is None, never a guess. The time that
+# a move took begins at the previous move.
 
 Both: TypeAlias = Sequence[Exchange | None]
 """The evidence of the first and of the second mover."""
 
 NUMBER = re.compile("[0-9]+")
-"""A number in a text."""
+"""Matches a number in a text."""
 _LEFT = re.compile(r"([0-9]+\.[0-9]{3}) s left")
 _GAP = " lines left out"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The time of a move, as far as it is known."""
+    """The time that a move took, and the time left after it. Each is None if it is not known."""
 
     used: int | None = None
     """Milliseconds since the previous move."""
     left: int | None = None
-    """Milliseconds left on the mover's clock after the move; None without a clock."""
+    """Milliseconds left on the mover's clock after the move. Also None without a clock."""
 
 
 @dataclass(slots=True)
@@ -161,14 +161,14 @@ class Moves:
     """The moves that were found, numbered from 1."""
 
     marks: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The number of the move in a line, by side and index of the line."""
+    """The number of each move, by the side and the index of the line that has it."""
     times: dict[int, int] = field(default_factory=lambda: {0: 0})
     """When each move was made, in milliseconds since the game began. Move 0 is the start of the game."""
     left: dict[int, int] = field(default_factory=dict)
-    """Milliseconds left on the mover's clock after a move."""
+    """Milliseconds left on the mover's clock after each move."""
 
     def turn(self, number: int) -> Turn:
-        """Return the time of a move."""
+        """Return the times of a move, by its number."""
         used = elapsed(self.times.get(number - 1), self.times.get(number))
         return Turn(used, self.left.get(number))
 
@@ -191,20 +191,20 @@ def find_moves(columns: str, thought: Sequence[int], both: Both) -> Moves:
 
 
 def clock_left(line: Line) -> int | None:
-    """Return the milliseconds on the client's clock when this text was sent to it; None if not recorded."""
+    """Return the milliseconds that the client's clock had when this text was sent; None if not recorded."""
     left = _LEFT.fullmatch(line.verdict)
     return round(1000 * float(left[1])) if left else None
 
 
 def elapsed(before: int | None, at: int | None) -> int | None:
-    """Return the milliseconds between a move and the one before it; None if either time is not known."""
+    """Return the milliseconds from the time `before` to the time `at`; None if either is not known."""
     return None if before is None or at is None else max(0, at - before)
 
 
 def _find_said(moves: Moves, side: int, lines: Exchange, columns: str) -> None:
     """Find a side's moves among its texts.
 
-    Searches from the start and, if lines were left out in the middle, also from the end.
+    Searches from the start and, if texts in the middle were not recorded, also backward from the end.
     """
     gap = next((index for index, line in enumerate(lines) if line.verdict.endswith(_GAP)), len(lines))
     numbers = range(side + 1, len(columns) + 1, 2)
@@ -221,7 +221,7 @@ def _find_said(moves: Moves, side: int, lines: Exchange, columns: str) -> None:
 
 
 def _matched(lines: Exchange, indices: Iterable[int], numbers: Iterable[int], columns: str) -> dict[int, int]:
-    """Return the index of the text for each move, up to the first move without a text."""
+    """Return the index of each move's text. Stops at the first move that has no text."""
     found: dict[int, int] = {}
     remaining = iter(indices)
     for number in numbers:
@@ -241,7 +241,10 @@ def _numbers(line: Line) -> set[int]:
 
 
 def _left(lines: Exchange, index: int) -> int | None:
-    """Return the time left on the clock after the move at `index`, computed from the last sent clock."""
+    """Return the milliseconds left on the clock after the move at `index`; None if not known.
+
+    They are computed from the last clock that the server sent before the move.
+    """
     for line in reversed(lines[:index]):
         left = clock_left(line)
         if left is not None:
@@ -252,10 +255,11 @@ def _left(lines: Exchange, index: int) -> int | None:
 
 
 def _find_heard(moves: Moves, number: int, lines: Exchange, thought: int) -> None:
-    """Find the text that reported a move to the opponent, for a mover without evidence.
+    """Find the time of a move by a player without evidence: search the texts that its opponent received.
 
-    After the last move, a text may report the end of the game instead. Of several texts, the one is taken
-    whose time fits best with `thought`, the mover's total thinking time in milliseconds.
+    The candidates are the texts between the opponent's previous move and its next text. If the opponent moves
+    next, the last candidate is the move. If not, a candidate may report the end of the game. Then the one
+    whose time fits best with `thought`, the mover's total thinking time in milliseconds, is the move.
     """
     side = number % 2
     own = {known: index for (who, index), known in moves.marks.items() if who == side}

@@ -1,7 +1,7 @@
-"""Queries for stored games: one by its id, or those that match a filter, a page at a time.
+"""Queries for stored games: one game by its id, or the games that match a filter, a page at a time.
 
-Knows the tables. Pages are in the order of storing. A page begins after a given game, so each page costs the
-same, and no transaction stays open between two pages.
+Knows the tables. Games are in the order in which they were stored. A page begins after a given game, so all
+pages take the same time, and no transaction stays open between two pages.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from gateway.store.records import WORDS, GameRecord, Row
 from gateway.store.schema import exchanges, games, players
 
 PAGE = 250
-"""Games that `every` reads at once, about 50 KB of memory."""
+"""The number of games that `every` reads at a time. They take about 50 KB of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Filter:
     player: str | None = None
     """The name of one player, on either side."""
     opponent: str | None = None
-    """The name of the other player. Only together with `player`."""
+    """The name of the other player. Needs `player`."""
     since: int | None = None
     """The game ended at this time or later, in milliseconds of Unix time."""
     until: int | None = None
@@ -48,7 +48,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of games, in the order of storing. The games `after` and `before` are not in the page."""
+    """A part of the stored games: those between `after` and `before`, without these two."""
 
     after: GameId | None = None
     before: GameId | None = None
@@ -61,7 +61,7 @@ class NoGameError(StoreError):
 
 
 def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]:
-    """Return up to `part.limit` games. Raises `NoGameError` if a game that bounds the page is not stored."""
+    """Return up to `part.limit` games. Raises `NoGameError` if the game `after` or `before` is not stored."""
     condition = and_(*_conditions(wanted), *_bounds(connection, part))
     order = games.c.id.desc() if part.newest_first else games.c.id
     if wanted.player is None:
@@ -73,9 +73,9 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
 
 
 def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
-    """Yield all games that match, the oldest first. Between two pages no connection is in use.
+    """Yield all games that match, the oldest first. Uses no connection between two pages.
 
-    Raises `NoGameError` if the games are removed meanwhile.
+    Raises `NoGameError` if all games are removed between two pages.
     """
     last = None
     while True:
@@ -88,7 +88,7 @@ def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
 
 
 def check_players(connection: Connection, wanted: Filter) -> None:
-    """Raise StoreError if a player of the filter is in no stored game. The error suggests similar names."""
+    """Raise StoreError if no stored game has a player of the filter. The error suggests similar names."""
     for name in (wanted.player, wanted.opponent):
         if name is not None and connection.scalar(select(number_of(name))) is None:
             raise unknown_player(connection, name)
@@ -100,7 +100,7 @@ def number_of(name: str) -> ScalarSelect[int]:
 
 
 def unknown_player(connection: Connection, name: str) -> StoreError:
-    """Return the error for a player that is in no stored game. It suggests similar names."""
+    """Return the error for a name that no stored game has. It suggests similar names."""
     most_active = (players.c.opened + players.c.replied).desc()
     known = connection.scalars(select(players.c.name).order_by(most_active, players.c.name))
     return StoreError(f"no stored game has a player called {quoted(name)}{did_you_mean(name, known)}")
@@ -119,7 +119,7 @@ def one(connection: Connection, game: GameId) -> GameRecord:
 
 
 def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, Exchange | None]:
-    """Return the evidence of a game's first and second mover; None where there is none."""
+    """Return the evidence of a game's first and second mover; None if it is missing or damaged."""
     query = select(exchanges.c.side, exchanges.c.body).join(games).where(games.c.game == game)
     bodies = {side: evidence.unpacked(body) for side, body in connection.execute(query)}
     return bodies.get(0), bodies.get(1)
@@ -127,7 +127,7 @@ def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, 
 
 _first, _second = players.alias("opener"), players.alias("replier")
 _WHOLE = (
-    select(*games.c[1:4], _first.c.name, _second.c.name, *games.c[6:19])  # as `Row` has them
+    select(*games.c[1:4], _first.c.name, _second.c.name, *games.c[6:19])  # in the order of `Row`
     .join(_first, games.c.first == _first.c.id)
     .join(_second, games.c.second == _second.c.id)
 )
@@ -154,7 +154,7 @@ def _bounds(connection: Connection, part: Page) -> Iterator[ColumnElement[bool]]
 
 
 def _place_of(connection: Connection, game: GameId) -> int:
-    """Return a game's number in the order of storing. Raises `NoGameError`."""
+    """Return a game's number; games are numbered in the order of storing. Raises `NoGameError`."""
     number: int | None = connection.execute(select(games.c.id).where(games.c.game == game)).scalar()
     if number is None:
         raise NoGameError(f"there is no game {game}")
@@ -164,7 +164,7 @@ def _place_of(connection: Connection, game: GameId) -> int:
 def _of_player(
     name: str, wanted: Filter, condition: ColumnElement[bool], order: ColumnElement[int], limit: int
 ) -> Select[Any]:
-    """Return a query for the numbers of one player's games, which uses the index of each side."""
+    """Return a query for the numbers of one player's games. The query uses the index of each side."""
     sides = []
     both = (games.c.first, games.c.second)
     for side, (own, other) in enumerate((both, both[::-1])):

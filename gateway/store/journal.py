@@ -1,8 +1,8 @@
 """The journal: local files with games that are not in the database yet, and the program that writes them.
 
-Knows files. Their lines are as in `export --format jsonl`. Does not know databases or players. A writer locks
-its file while it runs. The games of a file that is not locked can be stored in the database. The file is
-removed when all its games are stored.
+Knows files; does not know databases or players. The lines of a file are as in `export --format jsonl`. A
+writer locks its file while it runs. The games of a file that is not locked can be stored in the database. The
+file is removed when all its games are stored.
 """
 
 import errno
@@ -26,30 +26,30 @@ from gateway.store.records import GameRecord, Refused
 
 SUFFIX = ".jsonl"
 REFUSED = ".refused"
-"""The suffix added to the name of a file with games that the database rejected."""
+"""A file with games that the database rejected gets this suffix."""
 PORTION = 200
-"""Games that are stored in one transaction. Other writers wait about 50 ms for it."""
+"""The number of games that are stored in one transaction. Other writers wait about 50 ms for it."""
 _MOST_RUNS = 1 << 48
-"""An upper limit of valid run numbers."""
+"""All valid run numbers are below this."""
 PRIVATE = 0o600
-"""The mode of a new file. If there is a database file, the new file gets its mode instead."""
+"""The mode of a new file if there is no database file. Otherwise the new file gets that file's mode."""
 
 Line: TypeAlias = tuple[int, bytes]
 """The number of a line in a file, and the line."""
 
 
 class Journal:
-    """Appends games to a file, and begins a new file after an error. For one process and one thread."""
+    """Appends games to a file, and begins a new file after an error. Only for one process and one thread."""
 
     def __init__(self, folder: Path, name: str, beside: Path | None = None) -> None:
-        """Names of files begin with `name`. A file gets the mode of the file `beside`, if that exists."""
+        """Write files in `folder` whose names begin with `name`, with the mode of `beside` if it exists."""
         self._folder = folder
         self._name = name
         self._beside = beside
         self._file: int | None = None
         self._path = folder
         self._end = 0
-        """The number of bytes of the file that are on disk."""
+        """The size of the part of the file that is on disk, in bytes."""
 
     def append(self, records: Iterable[GameRecord]) -> list[Refused]:
         """Write games to disk, with fsync; return those that cannot be written as a line.
@@ -91,7 +91,7 @@ class Journal:
         make_folder(self._folder)
         for number in count(1):
             path = self._folder / f"{self._name}-{number}{SUFFIX}"
-            if _refused(path).exists():  # renaming a second file of this name would replace it
+            if _refused(path).exists():  # a new file of this name would replace it when it is renamed
                 continue
             try:
                 file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, PRIVATE)
@@ -106,11 +106,11 @@ class Journal:
             except OSError:
                 self._abandon(file)
                 raise
-            os.close(file)  # a search for files to store has removed it before it was locked
+            os.close(file)  # another process has removed the file before it was locked
         raise AssertionError
 
     def _abandon(self, file: int) -> None:
-        """Close a file after an error, and cut off the part that may not be on disk."""
+        """Close a file after an error, and cut off its last part, which may not be on disk."""
         with suppress(OSError):
             if self._end:
                 os.ftruncate(file, self._end)
@@ -121,7 +121,7 @@ class Journal:
 
 
 class LeftFile:
-    """A locked file whose writer has ended, and the lines of it that are not stored yet."""
+    """A file of games whose writer has ended, locked by this process until its games are stored."""
 
     def __init__(self, path: Path, lines: BinaryIO) -> None:
         self.path = path
@@ -131,10 +131,10 @@ class LeftFile:
         self._is_refused = False
 
     def portion(self) -> Sequence[Line]:
-        """Return the next lines; none at the end. Raises OSError.
+        """Return the next lines; an empty list at the end of the file. Raises OSError.
 
-        Returns the same lines until `done` is called. An incomplete last line is dropped: its writer was
-        killed before any player got the result.
+        Returns the same lines until `done` is called. An incomplete last line is dropped, since its writer
+        was killed before any player got the result.
         """
         while len(self._portion) < PORTION and (line := self._lines.readline()).endswith(b"\n"):
             self._number += 1
@@ -142,12 +142,12 @@ class LeftFile:
         return self._portion
 
     def done(self, *, refused: bool) -> None:
-        """Mark the current lines as stored; with `refused`, the database has rejected some of them."""
+        """Go on to the next lines; `refused` says that the database rejected some of the current ones."""
         self._portion = []
         self._is_refused |= refused
 
     def remove(self) -> None:
-        """Remove the file when all lines are done; rename it if some were refused."""
+        """Remove the file, which has no further lines. If the database rejected a line, rename it instead."""
         if self._is_refused:
             self.path.rename(self.kept_as)
         else:
@@ -156,7 +156,7 @@ class LeftFile:
 
     @property
     def kept_as(self) -> Path:
-        """The path that the file gets if it has games that were refused."""
+        """The path that the file gets if the database rejected some of its lines."""
         return _refused(self.path)
 
     def close(self) -> None:
@@ -165,9 +165,10 @@ class LeftFile:
 
 
 def next_left(folder: Path, name: str, but: Container[Path] = ()) -> LeftFile | None:
-    """Return the oldest file that is not locked and whose name begins with `name`, except the files in `but`.
+    """Lock and return the oldest file that is not locked and not in `but`, and whose name begins with `name`.
 
-    Returns None if there is none. Raises OSError if a file cannot be opened and no other one is found.
+    Returns None if there is no such file. A file that cannot be opened is skipped; if no other file is found,
+    its OSError is raised.
     """
     paths = sorted(folder.glob(f"{name}*{SUFFIX}"), key=lambda path: (len(path.name), path.name))
     trouble: OSError | None = None
@@ -207,11 +208,11 @@ def _refused(path: Path) -> Path:
 
 
 def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, str | None]:
-    """Call `draw` with the latest run number stored in this folder; store and return the new number.
+    """Call `draw` with the latest run number that is stored in this folder; store and return the new number.
 
     The folder keeps the number, because a database that was restored from a backup does not know the latest
-    one. If no valid number can be read, `draw` gets -1. The second value returned is the text of an error of
-    the folder, None without an error.
+    one. If no valid number can be read, `draw` is called with -1. Also returns the error text if the folder
+    cannot be used, otherwise None.
     """
     try:
         make_folder(folder)
@@ -219,7 +220,7 @@ def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, 
     except OSError as error:
         return draw(-1), f"{folder}: {error.strerror}"
     try:
-        with suppress(OSError):  # without the lock, two servers that start at once may store the lower number
+        with suppress(OSError):  # a lock is not essential: without it, two servers may store the lower number
             fcntl.flock(file, fcntl.LOCK_EX)
         noted = os.pread(file, 20, 0)
         latest = int(noted) if noted.isdigit() else -1
@@ -244,13 +245,13 @@ def make_folder(folder: Path) -> None:
 
 # The program of the journal's process.
 #
-# It loads no database library, so that it starts fast. It logs nothing but its own crash: the server gets
-# every error as an answer. When the server has ended or was killed, the program finishes its work and ends,
+# It loads no database library, so that it starts fast. It sends every error to the server as an answer, and
+# logs only its own crash. When the server has ended or was killed, the program finishes its work and ends,
 # which unlocks its file.
 
 
 def main() -> None:
-    """Serve the process that started this one."""
+    """Run the journal's process: serve the socket whose descriptor is the command's argument."""
     logging.disable(logging.ERROR)
     gc.freeze()
     serve(socket.socket(fileno=int(sys.argv[1])))
@@ -258,7 +259,7 @@ def main() -> None:
 
 def serve(server: socket.socket) -> None:
     """Answer the messages on the socket until the server closes it."""
-    with server, server.makefile("rb") as messages, suppress(OSError):  # the server has ended
+    with server, server.makefile("rb") as messages, suppress(OSError):  # raised if the server has ended
         orders = read_message(messages)
         if orders is None:
             return
@@ -271,7 +272,7 @@ def serve(server: socket.socket) -> None:
 
 
 def _answer_to(games: Sequence[Any], journal: Journal) -> tuple[str, object]:
-    """Append games; return ("done", those refused), ("failed", error), or, for a bug, ("mistaken", error)."""
+    """Append games; return ("done", refused games), ("failed", error), or ("mistaken", error) for a bug."""
     try:
         refused = journal.append([GameRecord.of_row(each) for each in games])
     except (OSError, MemoryError) as error:

@@ -1,8 +1,9 @@
 """Games that have ended but are not stored, and the players that wait for their results.
 
-Knows trio and the journal's process; does not know the database or how the journal is written. A game that is
-not in the database within `patience` seconds goes to the journal. Such a game is called late: it is no longer
-open, and its players get the result. If the journal fails, too, they wait until a later attempt succeeds.
+Knows trio and the journal's process; does not know the database or how the journal is written. A game is open
+until the database or the journal has it; then its players get the result. A game that is not in the database
+within `patience` seconds goes to the journal. Such a game is called late. If the journal fails, too, the
+players wait until a later attempt succeeds.
 """
 
 import logging
@@ -25,19 +26,22 @@ from gateway.store.records import GameRecord, Refused, Row
 logger = logging.getLogger("gateway.store")
 
 TELLING = 0.0005
-"""Estimate of the time, in seconds, to send a result to both players and begin their next game."""
+"""The estimated time, in seconds, to send a result to both players and begin their next game."""
 
-# Log lines about outages of the database or the journal, and about games that only the log has.
+# Log lines about outages of the database or the journal, and about games that are stored in neither.
 
 _CAUSES = 10
-"""The most different errors of an outage that are logged at once. Texts with numbers may never repeat."""
+"""The maximum number of different errors of one outage that are logged as soon as they occur.
+
+Without a limit, errors whose texts have changing numbers would all be logged.
+"""
 
 
 class Count:
-    """Counts unwanted events, and reports the count: at once, then once per interval, and at the end."""
+    """Counts unwanted events. Reports the count at the first one, then once per interval, and at the end."""
 
     def __init__(self, interval: float, say: Callable[[int], object]) -> None:
-        """Call `say` with the count, at most once in `interval` seconds."""
+        """Report by calling `say` with the count. `interval` is in seconds."""
         self._throttle = Throttle(interval)
         self._say = say
         self._count = self._said = 0
@@ -57,14 +61,14 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The log lines of an outage: the event and the text while it lasts, and those when it is over."""
+    """The log lines of an outage: one for the time that it lasts, and one for its end."""
 
     failed: Mapping[str, str]
     failing: str
-    """A format for the seconds, the number of results that wait, and the error."""
+    """The text while the outage lasts: a format for the seconds, the number of waiting results, the error."""
     back: Mapping[str, str]
     over: str
-    """A format for the seconds, the number of results stored now, and the number that still wait."""
+    """The text at the end: a format for the seconds and the numbers of results stored and still waiting."""
 
 
 DATABASE = Words(
@@ -82,8 +86,10 @@ JOURNAL = Words(
 
 
 class Outage:
-    """Logs an outage of the database, or of both database and journal: at once, every `remind` seconds, and
-    when it is over."""
+    """Logs an outage of the database, or of both the database and the journal.
+
+    Log lines are written when the outage begins, at each new error, every `remind` seconds, and at the end.
+    """
 
     def __init__(self, remind: float, words: Words = DATABASE) -> None:
         self._remind = remind
@@ -94,7 +100,7 @@ class Outage:
 
     @property
     def is_on(self) -> bool:
-        """Whether the outage goes on."""
+        """Whether an outage lasts now."""
         return self._began is not None
 
     def failed(self, error: Exception, waiting: int, now: float) -> None:
@@ -103,7 +109,7 @@ class Outage:
             self._began = now
             self._throttle = Throttle(self._remind)
             self._causes.clear()
-        # Later errors are logged, too, since the first one may only be a consequence of the cause.
+        # New errors are logged, too, since the first error may not show the cause.
         is_new = str(error) not in self._causes and len(self._causes) < _CAUSES
         if is_new:
             self._causes.add(str(error))
@@ -118,7 +124,7 @@ class Outage:
             logger.error(self._words.failing, seconds, waiting, error, extra=extra)
 
     def over(self, stored: int, waiting: int, now: float) -> None:
-        """Log the end of the outage, if there is one. `stored` of the `waiting` games are stored now."""
+        """Log the end of the outage, if one lasts. `stored` of the `waiting` games are stored now."""
         if self._began is not None:
             seconds = now - self._began
             left = waiting - stored
@@ -128,14 +134,14 @@ class Outage:
 
 
 def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
-    """Log games that neither the database nor the journal has, up to `at_once` in a line."""
+    """Log games that neither the database nor the journal has, up to `at_once` games per log line."""
     for start in range(0, len(records), at_once):
         part = [as_object(record) for record in records[start : start + at_once]]
         logger.error("not stored: %s", json_text(part), extra={"event": "games_not_stored", "games": part})
 
 
 def log_refused(what: str, why: str, by: str = "the database") -> None:
-    """Log that `by`, such as the database, rejects `what` for good, and `why`."""
+    """Log that `by`, the database or the journal, will never take `what`, and the error `why`."""
     cause = " ".join(why.split())
     logger.error(
         "%s will never take %s: %s",
@@ -149,11 +155,14 @@ def log_refused(what: str, why: str, by: str = "the database") -> None:
 # The games that wait.
 
 STOOD_STILL = 0.25
-"""Seconds. If the event loop wakes up later than planned by more than this, it was suspended."""
+"""If the event loop wakes up more than this many seconds late, the process counts as suspended meanwhile."""
 MOST_OTHERWISE = 5_000
-"""The most games with another end that are kept, 1 KB each. Players that have left never ask for theirs."""
+"""The maximum number of games in memory that another server stored with a different ending, 1 KB each.
+
+There must be a limit, since a game stays in memory if its players have left and never ask for it.
+"""
 AT_ONCE = 200
-"""Games that are sent to the journal at once, which takes about a millisecond."""
+"""The number of games that are sent to the journal at a time. Sending them takes about a millisecond."""
 
 
 class OpenGames:
@@ -162,7 +171,7 @@ class OpenGames:
     def __init__(
         self, journal: JournalProcess, turns: Turns, patience: float, retry: float, remind: float
     ) -> None:
-        """All times are in seconds.
+        """Set the times, in seconds.
 
         A game goes to the journal after `patience`. A failed journal is tried again after `retry`, and an
         outage is logged again after `remind`.
@@ -173,12 +182,12 @@ class OpenGames:
         self._retry = retry
         self._games: dict[GameId, _Game] = {}
         self._timely: deque[_Game] = deque()
-        """The open games, the oldest first. May still have games that are settled or late."""
+        """The open games, the oldest first. May still have games that are not open any more."""
         self._written = self._left = 0
-        """The number of games in the file that the journal writes, and in files that it has released."""
+        """The number of games in the journal's open file, and in its closed files."""
         self._is_ready = False
         self._answered = trio.Event()
-        """Set while no games are on their way to the journal."""
+        """Set while the journal has answered all requests."""
         self._answered.set()
         self._busy_until = -inf
         self._otherwise: dict[GameId, Row] = {}
@@ -208,7 +217,7 @@ class OpenGames:
 
     @property
     def may_be_taken_up(self) -> bool:
-        """Whether the journal's file has games, and no further ones are about to be added."""
+        """Whether the journal's open file has games and can be closed, since no more are about to follow."""
         oldest = next((game for game in self._games.values() if not game.is_over), None)
         is_calm = oldest is None or trio.current_time() < oldest.until - self._patience / 2
         return self._written > 0 and is_calm and self._answered.is_set()
@@ -220,14 +229,18 @@ class OpenGames:
         self._came.set()
 
     def settle(self, game: GameId) -> None:
-        """Close a stored game and send its result, unless the journal may have it with another end."""
+        """Remove a game that the database has now, and send its result.
+
+        Does nothing if the game may be in the journal, too, and another server stored it with a different
+        ending.
+        """
         found = self._games.get(game)
         if found is not None and found.otherwise is None:
             del self._games[game]
             found.tell()
 
     def forget_all(self) -> list[GameRecord]:
-        """Return all open games, the oldest first, and close them. Their players get no result."""
+        """Return all open games, the oldest first, and stop waiting for them. Their players get no result."""
         games = [game for game in self._games.values() if not game.is_over]
         self._timely.clear()
         for game in games:
@@ -236,11 +249,14 @@ class OpenGames:
         return [game.record for game in games]
 
     def is_open(self, game: GameId) -> bool:
-        """Whether the game is neither stored nor late."""
+        """Whether the game is in neither the database nor the journal."""
         return game in self._games
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` when the game is stored or late, or now if it is. `then` must not block or raise."""
+        """Call `then` once the game is in the database or the journal, or now if it is already.
+
+        `then` must not block or raise.
+        """
         found = self._games.get(game)
         if found is None:
             then()
@@ -248,11 +264,14 @@ class OpenGames:
             found.waiting.append(then)
 
     def note_otherwise(self, rows: Iterable[Row]) -> None:
-        """Record shared games that another server stored with a different end. Call this before `settle`."""
+        """Keep the rows of shared games that another server stored with a different ending.
+
+        Call this before `settle`.
+        """
         for row in rows:
             found = self._games.get(row.game)
             if found is None:
-                continue  # its players have the journal's result, which replaces a game without result
+                continue  # the players have the journal's result, which replaces a stored game without result
             if found.is_handed_over:
                 found.otherwise = row
             else:
@@ -261,12 +280,12 @@ class OpenGames:
             del self._otherwise[game]
 
     def take_otherwise(self, game: GameId) -> GameRecord | None:
-        """Return a game that was stored with another end, and forget it; None for any other game."""
+        """Return, once, the game that another server stored with a different ending; None for other games."""
         row = self._otherwise.pop(game, None)
         return None if row is None else GameRecord.of_row(row)
 
     async def watch(self) -> None:
-        """Write games that have waited for `patience` seconds to the journal, until cancelled."""
+        """Write games that have waited for `patience` seconds to the journal. Runs until cancelled."""
         while True:
             while self._timely and self._timely[0].is_over:
                 self._timely.popleft()
@@ -277,7 +296,7 @@ class OpenGames:
                 await self._came.wait()
                 continue
             oldest = self._timely[0]
-            if not self._is_ready:  # start the journal's process in advance, since that takes a while
+            if not self._is_ready:  # start the journal's process early, since that takes some time
                 if await self._reached(oldest.until - self._patience / 2) and not oldest.is_over:
                     self._is_ready = await self._append([]) is not None
             elif await self._reached(oldest.until):
@@ -291,8 +310,8 @@ class OpenGames:
     async def _reached(self, moment: float) -> bool:
         """Wait until `moment`; return False if the process was suspended meanwhile.
 
-        After a suspension all games wait for `patience` seconds again. The suspension, not the database,
-        may have delayed them, and another server may have stored them with another end meanwhile.
+        After a suspension all games wait for `patience` seconds again. The suspension, and not the database,
+        may have delayed them. Meanwhile another server may have stored them with a different ending.
         """
         moment = max(moment, self._busy_until)
         await trio.sleep_until(moment)
@@ -304,14 +323,14 @@ class OpenGames:
         return False
 
     async def _append(self, games: Sequence["_Game"]) -> list[Refused] | None:
-        """Append games to the journal; return those that it rejected for good.
+        """Append games to the journal; return the games that it will never take.
 
-        After a failure, wait, and return None.
+        If the journal fails, wait until it is time for the next attempt, and return None.
         """
         self._answered = trio.Event()
         try:
             refused = await self._journal.append([game.record for game in games])
-        except Exception as error:  # a bug, too: all of these are tried again
+        except Exception as error:  # also after a bug the games are tried again
             self._answered.set()
             if games:
                 self._outage.failed(error, len(self._games), trio.current_time())
@@ -324,9 +343,9 @@ class OpenGames:
         return refused
 
     async def _have_journaled(self, games: Sequence["_Game"]) -> bool:
-        """Write games to the journal; if it takes them, send their results, a few in each turn.
+        """Write games to the journal; return whether that succeeded.
 
-        Return whether the journal took them.
+        After success, the results are sent, a few in each turn of the event loop.
         """
         for game in games:
             game.is_handed_over = True
@@ -339,7 +358,7 @@ class OpenGames:
             log_refused("a result", why, by="the journal")
             self._take_back([games[number]])
             log_unstored([games[number].record])
-            games[number].is_over = True  # its players get the result only if the database takes it
+            games[number].is_over = True  # the players get the result only if the database takes the game
         numbers = {each.number for each in refused}
         for game in (each for number, each in enumerate(games) if number not in numbers):
             self._games.pop(game.record.game, None)
@@ -351,7 +370,7 @@ class OpenGames:
         return True
 
     def _take_back(self, games: Iterable["_Game"]) -> None:
-        """Mark games as not in the journal, and settle those that were stored with another end."""
+        """Mark games as not in the journal, and settle those that were stored with a different ending."""
         for game in games:
             game.is_handed_over = False
             if game.otherwise is not None:
@@ -360,7 +379,7 @@ class OpenGames:
                 self.settle(row.game)
 
     async def release(self) -> None:
-        """Wait for games on their way to the journal, then close its file, so that they can be stored."""
+        """Wait for the journal's answer, then close its file, so that the games in it can be stored."""
         while not self._answered.is_set():
             await self._answered.wait()
         self._late.over()
@@ -368,12 +387,12 @@ class OpenGames:
         await self._journal.close()
 
     def taken_up(self, games: int, *, more: bool) -> None:
-        """Subtract `games` from the number of games in released files; without `more`, set it to 0."""
+        """Subtract `games` from the number of games in closed files. Without `more`, set the number to 0."""
         self._left = max(0, self._left - games) if more else 0
 
     async def journal_all(self) -> None:
         """Write all open games to the journal, after `watch` has ended. Tries again until it succeeds."""
-        if not self._answered.is_set():  # `watch` was cancelled while it waited for an answer
+        if not self._answered.is_set():  # `watch` was cancelled before the journal answered
             await self._journal.close()
         games = [game for game in self._games.values() if not game.is_over]
         for start in range(0, len(games), AT_ONCE):
@@ -381,7 +400,7 @@ class OpenGames:
                 pass
 
     async def close(self) -> None:
-        """Log the late games that were not logged yet, and end the journal's process."""
+        """Log the number of late games that is not logged yet, and end the journal's process."""
         self._late.over()
         await self._journal.close()
 
@@ -394,22 +413,22 @@ class _Game:
     def __init__(self, record: GameRecord, until: float) -> None:
         self.record = record
         self.until = until
-        """When it goes to the journal."""
+        """The time at which the game goes to the journal."""
         self.is_over = self.is_handed_over = False
-        """Whether it is settled or late, and whether it may be in the journal."""
+        """Whether the journal need not get the game any more, and whether the journal may have it."""
         self.otherwise: Row | None = None
-        """The stored row with another end, if the game may also be in the journal."""
+        """The row that another server stored with a different ending, if the journal may have it, too."""
         self.waiting: list[Callable[[], object]] = []
-        """Functions to call when the game is settled or late."""
+        """Functions to call once the game is in the database or the journal."""
 
     def tell(self) -> int:
-        """Mark the game as settled or late, and call the functions that wait; return their number."""
+        """Call the functions that wait for the game; return their number."""
         self.is_over = True
         waiting, self.waiting = self.waiting, []
         for then in waiting:
             try:
                 then()
-            except Exception as error:  # a bug, which must not keep other games from their results
+            except Exception as error:  # a bug, which must not hold back the results of other games
                 extra = {"event": "waiting_failed", "error": str(error)}
                 logger.exception("a callback for a result has failed: %s", error, extra=extra)
         return len(waiting)

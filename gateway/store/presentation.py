@@ -1,7 +1,7 @@
-"""The end of a game in words, and statistics as JSON, the same for commands and pages.
+"""The end of a game in words, and statistics as JSON, for commands and pages.
 
-Knows sides, reasons and evidence. Sentences have no names, because a terminal and a page show them
-differently.
+Knows sides, reasons and evidence. The caller puts the players' names into a sentence, because a terminal and
+a page show them differently.
 """
 
 from collections.abc import Sequence
@@ -16,32 +16,32 @@ from gateway.store.records import WORDS, GameRecord
 from gateway.store.statistics import Profile, Ranked, Record, Score, Standing
 
 REFUSED = "refused: "
-"""The beginning of the verdict on a text that was refused."""
+"""The beginning of the server's remark on a text that it refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The parts of a sentence: the name of `subject`, `verb`, the other name, `how`."""
+    """The parts of the sentence about a game's end: the name of `subject`, `verb`, the other name, `how`."""
 
     subject: Side
-    """The side that is named first: the winner, or a loser that is to blame for the loss."""
+    """The side that is named first: the winner; or the loser by time, by leaving or by an illegal move."""
     verb: str
     how: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The last refused text of a player that lost without making another move."""
+    """The last refused text of a player that lost the game without another move."""
 
     text: str
-    """Printable."""
+    """The text in printable form."""
     why: str
     before: int
-    """Milliseconds before the end of the game."""
+    """The time from the text to the end of the game, in milliseconds."""
 
     @property
     def words(self) -> str:
-        """The time from the refused text to the end of the game, such as ``18 s after a refused move``."""
+        """The time from the text to the end of the game in words, such as ``18 s after a refused move``."""
         seconds = self.before / 1000
         what = "move" if any(each in self.why for each in _OF_MOVES) else "message"
         return f"{seconds:.{0 if seconds >= 10 else 1}f} s after a refused {what}"
@@ -58,9 +58,9 @@ _NEITHER = {
 
 
 def refusal(record: GameRecord, both: Both) -> Refusal | None:
-    """Return the refused text after which a player left or ran out of time; None for other games.
+    """Return the refused text after which a player left or ran out of time; None if there is none.
 
-    Also returns None if the player made a move after the text, or if the evidence does not show whether it
+    Returns None, too, if the player made a move after the text, or if the evidence does not show whether it
     did.
     """
     if record.reason not in (Reason.TIME, Reason.LEFT) or record.winner is None:
@@ -80,7 +80,7 @@ def refusal(record: GameRecord, both: Both) -> Refusal | None:
 
 
 def outcome(record: GameRecord, both: Both = (None, None)) -> Outcome:
-    """Return the sentence about the end of a game. `both` is its evidence, if available."""
+    """Return the parts of the sentence about a game's end. `both` is the game's evidence, if available."""
     if record.winner is None:
         return Outcome(
             0, "and", _NEITHER.get(record.reason, f"ended without a winner: {record.reason.value}")
@@ -92,23 +92,23 @@ def outcome(record: GameRecord, both: Both = (None, None)) -> Outcome:
     return Outcome(record.winner, "beat", _WON.get(record.reason, f"by {record.reason.value}"))
 
 
-# Evidence and statistics as JSON values. Times are milliseconds.
+# Each of these functions returns its argument as a JSON value. Times are milliseconds.
 
 
 def of_exchange(exchange: Exchange | None) -> list[dict[str, Any]] | None:
-    """Return one side's evidence; None if there is none."""
+    """Return one side's evidence as a JSON array; None without evidence."""
     if exchange is None:
         return None
     return [line._asdict() for line in exchange]
 
 
 def of_score(score: Score) -> dict[str, int]:
-    """Return a score."""
+    """Return a score as a JSON object."""
     return {"games": score.games, "won": score.won, "drawn": score.drawn, "lost": score.lost}
 
 
 def of_record(record: Record) -> dict[str, Any]:
-    """Return a player's scores and thinking times in some games."""
+    """Return a player's scores and thinking times as a JSON object."""
     return {
         **of_score(record.total),
         "first": of_score(record.first),
@@ -120,7 +120,7 @@ def of_record(record: Record) -> dict[str, Any]:
 
 
 def of_standing(standing: Standing) -> dict[str, Any]:
-    """Return a player's standing."""
+    """Return a player's standing as a JSON object."""
     rating = standing.rating
     return {
         "name": standing.name,
@@ -132,7 +132,7 @@ def of_standing(standing: Standing) -> dict[str, Any]:
 
 
 def of_standings(found: Sequence[Ranked], first_movers: Score) -> dict[str, Any]:
-    """Return standings, and the score of first movers."""
+    """Return standings and the score of first movers as a JSON object."""
     rows = [
         {"rank": row.rank, "points": row.standing.record.total.points, **of_standing(row.standing)}
         for row in found
@@ -141,7 +141,7 @@ def of_standings(found: Sequence[Ranked], first_movers: Score) -> dict[str, Any]
 
 
 def of_profile(profile: Profile) -> dict[str, Any]:
-    """Return a player's profile."""
+    """Return a player's profile as a JSON object."""
     return {
         **of_standing(profile.standing),
         "reasons": {WORDS[reason]: of_record(record) for reason, record in profile.reasons.items()},

@@ -1,7 +1,8 @@
 """The server's interface to the store process (`worker`) and to the journal's process (`journal`).
 
-Knows child processes and frames; does not know databases or files. Processes are used because threads would
-slow down play. A process that dies, hangs or sends an invalid answer is replaced at the next call.
+Knows child processes and frames; does not know databases or files. The work is done in processes because
+threads would slow down play. A process that dies, hangs or sends an invalid answer is replaced at the next
+call.
 """
 
 import math
@@ -19,9 +20,9 @@ from gateway.store.records import Batch, Cleared, GameRecord, Refused, Row, Take
 PROGRAM = "gateway.store.worker"
 JOURNAL_PROGRAM = "gateway.store.journal"
 STARTING = 60.0
-"""Seconds within which a restarted process must be ready."""
+"""The number of seconds within which a restarted process must be ready."""
 PARTING = 0.25
-"""Seconds within which a process must finish its work. After them it is killed."""
+"""The number of seconds that a process has to finish its work before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +30,28 @@ class Opened:
     """A database that the process has opened."""
 
     label: str
-    """The name of the database in texts."""
+    """The name of the database in messages."""
     where: str = field(repr=False)
     file: tuple[int, int] | None
-    """The file's identity. With `where` and `file` the next process opens the same database."""
+    """The file's identity. A restarted process opens the same database by `where` and `file`."""
     run: int
     """The number of this run of the server."""
     journal: tuple[str, str] = ("", "")
     """The folder for journals, and the prefix of the names of this database's journals."""
     trouble: str | None = None
-    """Why the folder for journals cannot be used; None if it can."""
+    """The error of the folder for journals, if the folder cannot be used."""
 
 
 class _StoreChild:
-    """A child process that answers one question at a time. It is started with the first question."""
+    """A child process that answers one question at a time. The first question starts it."""
 
     def __init__(self, program: str, name: str, orders: tuple[object, ...]) -> None:
-        """`name` is its name in errors; `orders` is the first message that each process gets."""
+        """Set the process's name in errors, and `orders`, the first message that each process gets."""
         self._child = Child(program)
         self._name = name
         self._orders = orders
         self.restarts = 0
-        """How often a process was started in place of one that had ended."""
+        """The number of processes that were started in place of one that had ended."""
 
     @property
     def pid(self) -> int | None:
@@ -82,7 +83,7 @@ class _StoreChild:
         except trio.TooSlowError as error:
             await self._child.end(0.0)
             raise StoreError(f"{self._name} has not answered for {patience:.0f} s") from error
-        except Exception as error:  # end it, or the next answer could belong to this question
+        except Exception as error:  # end the process: its next answer could still belong to this question
             status = await self._child.end(PARTING)
             raise StoreError(f"{self._name} has ended, with status {status}") from error
         match kind:
@@ -103,9 +104,9 @@ class _StoreChild:
 
 
 class StoreProcess(_StoreChild):
-    """Stores games in a database, in a process of its own. One call at a time.
+    """Stores games in a database, in a separate process. Only one call may run at a time.
 
-    All methods raise StoreError if the call should be tried again later, RuntimeError for a bug.
+    All methods raise StoreError if the caller should try again later, and RuntimeError for a bug.
     """
 
     def __init__(
@@ -117,11 +118,11 @@ class StoreProcess(_StoreChild):
         shared: bool = False,
         patience: float = 60.0,
     ) -> None:
-        """Write to the database at `where`, a path or a URL; `shared` as in `gateway.store.claim`.
+        """Use the database at `where`, a path or a URL; with `shared` the server is a node of a cluster.
 
-        Evidence is kept for `keep_wire` days; None means for ever. `journal` is the folder of journals, None
-        for the default. A process that does not answer within `patience` seconds is killed. For `clear` the
-        time is ten times as long.
+        Evidence is kept for `keep_wire` days; None means for ever. `journal` is the folder of journals; None
+        means the default. A process that does not answer within `patience` seconds is killed; for `clear` the
+        limit is ten times as long.
         """
         super().__init__(PROGRAM, "the process that writes", ("open", keep_wire, where, journal, shared))
         self._shared = shared
@@ -129,10 +130,10 @@ class StoreProcess(_StoreChild):
         self._patience = patience
 
     async def open(self, started: StartedProcess | None = None) -> Opened:
-        """Open the database in the process, which may create or migrate it; that may take minutes.
+        """Open the database, and create or migrate it if necessary, which may take minutes.
 
-        If `started` is given, that process is used. Raises OSError, with one line, if the process cannot be
-        started or cannot open the database.
+        Uses the process `started` if it is given. Raises OSError, with a text of one line, if the process
+        cannot be started or cannot open the database.
         """
         opened = Opened(*await self._start(started, math.inf))
         self._orders = (
@@ -169,13 +170,14 @@ class StoreProcess(_StoreChild):
 
 
 class JournalProcess(_StoreChild):
-    """Writes games to the journal, one `append` at a time. Its process runs only while it is needed.
+    """Writes games to the journal in a separate process. Only one `append` may run at a time.
 
-    `close` releases the file, so that its games can be stored; a later `append` begins another file.
+    `close` ends the process and unlocks the file, so that the games in it can be stored. A later `append`
+    starts a process with a new file.
     """
 
     def __init__(self, folder: str, name: str, beside: str | None, *, patience: float = 10.0) -> None:
-        """Write files whose names begin with `name`, with the mode of the file `beside`.
+        """Write files in `folder` whose names begin with `name`, with the mode of `beside` if it exists.
 
         A process that does not answer within `patience` seconds is killed.
         """
@@ -185,7 +187,7 @@ class JournalProcess(_StoreChild):
     async def append(self, records: Sequence[GameRecord]) -> list[Refused]:
         """Write games to disk; return those that cannot be written. Without games, only start the process.
 
-        Raises StoreError if the call should be tried again later, RuntimeError for a bug.
+        Raises StoreError if the caller should try again later, and RuntimeError for a bug.
         """
         found = await self._ask(marshalled([tuple(each.row()) for each in records]), self._patience)
         return [Refused(*each) for each in found]

@@ -1,7 +1,7 @@
 """A stored game and related results, as plain data.
 
 Knows sides and reasons, but no database. Durations are milliseconds, points in time milliseconds of Unix
-time. A player is identified by its name, exactly as it is spelled. Its other fields describe it in one game.
+time. A name identifies a player; each spelling is a different name.
 """
 
 import re
@@ -25,7 +25,7 @@ WORDS = {
     Reason.ILLEGAL: "illegal",
     Reason.STOPPED: "stopped",
 }
-"""The word for each reason in the database, exports and filters. These must never change."""
+"""The word for each reason in the database, exports and filters. The words must never change."""
 REASONS = {word: reason for reason, word in WORDS.items()}
 FAULTS = (Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
 """The reasons of losses that are the loser's own fault."""
@@ -48,22 +48,22 @@ Pair: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A player, as it was in one game."""
+    """A player in one game. In another game the same player may have another kind."""
 
     name: str
     kind: str
-    """The name of its dialect; ``house`` for one of the server's own players."""
+    """The name of the player's dialect; ``house`` for one of the server's own players."""
     house: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A game that is over. Pairs have the first mover's value first."""
+    """A game that is over. In each pair the first mover's value comes first."""
 
     game: GameId
-    """Its id. Databases of version 1 had no ids. The id of a game from there is its number, in decimal."""
+    """The game's id. For a game from a database of version 1 it is a decimal number."""
     began: int
-    """When it began, in milliseconds of Unix time."""
+    """When the game began, in milliseconds of Unix time."""
     ended: int
     players: tuple[Participant, Participant]
     moves: str
@@ -75,15 +75,15 @@ class GameRecord:
     table: str | None = None
     """The name of the table; None for the lobby. Never empty."""
     series: int = 0
-    """The number of its series, unique within one run of the server."""
+    """The number of the game's series, unique within one run of the server."""
     round: int = 1
     """1 for the first game of a series."""
     counted: bool = True
-    """Whether it counts in statistics and ratings."""
+    """Whether the game counts in statistics and ratings."""
     remote: Side | None = field(default=None, compare=False)
-    """The side whose player was connected to another server; None if there is none. Not stored.
+    """The side whose player was connected to another server; None if both were connected to this one.
 
-    The other server may store the game, too. The end that is stored first is valid.
+    Not stored. The other server may store the game, too. The ending that is stored first is valid.
     """
 
     @property
@@ -109,7 +109,10 @@ class GameRecord:
 
     @classmethod
     def of_row(cls, values: Iterable[Any]) -> "GameRecord":
-        """Return the game of a row; `remote` may be missing. Raises KeyError, TypeError, ValueError."""
+        """Make a record from the values of a row; `remote` may be missing.
+
+        Raises KeyError, TypeError or ValueError for other values.
+        """
         game, began, ended, first, second, kind, other_kind, house, other_house, *others = values
         moves, result, reason, thought, other_thought, *rest = others
         players = (Participant(first, kind, house), Participant(second, other_kind, other_house))
@@ -125,10 +128,10 @@ class GameRecord:
 
 
 class Row(NamedTuple):
-    """A game as plain values: those of `GameRecord`, in the order of the columns of the table of games.
+    """A game as plain values, in the order of the columns of the table `games`.
 
-    It has the players' names where the table has their numbers. `remote`, which the table does not have, is
-    last.
+    A row has the players' names instead of their numbers in the database. Its last field, `remote`, is not in
+    the table.
     """
 
     game: GameId
@@ -143,7 +146,7 @@ class Row(NamedTuple):
     moves: str
     result: int
     reason: str
-    """One of `WORDS`."""
+    """A word of `WORDS`."""
     first_thought: int
     second_thought: int
     table: str | None
@@ -173,7 +176,7 @@ class Refused(NamedTuple):
     """A game or a line that can never be stored."""
 
     number: int
-    """Its index in the list that was to be stored; for a line of a file, the line number."""
+    """The index of the game in the list to store, or the number of the line in its file."""
     why: str
 
 
@@ -181,11 +184,11 @@ class Written(NamedTuple):
     """The result of storing a batch."""
 
     otherwise: Sequence[Row] = ()
-    """The stored rows of shared games that another server had stored with a different end."""
+    """The stored rows of shared games that another server had stored with a different ending."""
     games: Sequence[Refused] = ()
     """Games that were refused. All others are stored."""
     evidence: Sequence[str] = ()
-    """For each piece of evidence that was refused, why."""
+    """An error text for each refused piece of evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +206,7 @@ class TakenUp:
     more: bool = False
     """Whether there may be further lines."""
     seen: int = 0
-    """The number of games that are in the database now, including those that were there before."""
+    """The number of games from these lines that are in the database now, new or not."""
     new: int = 0
     """The number of games that were not in the database before."""
     replaced: int = 0
@@ -213,7 +216,7 @@ class TakenUp:
     refused: list[Refused] = field(default_factory=list)
     """Lines that are not stored, or only in part."""
     detail: str | None = None
-    """The file that has the refused lines. If there are none: why the journal cannot be read, or None."""
+    """The file that keeps refused lines, if any; otherwise the error of reading the journal, or None."""
 
 
 def record_of(finished: Finished, epoch: float) -> GameRecord:
@@ -244,7 +247,10 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
 
 
 def ended_as(record: GameRecord) -> Ended:
-    """Return the `Ended` event for a stored game. Without a result, the remote side counts as having left."""
+    """Return the `Ended` event for a stored game.
+
+    If the game has no result, the event says that the remote side left.
+    """
     by_move = record.reason in (Reason.FOUR, Reason.FULL)
     board, winner = record.board(), record.winner
     leaver = record.remote if record.reason in WITHOUT_RESULT else None
@@ -276,12 +282,12 @@ def winner_of(result: int) -> Side | None:
 
 
 def game_id(text: str) -> GameId:
-    """Parse the id of a stored game. The id of an older game is a number. Raises ValueError."""
+    """Parse the id of a stored game; games from databases of version 1 have numbers. Raises ValueError."""
     return text if _NUMBER.fullmatch(text) else parse(text)
 
 
 def typed_id(text: str) -> GameId:
-    """Parse an id that a person typed, in any case, and with look-alike letters. Raises ValueError."""
+    """Parse an id that a person typed, in any case and with look-alike letters. Raises ValueError."""
     return game_id(typed(text))
 
 
@@ -293,8 +299,8 @@ def moment(at: int) -> str:
 def from_moment(text: str) -> int:
     """Parse a time in ISO 8601 to milliseconds of Unix time. Raises ValueError.
 
-    The time may be a date alone. It is in UTC if it has no zone. A duration, such as ``45s``, ``90m``, ``2h``
-    or ``3d``, means that long ago.
+    A date alone is allowed. A time without a zone is in UTC. A duration, such as ``45s``, ``90m``, ``2h`` or
+    ``3d``, is subtracted from the current time.
     """
     if ago := _AGO.fullmatch(text):
         return max(0, round(1000 * time.time()) - int(ago[1]) * _UNITS[ago[2]])

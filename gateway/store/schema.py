@@ -1,8 +1,8 @@
-"""The tables, the same for SQLite and PostgreSQL, and their migrations.
+"""The tables, which are the same for SQLite and PostgreSQL, and their migrations.
 
-`players` (totals and ratings) and `tallies` are computed from `games` and written in the same transaction, so
-that statistics over a million games are fast; `gateway.store.storing.replay` computes them again. `exchanges`
-has the evidence. Every change of a table needs a migration.
+`players` has totals and ratings, `tallies` has sums. Both are computed from `games` when games are stored, so
+that statistics over a million games are fast; `gateway.store.storing.recount` computes them again.
+`exchanges` has the evidence. Every change of a table needs a migration.
 """
 
 import secrets
@@ -35,18 +35,18 @@ from sqlalchemy.engine import Dialect
 
 from gateway.game.ids import RUNS
 
-# Migrations: each changes the tables of one version to those of the next.
+# Migrations. Each changes the tables from one version to the next.
 #
-# A migration never changes. It is written in SQL, since the tables described below are only those of the
-# newest version. It runs in one transaction with the change of the version.
+# A migration must never be edited. It is written in SQL, since the tables described below are those of the
+# newest version. It runs in the same transaction as the change of the version.
 
 Migration: TypeAlias = Callable[[Connection], None]
 
 
 def give_games_an_id(connection: Connection) -> None:
-    """Version 2: games have ids. The id of an older game is its number.
+    """Migrate to version 2: games have ids. The id of an older game is its number.
 
-    SQLite cannot drop a column of a constraint, so there the games are copied to a new table.
+    SQLite cannot drop a column that a constraint uses, so the games are copied to a new table there.
     """
     is_sqlite = connection.dialect.name == "sqlite"
     for statement in _GAMES_IN_SQLITE if is_sqlite else _GAMES_IN_POSTGRESQL:
@@ -66,7 +66,7 @@ _COLUMNS = (
     " first_thought, second_thought, at_table, series, round, counted"
 )
 _GAMES_IN_SQLITE = (
-    "PRAGMA defer_foreign_keys = ON",  # exchanges refer to games
+    "PRAGMA defer_foreign_keys = ON",  # the table `exchanges` refers to games
     "CREATE TABLE copied AS SELECT * FROM games",
     "DROP TABLE games",
     """CREATE TABLE games (
@@ -100,20 +100,20 @@ _GAMES_IN_SQLITE = (
 
 
 def keep_ratings_with_games(connection: Connection) -> None:
-    """Version 3: each game has both players' ratings after it. `recount` adds them to older games."""
+    """Migrate to version 3: a game has both players' ratings after it. `recount` adds them to older games."""
     kind = "DOUBLE" if connection.dialect.name == "sqlite" else "DOUBLE PRECISION"
     for column in ("first_mean", "first_deviation", "second_mean", "second_deviation"):
         connection.execute(text(f"ALTER TABLE games ADD COLUMN {column} {kind}"))
 
 
 def number_runs_by_time(connection: Connection) -> None:
-    """Version 4: run numbers grow with time, starting from the latest run number."""
+    """Migrate to version 4: run numbers grow with time, starting from the latest run number."""
     connection.execute(text("ALTER TABLE runs ADD COLUMN base INTEGER NOT NULL DEFAULT 0"))
     connection.execute(text("UPDATE runs SET base = latest"))
 
 
 def index_games_by_time_and_table(connection: Connection) -> None:
-    """Version 5: indexes for games by time, and by table and time."""
+    """Migrate to version 5: the games have an index by time, and one by table and time."""
     connection.execute(text("CREATE INDEX games_ended ON games (ended)"))
     connection.execute(text("CREATE INDEX games_table ON games (at_table, ended) WHERE at_table IS NOT NULL"))
 
@@ -130,9 +130,9 @@ MIGRATIONS: tuple[Migration, ...] = (
 # The tables.
 
 EPOCH = 1_767_225_600
-"""The beginning of 2026, in Unix time. Run numbers grow with the time since then."""
+"""The beginning of the year 2026, in seconds of Unix time. Run numbers grow with the time since then."""
 TICK = 30
-"""Seconds after which the next run number grows by one. The numbers last for 31 years."""
+"""The number of seconds after which the next run number grows by one. The numbers last for 31 years."""
 
 _ESCAPE = "\N{SYMBOL FOR NULL}"
 
@@ -140,14 +140,14 @@ metadata = MetaData()
 
 
 def spelled(text: str | None) -> str | None:
-    """Return text from a client as the database has it, with U+0000 escaped."""
+    """Return a client's text as it is in the database, with U+0000 escaped."""
     if text is None or (_ESCAPE not in text and "\0" not in text):
         return text
     return text.replace(_ESCAPE, _ESCAPE + _ESCAPE).replace("\0", _ESCAPE + "0")
 
 
 class Spelled(TypeDecorator[str]):
-    """A column for text from clients. PostgreSQL cannot store U+0000, so both databases escape it.
+    """A column for text from clients. U+0000, which PostgreSQL cannot store, is escaped in both databases.
 
     Text is compared byte by byte, so that each spelling of a name is a different name, and both databases
     sort in the same order.
@@ -177,9 +177,8 @@ _ID = BigInteger().with_variant(Integer, "sqlite")  # an INTEGER primary key is 
 
 schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
-# `latest` is the number of the latest run of a server. `base` is the number that a run at `EPOCH` would have
-# had. `base` is random, so that games of two databases hardly ever have the same id. A backup has the same
-# `base`.
+# `latest` is the number of the server's latest run. `base` is the run number at the time `EPOCH`. It is
+# random, so that games of two databases hardly ever have the same id. A backup has the same `base`.
 runs = Table(
     "runs",
     metadata,
@@ -192,10 +191,10 @@ players = Table(
     metadata,
     Column("id", _ID, primary_key=True, autoincrement=False),
     Column("name", Spelled, nullable=False, unique=True),
-    # In its last game:
+    # The player in its last game:
     Column("kind", Spelled, nullable=False),
     Column("house", Boolean, nullable=False),
-    # Over the games that count, as first mover and as second:
+    # Totals of the games that count, as first mover and as second mover:
     Column("opened", Integer, nullable=False),
     Column("opened_won", Integer, nullable=False),
     Column("opened_drawn", Integer, nullable=False),
@@ -211,8 +210,8 @@ players = Table(
 games = Table(
     "games",
     metadata,
-    # Numbers are in the order of storing. A writer excludes all others until its commit. After a reader has
-    # seen a number, no lower number appears.
+    # Games are numbered in the order of storing. A writer excludes all others until it commits, so no lower
+    # number appears after a reader has seen a number.
     Column("id", _ID, primary_key=True, autoincrement=False),
     Column("game", Spelled, nullable=False, unique=True),  # GameRecord.game
     Column("began", BigInteger, nullable=False),
@@ -232,8 +231,8 @@ games = Table(
     Column("series", BigInteger, nullable=False),
     Column("round", Integer, nullable=False),
     Column("counted", Boolean, nullable=False),
-    # Both players' ratings after the game. NULL if it does not count; a recount adds them to games from
-    # before version 3.
+    # Both players' ratings after the game; NULL if the game does not count. Games that were stored before
+    # version 3 get their ratings from a recount.
     Column("first_mean", Double),
     Column("first_deviation", Double),
     Column("second_mean", Double),
@@ -263,7 +262,7 @@ exchanges = Table(
 tallies = Table(
     "tallies",
     metadata,
-    # Sums over the games that count with the same first mover, second mover, result and reason:
+    # Each row has sums over the counted games with the same first mover, second mover, result and reason.
     Column("first", ForeignKey(players.c.id), primary_key=True),
     Column("second", ForeignKey(players.c.id), primary_key=True),
     Column("result", SmallInteger, primary_key=True),
@@ -278,7 +277,7 @@ tallies = Table(
 
 
 def version_of(connection: Connection) -> int | None:
-    """Return the version of a database's tables; None if it has no tables of c4gateway."""
+    """Return the version of the database's tables; None if c4gateway's tables are missing."""
     if not inspect(connection).has_table(schema_version.name):
         return None
     version: int = connection.execute(select(schema_version.c.version)).scalar_one()
@@ -286,11 +285,11 @@ def version_of(connection: Connection) -> int | None:
 
 
 def next_run(connection: Connection, past: int = -1) -> int:
-    """Return a new run number, above `past` and all previous ones of this database.
+    """Return a new run number, above `past` and above all earlier run numbers of this database.
 
     The number also grows with time, since a database that was restored from a backup does not know the latest
-    runs. The number modulo `RUNS` is the first part of game ids. The connection's transaction must exclude
-    other writers.
+    runs. The number modulo `RUNS` is the first part of the game ids of the run. The connection's transaction
+    must exclude other writers.
     """
     latest, base = connection.execute(select(runs.c.latest, runs.c.base)).one()
     number: int = max(latest + 1, base + _ticks(), past + 1)
@@ -299,13 +298,13 @@ def next_run(connection: Connection, past: int = -1) -> int:
 
 
 def lineage_of(connection: Connection) -> int:
-    """Return a random number below `RUNS` that identifies a database. Its backups have the same number."""
+    """Return the number below `RUNS` that identifies the database. Its backups have the same number."""
     base: int = connection.execute(select(runs.c.base)).scalar_one()
     return base % RUNS
 
 
 def _ticks() -> int:
-    """Return the number of ticks since `EPOCH`, limited so that a wrong clock does no harm."""
+    """Return the number of ticks since `EPOCH`, from 0 to `RUNS`, even if the clock is wrong."""
     return min(max(0, int(time.time() - EPOCH) // TICK), RUNS)
 
 
@@ -316,7 +315,7 @@ def bring_up_to_date(connection: Connection, migrations: tuple[Migration, ...] =
     if version is None:
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(schema_version).values(version=newest))
-        base = secrets.randbelow(RUNS // 2)  # the lower half, so that ids do not wrap to 00000 for 15 years
+        base = secrets.randbelow(RUNS // 2)  # so ids do not begin again at 00000 for 15 years
         connection.execute(insert(runs).values(latest=base - 1, base=base))
     elif version < newest:
         for migration in migrations[version - 1 :]:

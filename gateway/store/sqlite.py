@@ -1,7 +1,7 @@
-"""SQLite's own part of a database: checking a file, connecting, copying.
+"""Functions that are specific to SQLite: checking a file, connecting, copying.
 
-A file is checked, by its header if possible, before SQLite may write to it or create files beside it. Never
-check a file that this process has open: closing the descriptor would drop SQLite's locks.
+A file is checked before SQLite may write to it or create files beside it, if possible only by its header. A
+file that this process has open must not be checked: closing the descriptor would drop SQLite's locks.
 """
 
 import os
@@ -24,38 +24,38 @@ class Access(Enum):
 
     WRITE = "mode=rw"
     READ = "mode=ro"
-    """For a user who may not write. Needs the files that a server creates beside the database."""
+    """For a user without write permission, if the files exist that a server creates beside the database."""
     STILL = "mode=ro&immutable=1"
-    """For a user who may not write, if these files do not exist. SQLite then takes no locks."""
+    """For a user without write permission, if the server's files do not exist. SQLite takes no locks."""
 
 
 Identity: TypeAlias = tuple[int, int]
 """Device and inode number of a file."""
 
 _NOT_ALLOWED = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}
-"""Errors of SQLite for a user who may not write to the file, or not create the files beside it."""
+"""SQLite's errors for a user who is not permitted to write to the file or to create the files beside it."""
 _MAGIC = b"SQLite format 3\0"
 _USER_VERSION, _APPLICATION_ID = slice(60, 64), slice(68, 72)
 
 
 def prepare(path: Path, version: int) -> None:
-    """Check the database at `path`; create an empty one if there is none.
+    """Check the database at `path`; create an empty one if the file is missing or empty.
 
     Raises `StoreError`, without writing, if it is another kind of file, or has a version above `version`.
-    Raises OSError and sqlite3.Error.
+    Also raises OSError and sqlite3.Error.
     """
     if path.exists() and path.stat().st_size > 0:
         check(path, version)
         return
-    path.touch()  # raises OSError, which has a better text than SQLite's error
+    path.touch()  # its OSError has a better text than SQLite's error
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        # In this order, the file is empty or has its id if the process is killed in between.
+        # The id is written first: if the process is killed, the file is empty or has the id.
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
 
 
 def check(path: Path, version: int) -> None:
-    """Raise `StoreError` unless a file is a database of c4gateway of `version` or older. Raises OSError."""
+    """Raise `StoreError` unless the file is a c4gateway database of at most `version`. Raises OSError."""
     with path.open("rb") as file:
         header = file.read(100)
     if not header:
@@ -68,7 +68,7 @@ def check(path: Path, version: int) -> None:
 
 
 def access_for_reading(path: Path, patience: float) -> Access:
-    """Return how this user can read a database that has passed `check`. Raises sqlite3.Error."""
+    """Return the access by which this user can read a database. Call `check` before. Raises sqlite3.Error."""
     for access in (Access.WRITE, Access.READ):
         try:
             with closing(connect(path, patience, access)) as connection:
@@ -88,7 +88,7 @@ def require_still(path: Path) -> None:
 
 
 def connect(path: Path, patience: float, access: Access = Access.WRITE) -> sqlite3.Connection:
-    """Connect to the database at `path`, which must exist; statements wait `patience` seconds for locks."""
+    """Connect to the database at `path`, which must exist. Statements wait `patience` seconds for locks."""
     connection = sqlite3.connect(
         f"{path.as_uri()}?{access.value}",
         uri=True,
@@ -108,10 +108,10 @@ def connect(path: Path, patience: float, access: Access = Access.WRITE) -> sqlit
 
 
 def copy(source: Path, target: Path) -> tuple[int, int]:
-    """Copy a consistent state of a database to a new file; return the number of its games and of its bytes.
+    """Copy a consistent state of a database to a new file; return the numbers of games and bytes in it.
 
     The file appears at `target` when it is complete, checked and on disk. Raises `StoreError`, OSError or
-    sqlite3.Error, and leaves no file then.
+    sqlite3.Error; then no file is left.
     """
     if not target.parent.is_dir():
         raise StoreError(f"{target.parent} is not a directory")
@@ -146,7 +146,7 @@ def _require_free(target: Path) -> None:
 
 
 def identity(path: Path) -> Identity | None:
-    """Return the identity of the file at `path`; None if there is none."""
+    """Return the identity of the file at `path`; None if the file does not exist."""
     try:
         found = os.stat(path)
     except OSError:
@@ -155,7 +155,7 @@ def identity(path: Path) -> Identity | None:
 
 
 def mismatch(label: str, version: int | None, ours: int) -> str:
-    """Return the error text for a `version` that is not `ours`; None means another program's database."""
+    """Return the error text for a database of another version; `version` is None for another program's."""
     if version is None:
         return f"{label} is no database of c4gateway"
     if version > ours:
@@ -172,7 +172,7 @@ def _has_log(path: Path) -> bool:
 
 
 def _version_in_wal(path: Path) -> int:
-    """Return the version that a killed process may have left in the write-ahead log; 0 without a log."""
+    """Return the version in the write-ahead log of a process that was killed; 0 without a log."""
     if not _has_log(path):
         return 0
     try:  # this mode writes neither the file nor the log

@@ -1,8 +1,8 @@
 """Queries for statistics: standings, scores between players, the history of one player.
 
-Knows the tables. Statistics over all games are read from the stored totals. Those over a smaller `Choice`,
-and a player's history, are computed from the games. Only games that count are included (see
-`records.record_of`). A rating is always over all games.
+Knows the tables. Statistics over all games are read from the stored totals. Statistics over a smaller
+`Choice`, and a player's history, are computed from the games. Only games that count are included (see
+`records.record_of`). Ratings are always computed from all games.
 """
 
 from collections import defaultdict
@@ -40,14 +40,14 @@ from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.totals import Rating
 
 LATEST = 20_000
-"""The number of latest games in which `tables` searches for tables."""
+"""The number of games, the latest ones, in which `tables` searches for tables."""
 LOBBY = "lobby"
-"""The name of the lobby in a `Choice`. No table can have it."""
+"""The name of the lobby in a `Choice`. No table can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A player's result in some games."""
+    """The numbers of games that a player played, won and drew."""
 
     games: int
     won: int
@@ -60,16 +60,16 @@ class Score:
 
     @property
     def points(self) -> float:
-        """The sum of 1 for each won game and 0.5 for each drawn game."""
+        """The points: 1 for each won game and 0.5 for each drawn game."""
         return self.won + self.drawn / 2
 
     @property
     def share(self) -> float:
-        """Points per game, 0 to 1; 0.5 without games."""
+        """The points per game, 0 to 1; 0.5 without games."""
         return self.points / self.games if self.games else 0.5
 
     def __add__(self, other: "Score") -> "Score":
-        """Return the sum of both."""
+        """Return the sum of two scores."""
         return Score(self.games + other.games, self.won + other.won, self.drawn + other.drawn)
 
 
@@ -78,16 +78,16 @@ class Record:
     """A player's scores in some games, by side, and its thinking time."""
 
     first: Score
-    """As first mover."""
+    """The score as first mover."""
     second: Score
-    """As second mover."""
+    """The score as second mover."""
     thought: int
-    """Milliseconds in all these games."""
+    """The thinking time in all these games, in milliseconds."""
     moves: int
-    """The number of its moves."""
+    """The number of the player's moves."""
 
     def __add__(self, other: "Record") -> "Record":
-        """Return the sum of both."""
+        """Return the sum of two records."""
         return Record(
             self.first + other.first,
             self.second + other.second,
@@ -102,7 +102,7 @@ class Record:
 
     @property
     def mean_thought(self) -> float:
-        """Milliseconds per move."""
+        """The mean thinking time per move, in milliseconds."""
         return self.thought / self.moves if self.moves else 0.0
 
 
@@ -123,7 +123,7 @@ class Ranked:
     """A player's row in standings."""
 
     rank: int
-    """One more than the number of players that are ahead, so that equal players share a rank."""
+    """The number of players ahead, plus one. Equal players share a rank."""
     standing: Standing
 
 
@@ -134,11 +134,11 @@ class Choice:
     since: int | None = None
     """The game ended at this time or later, in milliseconds of Unix time."""
     table: str | None = None
-    """The table where it was played, in any case; `LOBBY` for the lobby."""
+    """The name of the game's table; letter case does not matter. `LOBBY` means the lobby."""
 
     @property
     def is_everything(self) -> bool:
-        """Whether it matches all games."""
+        """Whether the choice matches all games."""
         return self == EVERYTHING
 
 
@@ -150,20 +150,20 @@ class Comparison:
     """The players of the chosen games, and their results in these games."""
 
     choice: Choice
-    """The choice, simplified: without `since` if no game is older."""
+    """The choice that was asked for, but without `since` if no game is older."""
     standings: list[Standing]
     """The players, the strongest first."""
     reasons: dict[Reason, int]
     """The number of games for each reason."""
     endings: dict[tuple[str, Reason], Score]
-    """Scores by player and by the reason for which games ended; empty without `by_reason`."""
+    """Scores by player and by the reason for which games ended. Empty if they were not asked for."""
     tables: list[str]
     """The tables of the latest games, the latest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """The number of games between two players, by who moved first."""
+    """The number of games of two players in which a given one of the two moved first."""
 
     first: str
     second: str
@@ -176,9 +176,9 @@ class Profile:
 
     standing: Standing
     reasons: dict[Reason, Record]
-    """The player's record, by the reason for which games ended."""
+    """The player's record for each reason for which its games ended."""
     opponents: dict[str, Record]
-    """The player's record, by opponent. The most frequent opponents come first."""
+    """The player's record against each opponent. The most frequent opponents come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A dialect in which a player played."""
+    """A dialect that a player used."""
 
     kind: str
     games: int
@@ -211,10 +211,10 @@ class Career:
     """The player's rank, and the number of players. None if none of the player's games counts."""
     curve: list[Point]
     openings: tuple[dict[str, Score], dict[str, Score]]
-    """The player's scores as first mover and as second mover, by the first columns of the game."""
+    """The player's scores by opening (the first columns of a game), as first mover and as second mover."""
     clients: list[Client]
     move_times: list[float]
-    """The mean time of the player's first move of a game, the second, and so on, in milliseconds."""
+    """The mean times, in milliseconds, of the player's first move in a game, its second move, and so on."""
     kinds: dict[str, str]
     """The dialects of the player's opponents, by name."""
 
@@ -227,17 +227,17 @@ ORDERS: Mapping[str, Callable[[Standing], Any]] = {
     "name": lambda each: each.name.casefold(),
     "time": lambda each: -each.record.mean_thought,
 }
-"""The orders of standings, and their sort keys. All but names have the largest value first."""
+"""The orders of standings, and their sort keys. All orders except by name have the largest value first."""
 MERITS = ("rating", "points", "share")
-"""The orders that also determine the ranks. In all other orders the ranks are by rating."""
+"""The orders that also determine the ranks. With the other orders the ranks are by rating."""
 
 _NONE = Score(0, 0, 0)
 _NOTHING = Record(_NONE, _NONE, 0, 0)
 _SIDES = (("first", "second"), ("second", "first"))
-"""The columns of a player and of its opponent, by the player's side."""
+"""For each side, the column of a player on that side and the column of its opponent."""
 _SCORE = ("games", "won", "drawn")
 _RECORD = (*(f"{side}_{name}" for side, _ in _SIDES for name in _SCORE), "thought", "moves")
-"""The columns of a record, as `_sums` can sum them: the score on each side, thinking time, moves."""
+"""The columns of a record that `_sums` can sum: the score on each side, the thinking time, the moves."""
 _COUNTS = players.c.opened + players.c.replied > 0
 """The condition that some games of a player count."""
 _SURE = players.c.mean - 3 * players.c.deviation
@@ -257,7 +257,7 @@ def ranked(found: Sequence[Standing], order: str = "rating") -> list[Ranked]:
 
 
 def with_games(found: Sequence[Standing], least: int) -> list[Standing]:
-    """Return the players with at least `least` games."""
+    """Return the standings of the players that have at least `least` games."""
     return [each for each in found if each.record.total.games >= least]
 
 
@@ -269,7 +269,10 @@ def standings(
     order: str = "rating",
     limit: int | None = None,
 ) -> tuple[list[Ranked], Score]:
-    """Return up to `limit` players with at least `least` chosen games, and the score of first movers."""
+    """Return the standings of the chosen games, and the score of all first movers in these games.
+
+    The standings have up to `limit` players, each with at least `least` of the games.
+    """
     if choice.is_everything and least == 1 and order == "rating":  # the database can apply the limit
         sums = (players.c.opened, players.c.opened_won, players.c.opened_drawn)
         firsts = connection.execute(select(*(func.coalesce(func.sum(column), 0) for column in sums))).one()
@@ -280,13 +283,13 @@ def standings(
 
 
 def players_by_name(connection: Connection, after: str | None = None, limit: int = 100) -> list[Standing]:
-    """Return up to `limit` players in the order of names, beginning after the name `after`."""
+    """Return up to `limit` players ordered by name, beginning after the name `after` if it is given."""
     query = select(players) if after is None else select(players).where(players.c.name > after)
     return [_standing(row) for row in connection.execute(query.order_by(players.c.name).limit(limit))]
 
 
 def _strongest(connection: Connection, limit: int | None = None) -> list[Standing]:
-    """Return the players of games that count, the strongest first."""
+    """Return the standings of up to `limit` players with games that count, the strongest player first."""
     query = select(players).where(_COUNTS).order_by(_SURE.desc(), players.c.name).limit(limit)
     return [_standing(row) for row in connection.execute(query)]
 
@@ -298,11 +301,11 @@ def _standing(row: Row[Any]) -> Standing:
     return Standing(row.name, row.kind, row.house, record, Rating(row.mean, row.deviation))
 
 
-# Players compared.
+# Comparisons of players.
 
 
 def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) -> Comparison:
-    """Return the players of the chosen games and their scores; with `by_reason` also `endings`."""
+    """Return the players of the chosen games and their scores. `by_reason` asks for `endings`, too."""
     if choice.since is not None:
         older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
         if connection.execute(older).first() is None:  # all games match, so the stored totals can be used
@@ -312,7 +315,7 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
     reasons = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
     found, endings = _strongest(connection), dict[tuple[str, Reason], Score]()
     if by_reason or not choice.is_everything:
-        # By reason only if asked for, since each column makes sorting slower.
+        # The games are grouped by reason only if asked for, since each column makes sorting slower.
         keys = ("player", "reason") if by_reason else ("player",)
         done: dict[str, Record] = defaultdict(lambda: _NOTHING)
         for row in connection.execute(_sums(source, keys, _RECORD)):
@@ -327,7 +330,10 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
 def scores(
     connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
 ) -> dict[tuple[str, str], Score]:
-    """Return the score of each player in `names` against each player in `others` that it has met."""
+    """Return each player's score against each opponent, for players in `names` and opponents in `others`.
+
+    Pairs of players without a common game are omitted.
+    """
     query = _sums(_source(connection, choice), ("player", "opponent"), _SCORE, names, others)
     return {
         (name, other): Score(int(number), int(won), int(drawn))
@@ -336,9 +342,9 @@ def scores(
 
 
 def meetings(reading: Reading, at_once: int = 10) -> Iterator[Meeting]:
-    """Yield the number of games of each player as first mover against each opponent, ordered by both names.
+    """Yield, for each first mover and each opponent, the number of games, ordered by both names.
 
-    Reads the meetings of `at_once` players at a time, without a connection between two reads.
+    Reads the games of `at_once` first movers at a time. Uses no connection between two reads.
     """
     after = None
     while True:
@@ -354,9 +360,9 @@ def meetings(reading: Reading, at_once: int = 10) -> Iterator[Meeting]:
 
 
 def tables(connection: Connection, limit: int = 200) -> list[str]:
-    """Return the names of up to `limit` tables of the latest `LATEST` games, the last used first.
+    """Return the names of up to `limit` tables of the latest `LATEST` games, the last used table first.
 
-    Names that differ only in case are one table; the latest spelling is returned.
+    Names that differ only in letter case mean the same table; the latest spelling is returned.
     """
     newest = select(func.max(games.c.id)).scalar_subquery()
     recent = and_(games.c.id > newest - LATEST, games.c.at_table.is_not(None))
@@ -369,13 +375,13 @@ def tables(connection: Connection, limit: int = 200) -> list[str]:
 
 
 def all_tables(connection: Connection) -> list[str]:
-    """Return the names of all tables, in each of their spellings."""
+    """Return the names of all tables. Each spelling of a name is included."""
     query = select(games.c.at_table).where(games.c.at_table.is_not(None)).distinct()
     return [*connection.scalars(query)]
 
 
 def check_table(connection: Connection, choice: Choice) -> None:
-    """Raise StoreError if no game was played at the choice's table. The error suggests similar names."""
+    """Raise StoreError if no stored game was played at the chosen table. The error suggests similar names."""
     table = choice.table
     if table is None or table.casefold() == LOBBY:
         return
@@ -394,12 +400,12 @@ def _source(connection: Connection, choice: Choice) -> FromClause:
     table = None if choice.table is None else choice.table.casefold()
     if table == LOBBY:
         chosen.append(games.c.at_table.is_(None))
-    elif table is not None:  # games have the spellings that their players used
+    elif table is not None:  # the name is stored as the players of each game spelled it
         spelled = [name for name in all_tables(connection) if name.casefold() == table]
         chosen.append(games.c.at_table.in_(spelled))
     length = func.length(games.c.moves)
     columns: list[ColumnElement[Any]] = [
-        # Expressions, so that no index is used: grouping most of the games by an index is slower.
+        # Expressions keep the database from using an index, which is slower for most of the games.
         (games.c.first + 0).label("first"),
         (games.c.second + 0).label("second"),
         games.c.reason.concat("").label("reason"),
@@ -420,10 +426,11 @@ def _sums(
     names: Sequence[str] | None = None,
     others: Sequence[str] | None = None,
 ) -> Select[Any]:
-    """Return a query that sums `figures` over the games of each ``player``, ``opponent`` and ``reason``.
+    """Return a query that groups the games of `source`, which is a result of `_source`, and sums `figures`.
 
-    `source` comes from `_source`. `by` are the columns to group by: one or more of these three. `figures` are
-    the columns to sum, from `_SCORE` and `_RECORD`. `names` and `others` restrict players and opponents.
+    `by` has the columns to group by: one or more of ``player``, ``opponent`` and ``reason``. `figures` has
+    the columns to sum, from `_SCORE` and `_RECORD`. `names` and `others` restrict the players and the
+    opponents.
     """
     sides = []
     for side, (own, other) in enumerate(_SIDES):
@@ -445,7 +452,7 @@ def _sums(
         keys = [columns[key].label(key) for key in by]
         if "opponent" in by:
             query = select(*keys, *(columns[name].label(name) for name in figures))
-        else:  # summing each side first leaves few rows to sort; pairs of players are too many for that
+        else:  # summing each side first leaves few rows to sort, unless there is a row per pair of players
             sums = (func.sum(columns[name]).label(name) for name in figures)
             query = select(*keys, *sums).group_by(*(columns[key] for key in by))
         if names is not None:
@@ -469,14 +476,14 @@ def _sums(
 
 
 def _record(row: Row[Any]) -> Record:
-    """Return the record of a row with the columns `_RECORD`."""
+    """Make a record from a row that has the columns `_RECORD`."""
     first = Score(int(row.first_games), int(row.first_won), int(row.first_drawn))
     second = Score(int(row.second_games), int(row.second_won), int(row.second_drawn))
     return Record(first, second, int(row.thought), int(row.moves))
 
 
 def _numbers(names: Sequence[str]) -> Select[tuple[int]]:
-    """Return a query for the numbers of these players."""
+    """Return a query for the players' numbers in the database."""
     return select(players.c.id).where(players.c.name.in_(names))
 
 
@@ -484,7 +491,7 @@ def _numbers(names: Sequence[str]) -> Select[tuple[int]]:
 
 
 def profile(connection: Connection, name: str, opponents: int = 100) -> Profile | None:
-    """Return the profile of a player, with up to `opponents` opponents; None if it has played no game."""
+    """Return a player's profile, with up to `opponents` opponents; None for an unknown player."""
     row = connection.execute(select(players).where(players.c.name == name)).one_or_none()
     if row is None:
         return None
@@ -499,7 +506,7 @@ def profile(connection: Connection, name: str, opponents: int = 100) -> Profile 
 
 
 def career(connection: Connection, name: str) -> Career | None:
-    """Return the history of a player; None if it has played no game."""
+    """Return a player's history; None for an unknown player."""
     found = profile(connection, name)
     if found is None:
         return None
@@ -516,7 +523,7 @@ def career(connection: Connection, name: str) -> Career | None:
 
 
 def place(connection: Connection, name: str) -> tuple[int, int] | None:
-    """Return the rank of a player and the number of players; None if none of its games counts."""
+    """Return a player's rank and the number of players; None if none of the player's games counts."""
     own = connection.execute(select(_SURE).where(players.c.name == name, _COUNTS)).scalar()
     if own is None:
         return None
@@ -528,8 +535,8 @@ def place(connection: Connection, name: str) -> tuple[int, int] | None:
 def curve(connection: Connection, name: str, most: int, since: int | None = None) -> list[Point]:
     """Return a player's rating after each game that ended at `since` or later, the oldest first.
 
-    If there are more than `most` games, evenly spaced ones are returned, among them the first and the latest.
-    Games without a rating are omitted.
+    Games without a rating are omitted. Of more than `most` games, only evenly spaced games are included, with
+    the first and the latest among them.
     """
     rated = _games_of(name, ("id", "ended", "{side}_mean", "{side}_deviation"))
     numbered = (
@@ -549,7 +556,7 @@ def curve(connection: Connection, name: str, most: int, since: int | None = None
 
 
 def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> dict[str, Score]:
-    """Return a player's scores on one side, by opening: the first 1 to `depth` columns of a game."""
+    """Return a player's score on one side for each opening: the first 1, 2, ... `depth` columns of a game."""
     start = func.substr(games.c.moves, 1, depth)
     query = (
         select(start, games.c.result, func.count())
@@ -565,7 +572,7 @@ def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> d
 
 
 def clients(connection: Connection, name: str) -> list[Client]:
-    """Return the dialects in which a player played, the latest first."""
+    """Return the dialects that a player used, the latest first."""
     seen = _games_of(name, ("ended", "{side}_kind"))
     latest = func.max(seen.c.ended)
     query = select(seen.c.kind, func.count(), latest).group_by(seen.c.kind).order_by(latest.desc())
@@ -573,7 +580,7 @@ def clients(connection: Connection, name: str) -> list[Client]:
 
 
 def move_times(connection: Connection, name: str, latest: int = 50) -> list[float]:
-    """Return the mean time of a player's first move, its second, and so on, in milliseconds.
+    """Return the mean times, in milliseconds, of a player's first move in a game, its second, and so on.
 
     The times come from the evidence of the player's `latest` games. The list is empty without evidence.
     """
@@ -588,7 +595,7 @@ def move_times(connection: Connection, name: str, latest: int = 50) -> list[floa
 
 
 def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[tuple[int, Moves]]:
-    """Yield, for each of a player's latest games, its side and the times of the moves."""
+    """Yield, for each of a player's latest games, the player's side and the times of the moves."""
     own = _games_of(name, ("id", "moves", "first_thought", "second_thought"))
     newest = select(own).order_by(own.c.id.desc()).limit(latest).subquery()
     sides = [exchanges.alias("opener"), exchanges.alias("replier")]
@@ -602,12 +609,12 @@ def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[tu
 
 
 def _games_of(name: str, columns: Sequence[str]) -> Subquery:
-    """Return a player's games on both sides; ``{side}_`` in `columns` stands for the player's side."""
+    """Return a player's games on both sides. In `columns`, ``{side}`` is replaced by the player's side."""
     parts = []
     for side, (own, _) in enumerate(_SIDES):
         found = (games.c[each.format(side=own)].label(each.removeprefix("{side}_")) for each in columns)
         part = select(*found, literal_column(str(side)).label("side"))
         part = part.where(games.c[own] == number_of(name))
-        # Do not count games of a name against itself twice.
+        # A game of two players with this name must not be counted twice.
         parts.append(part.where(games.c.second != games.c.first) if side else part)
     return union_all(*parts).subquery()

@@ -1,7 +1,7 @@
-"""Writing games, their players, totals and evidence to the database.
+"""Functions that write games, their players, totals and evidence to the database.
 
 Knows the tables; does not know processes or failures of the database. Each function works in the transaction
-of its connection, which must exclude other writers (`Database.writing`). Storing a game again does nothing.
+of its connection, which must exclude other writers (`Database.writing`). Storing a game twice does no harm.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,11 +26,11 @@ T = TypeVar("T")
 Packed: TypeAlias = tuple[Side, bytes, GameId]
 """Evidence of one side of a game, encoded for the database."""
 PAGE = 5_000
-"""Games in one read of all games."""
+"""The number of games that are read at a time when all games are read."""
 
 _STOPPED = WORDS[Reason.STOPPED]
 _LONGEST = 300
-"""The longest error text, in characters, since an error may quote the line."""
+"""The maximum length of an error text, in characters, since an error may quote the line."""
 _TOTALS = tuple(PlayerTotals.__dataclass_fields__)
 _SUMS = tuple(Tally.__dataclass_fields__)
 _totals_of = attrgetter(*_TOTALS)
@@ -38,7 +38,7 @@ _sums_of = attrgetter(*_SUMS)
 
 
 class OtherGameError(Exception):
-    """Another stored game has this id."""
+    """A game cannot be stored, because a different game with its id is stored."""
 
     def __init__(self, game: GameId) -> None:
         super().__init__(f"another game has the id {game}")
@@ -46,19 +46,19 @@ class OtherGameError(Exception):
 
 
 class Merged(NamedTuple):
-    """The result of `merge`. Each game is in one of the lists, unless the same game was already stored."""
+    """The result of `merge`. Each game is in one of the lists, except games that were stored already."""
 
     fresh: Sequence[Row]
     """Games that are stored now."""
     replaced: Sequence[Row]
     """Games that replaced a stored game without a result.
 
-    Another server had stored that game when it lost the connection to this server.
+    Another server stored that game when it lost the connection to the server of the other player.
     """
     lost: Sequence[Row]
-    """Games without a result that are not stored, since the database has them with a result."""
+    """Games without a result that are not stored, since the database has the same games with a result."""
     other: Sequence[Row]
-    """Games that are not stored, since another game has the id."""
+    """Games that are not stored, since the database has a game with the same id that differs otherwise."""
 
 
 class Recounted(NamedTuple):
@@ -72,9 +72,9 @@ class Recounted(NamedTuple):
 
 
 def store_possible(connection: Connection, games: Sequence[Row], evidence: Sequence[Packed]) -> Written:
-    """Store games, and evidence of these and earlier games, except what the database rejects.
+    """Store games, and evidence of these and earlier games; skip those that the database rejects.
 
-    Slower than `store` and `enclose`, since savepoints make SQLite write pages to a file.
+    This is slower than `store` and `enclose`, since savepoints make SQLite write pages to a file.
     """
     otherwise = list[Row]()
 
@@ -93,7 +93,7 @@ def store_possible(connection: Connection, games: Sequence[Row], evidence: Seque
 def store(connection: Connection, rows: Sequence[Row]) -> list[Row]:
     """Store the games that are not stored yet, in this order.
 
-    Return the stored rows of shared games that another server had stored with a different end. Raises
+    Returns the stored rows of shared games that another server had stored with a different ending. Raises
     `OtherGameError`, and other errors for a game that the database rejects.
     """
     fresh, differing = _compared(connection, rows)
@@ -107,9 +107,9 @@ def store(connection: Connection, rows: Sequence[Row]) -> list[Row]:
 
 
 def merge(connection: Connection, rows: Sequence[Row]) -> Merged:
-    """Store games of a journal or an export that are not stored yet, and replace games without a result.
+    """Store games of a journal or an export that are not stored yet, or are stored without a result.
 
-    Raises errors for a game that the database rejects.
+    Raises an error for a game that the database rejects.
     """
     fresh, differing = _compared(connection, rows)
     new, replaced = {row.game: row for row in fresh}, dict[GameId, Row]()
@@ -179,7 +179,7 @@ def _known(connection: Connection, names: Iterable[str]) -> Iterator[Any]:
 
 
 def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
-    """Delete games that do not count, and are therefore in no total; return their evidence."""
+    """Delete the games `ids`, which must not count in the totals; return their evidence."""
     if not ids:
         return []
     query = select(exchanges.c.side, exchanges.c.body, games.c.game).join(games).where(games.c.game.in_(ids))
@@ -191,15 +191,15 @@ def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
 
 
 def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
-    """Store evidence. Drop evidence of an unknown game, and a second piece of evidence of the same side."""
+    """Store evidence. Skip evidence of an unknown game, or of a side that has evidence already."""
     _execute(connection, "insert_exchanges", rows)
 
 
 def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings]]:
-    """Add all stored games to `totals`, a page at a time.
+    """Add all stored games that count to `totals`, a page at a time.
 
-    Yields, for each page, the correct ratings of those games whose stored ratings are missing or wrong. The
-    keys are the numbers of the games in the database.
+    Yields a dictionary for each page. It has the correct ratings of the games whose stored ratings are
+    missing or wrong, by the number of the game in the database.
     """
     kept = (games.c[name] for name in Ratings._fields)
     columns = (games.c.id, *(games.c[name] for name in Entry._fields[:-1]), func.length(games.c.moves), *kept)
@@ -217,7 +217,7 @@ def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings
 
 
 def recount(connection: Connection) -> Recounted:
-    """Compute all totals, tallies and ratings again from the games, and correct those that differ."""
+    """Compute all totals, tallies and ratings again from the games, and correct the stored ones."""
     kept, counted, rerated = totals_kept(connection), Totals(), 0
     for lacking in replay(connection, counted):
         _execute(connection, "update_ratings", [(*ratings, number) for number, ratings in lacking.items()])
@@ -263,9 +263,9 @@ def clear(connection: Connection) -> Cleared:
 
 
 def _compared(connection: Connection, rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, Row]]]:
-    """Return the games that are not stored yet, each once, and those that differ from the stored ones.
+    """Return the games that are not stored yet, each once, and the games that differ from the stored ones.
 
-    Each game that differs is returned as a pair: the stored game, then the new one.
+    A game that differs is returned as a pair: the stored game, then the new game with the same id.
     """
     known: dict[GameId, Row] = {}
     mark = _mark(connection.dialect.name)
@@ -282,7 +282,7 @@ def _compared(connection: Connection, rows: Sequence[Row]) -> tuple[list[Row], l
 
 
 def _last(connection: Connection, table: str) -> int:
-    """Return the highest number in a table, 0 if it is empty."""
+    """Return the highest id in a table; 0 if the table is empty."""
     number: int = connection.exec_driver_sql(f"SELECT coalesce(max(id), 0) FROM {table}").scalar_one()
     return number
 
@@ -293,7 +293,7 @@ def _add(connection: Connection, sums: dict[Key, Tally]) -> None:
 
 
 def _execute(connection: Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Execute one of `_statements` for all rows, without SQLAlchemy's cost per row."""
+    """Execute one of `_statements` for all rows. This avoids SQLAlchemy's cost per row."""
     if rows:
         connection.exec_driver_sql(_statements(connection.dialect.name)[statement], rows)
 
@@ -338,9 +338,9 @@ def _slices(names: Sequence[T], length: int = 500) -> Iterable[Sequence[T]]:
 
 
 def store_lines(connection: Connection, lines: Sequence[Line], came: TakenUp) -> None:
-    """Store lines of a journal or an export, and add the counts to `came`.
+    """Store the games in lines of a journal or an export, and add the counts to `came`.
 
-    A line that cannot be stored does not affect any other.
+    If a line cannot be stored, the other lines are stored all the same.
     """
     numbered = list[tuple[int, Row]]()
     for number, line in lines:

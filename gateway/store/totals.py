@@ -1,7 +1,7 @@
-"""The effect of a game on two players' totals and ratings. Pure.
+"""The effect of a game on its players' totals and ratings. This module does not access the database.
 
-The same code updates the totals when a game is stored and computes them again from all games, so the two
-cannot differ. A rating depends only on the games and their order, to the last bit.
+The same code updates the totals when a game is stored and computes them again from all games, so both give
+the same totals. Ratings depend only on the games and their order, to the last bit.
 """
 
 from dataclasses import dataclass, field
@@ -13,29 +13,29 @@ DEVIATION = 25.0 / 3
 _BETA = 25.0 / 6
 """The standard deviation of a player's performance in one game."""
 _TAU = 25.0 / 300
-"""The standard deviation of the change of strength between two games. It keeps ratings from being certain."""
+"""The standard deviation of a player's change of strength between two games. No rating becomes certain."""
 _KAPPA = 0.0001
-"""The least factor by which a game can reduce a variance."""
+"""The smallest factor by which the variance of a rating is multiplied after a game."""
 
 
 class Rating(NamedTuple):
-    """The strength of a player, as a normal distribution. The defaults are those of a new player."""
+    """The strength of a player, as a normal distribution. The defaults are for a new player."""
 
     mean: float = MEAN
     deviation: float = DEVIATION
 
     @property
     def sure(self) -> float:
-        """The strength that the player has with a probability of 99.9 %. Standings are in this order."""
+        """The strength that the player exceeds with a probability of 99.9 %. Standings are sorted by it."""
         return self.mean - 3 * self.deviation
 
 
 def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
     """Return both ratings after a game; `result` is 1 or 2 for the winner, 0 for a draw.
 
-    This is the model of Plackett and Luce for two players: R. C. Weng, C.-J. Lin, "A Bayesian Approximation
-    Method for Online Ranking", JMLR 12 (2011), algorithm 4. The package openskill computes the same, also for
-    teams, but is too slow to be called for every game.
+    The model is that of Plackett and Luce for two players: R. C. Weng, C.-J. Lin, "A Bayesian Approximation
+    Method for Online Ranking", JMLR 12 (2011), algorithm 4. The package openskill computes the same ratings,
+    but is too slow to be called for every game.
     """
     one, two = (sqrt(each.deviation * each.deviation + _TAU * _TAU) for each in (first, second))
     c = sqrt(one**2 + _BETA**2 + (two**2 + _BETA**2))
@@ -51,7 +51,7 @@ def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
 
 
 class Ratings(NamedTuple):
-    """Both players' ratings after a game, as stored with it; None if unknown."""
+    """Both players' ratings after a game, as they are stored with the game; None if they are unknown."""
 
     first_mean: float | None = None
     first_deviation: float | None = None
@@ -60,42 +60,42 @@ class Ratings(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """The fields of a game that enter the totals."""
+    """The fields of a game from which the totals are computed."""
 
     first: int
     """The first mover's number in the database."""
     second: int
     result: int
-    """As in `GameRecord.result`."""
+    """The winner as a digit, as in `GameRecord.result`."""
     reason: str
     first_thought: int
-    """Milliseconds."""
+    """The first mover's thinking time in milliseconds."""
     second_thought: int
     moves: int
-    """Of both players together."""
+    """The number of moves of both players together."""
 
 
 @dataclass(slots=True)
 class PlayerTotals:
-    """A player's totals, over the games that count."""
+    """A player's totals. They include only games that count."""
 
     opened: int = 0
-    """Games as first mover."""
+    """The number of games as first mover."""
     opened_won: int = 0
     opened_drawn: int = 0
     replied: int = 0
-    """Games as second mover."""
+    """The number of games as second mover."""
     replied_won: int = 0
     replied_drawn: int = 0
     thought: int = 0
-    """Milliseconds."""
+    """The thinking time in milliseconds."""
     moves: int = 0
     mean: float = MEAN
     deviation: float = DEVIATION
 
 
 class Key(NamedTuple):
-    """The key of a tally: the fields that are the same for all its games."""
+    """The key of a tally: the fields that all games of the tally have in common."""
 
     first: int
     second: int
@@ -116,13 +116,13 @@ class Tally:
 
 @dataclass(slots=True)
 class Totals:
-    """Accounts by the player's number, and tallies by key. A missing entry counts as zero."""
+    """The totals of players, by the player's number, and tallies, by key. Missing ones count as zero."""
 
     accounts: dict[int, PlayerTotals] = field(default_factory=dict)
     tallies: dict[Key, Tally] = field(default_factory=dict)
 
     def enter(self, entry: Entry) -> Ratings:
-        """Count a game; return both players' ratings after it."""
+        """Add a game to the totals; return both players' ratings after it."""
         first = self.accounts.setdefault(entry.first, PlayerTotals())
         second = self.accounts.setdefault(entry.second, PlayerTotals())
         first_moves, second_moves = (entry.moves + 1) // 2, entry.moves // 2

@@ -1,8 +1,8 @@
-"""The program of the store process, which writes to the database what the server sends.
+"""The program of the store process, which writes games from the server to the database.
 
 Knows the socket to the server, and the errors of the database. The first message opens the database. The
-program logs nothing but its own crash, since the server gets every error as an answer. When the server has
-ended or was killed, the program finishes its work and ends.
+program sends every error to the server as an answer; it logs only its own crash. When the server has ended or
+was killed, the program finishes its work and ends.
 """
 
 import gc
@@ -27,17 +27,17 @@ from gateway.store.journal import LeftFile, draw_run, next_left
 from gateway.store.records import Cleared, Enclosure, Row, TakenUp, Written
 
 NICENESS = 10
-"""The niceness of this process. On a processor shared with the process that plays, it gets about 10 %."""
+"""The niceness of the store process. If it shares a processor with the server, it gets about 10 % of it."""
 BESIDE = "-unstored"
-"""The suffix added to the name of a database file to name the folder with its journals."""
+"""The folder with the journals of a database file has the file's name and this suffix."""
 ELSEWHERE = "c4gateway-unstored"
 """The folder with the journals of a PostgreSQL database, in the server's working directory."""
 DAY = 86_400_000
-"""Milliseconds."""
+"""A day in milliseconds."""
 
 
 class Worker:
-    """Stores games in a database."""
+    """Carries out the server's requests in one database."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class Worker:
         """Files that could not be read or removed. They are tried again when all others are stored."""
 
     def write(self, games: Sequence[Row], evidence: Iterable[Enclosure] = ()) -> Written:
-        """Store games, and evidence of these and earlier games. What is already stored stays unchanged.
+        """Store games, and evidence of these and earlier games. Games that are already stored do not change.
 
-        Raises StoreError if nothing was stored. The call should then be tried again later.
+        Raises StoreError if nothing was stored. The caller should then try again later.
         """
-        # Evidence is packed before the transaction begins, since that takes time.
+        # Evidence is packed before the transaction begins, so that other writers need not wait for it.
         packed, damaged = list[storing.Packed](), list[str]()
         for each in evidence:
             try:
@@ -110,7 +110,7 @@ class Worker:
                 left.remove()
                 self._close_left()
                 return TakenUp(more=True)
-        except OSError as error:  # an error of this file, not of the database; go on with the others
+        except OSError as error:  # the file is at fault, not the database, so go on with other files
             if self._left is None:
                 self._failed.clear()
                 return TakenUp(detail=f"{error.filename or folder}: {error.strerror}")
@@ -137,7 +137,7 @@ class Worker:
 
 
 def main() -> None:
-    """Serve the process that started this one."""
+    """Run the store process: serve the socket whose descriptor is the command's argument."""
     logging.disable(logging.ERROR)
     gc.freeze()
     serve(socket.socket(fileno=int(sys.argv[1])), NICENESS)
@@ -146,10 +146,10 @@ def main() -> None:
 def serve(server: socket.socket, niceness: int = 0) -> None:
     """Answer the messages on the socket until the server closes it, with the priority lowered by `niceness`.
 
-    The priority is lowered only when the database is open, since until then the server waits. With PostgreSQL
-    the priority is not lowered, since the writers of other servers wait for this process's transactions.
+    The priority is lowered after the database is open, because the server waits for that. With PostgreSQL it
+    is never lowered, because other servers wait for this process's transactions.
     """
-    with server, server.makefile("rb") as messages, suppress(OSError):  # the server has ended
+    with server, server.makefile("rb") as messages, suppress(OSError):  # raised if the server has ended
         orders = read_message(messages)
         if orders is None:
             return
@@ -169,9 +169,10 @@ def serve(server: socket.socket, niceness: int = 0) -> None:
 
 
 def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tuple[str, str]]:
-    """Open a database as the first message says; return it, the answer, and where its journals are.
+    """Open the database that the first message names; return it, the answer, and the place of its journals.
 
-    The answer to "open" has the fields of `process.Opened`. The answer to "open again" is None.
+    The place is the folder of the journals and the prefix of their names. The answer to "open" has the fields
+    of `process.Opened`. The answer to "open again" is None.
     """
     match orders:
         case ["open", _, where, folder, _]:

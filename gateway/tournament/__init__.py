@@ -1,4 +1,4 @@
-"""Tournaments: formats, which pair the players of a round, and the schedule of games.
+"""Tournaments: the formats, which pair the players of a round, and the schedule of games.
 
-Pure. Does not know who plays the games, nor where results are stored.
+Does not know how games are played or where results are stored.
 """

@@ -1,8 +1,8 @@
-"""Tournament formats: pure functions from players and earlier rounds to the pairings of the next round.
+"""Tournament formats: functions that compute the pairings of the next round.
 
-The schedule asks for the next round when every game of the last one has a result. If there are no pairings,
-the tournament is over. A player without a pairing has a bye. Formats with several rounds, such as Swiss, can
-pair by earlier scores.
+The schedule calls the format when no game of the current round is left to play. If the format returns no
+pairings, the tournament is over. A player without a pairing does not play in that round. A format with
+several rounds, such as Swiss, can pair players by their earlier scores.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,11 +10,11 @@ from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 Pairing: TypeAlias = tuple[int, int]
-"""Two players, by number. The first one has the first move in games with an even number, from 0."""
+"""The numbers of two players. The first player moves first in the games with an even number (0, 2, ...)."""
 
 
 class Score(NamedTuple):
-    """The result of a pairing. Some games are missing if a player has withdrawn."""
+    """The result of a pairing. If a player has withdrawn, some games may be missing."""
 
     pairing: Pairing
     points: tuple[float, float]
@@ -23,14 +23,14 @@ class Score(NamedTuple):
 
 Round: TypeAlias = Sequence[Score]
 Format: TypeAlias = Callable[[Sequence[int], Sequence[Round]], Sequence[Pairing]]
-"""Takes the players that have not withdrawn and the rounds so far; returns the pairings of the next round."""
+"""A function that gets the players still taking part and the rounds so far, and returns the next pairings."""
 
 
 def round_robin(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:
-    """Pair each player with every other one, in one round."""
+    """Pair each player with every other player, in one round."""
     return [] if rounds else list(combinations(players, 2))
 
 
 def gauntlet(players: Sequence[int], rounds: Sequence[Round]) -> list[Pairing]:
-    """Pair the first player with each of the others, in one round."""
+    """Pair the first player with each other player, in one round."""
     return [] if rounds else [(players[0], other) for other in players[1:]]

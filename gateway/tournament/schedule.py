@@ -1,8 +1,8 @@
 """The schedule of a tournament: games to be played, games being played, games with a result.
 
-The schedule depends only on the format and the stored entries. So a tournament that was stopped goes on with
-the same games. Games of a pairing are numbered from 0; games 2k and 2k + 1 are a pair with the same opening
-and swapped sides.
+The schedule depends only on the format and the stored entries, so a tournament that was stopped goes on with
+the same games. The games of a pairing are numbered from 0. Games 2k and 2k + 1 are a pair with the same
+opening and swapped sides.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 from gateway.tournament.formats import Format, Pairing, Score
 
 AT_MOST = 50
-"""The most games that one table takes at once."""
+"""The maximum number of games that a table takes at a time, apart from one that completes a pair."""
 
 
 class Result(Protocol):
@@ -36,7 +36,7 @@ R = TypeVar("R", bound=Result)
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """A player has withdrawn from the tournament."""
+    """An entry that says that a player has withdrawn from the tournament."""
 
     player: int
 
@@ -47,12 +47,12 @@ Entry: TypeAlias = R | Withdrawal
 class Storage(Protocol[R]):
     """Stores results and withdrawals on disk.
 
-    For formats with one round it may drop withdrawals; a player that has withdrawn then takes part again
-    after a restart. With several rounds that would change the pairings of later rounds.
+    If a format has one round, withdrawals need not be stored; a player that has withdrawn then takes part
+    again after a restart. If it has several rounds, that would change the pairings of later rounds.
     """
 
     def load(self) -> Iterable[Entry[R]]:
-        """Return all entries, in the order in which they were appended. Raises OSError, ValueError."""
+        """Return all entries in the order in which they were appended. Raises OSError or ValueError."""
 
     def append(self, entry: Entry[R]) -> None:
         """Store an entry. If this raises OSError, the entry does not count."""
@@ -63,14 +63,14 @@ class _Games:
     """The state of a pairing's games."""
 
     over: set[int] = field(default_factory=set)
-    """Games that have a result."""
+    """The games that have a result."""
     taken: set[int] = field(default_factory=set)
-    """Games that a table has taken and that are not over."""
+    """The games that a table has taken and that are not over."""
     first: int = 0
-    """A lower bound: no game before this one is open."""
+    """The number below which no game is open."""
     tables: int = 0
     points: float = 0.0
-    """The points of the first player."""
+    """The points of the pairing's first player."""
 
 
 class Schedule(Generic[R]):
@@ -84,16 +84,16 @@ class Schedule(Generic[R]):
         storage: Storage[R],
         on_result: Callable[[R], None] | None = None,
     ) -> None:
-        """Load the stored entries. `games` is the number of games of each pairing, which has to be even.
+        """Load the stored entries. `games` is the number of games in each pairing, which must be even.
 
-        `on_result` is called with each stored result, and later with each new one. Raises OSError, and
-        ValueError if an entry occurs twice, or has an unknown game or player.
+        `on_result` is called with each stored result, and later with each new result. Raises OSError, or
+        ValueError if an entry occurs twice or has an unknown game or player.
         """
         self.pairings: list[Pairing] = []
         """The pairings of all rounds so far."""
         self.games = games
         self.left = 0
-        """The number of games of these pairings that are still to be played."""
+        """The number of games, in all pairings so far, that are still to be played."""
         self._players = players
         self._format = format
         self._storage = storage
@@ -108,15 +108,15 @@ class Schedule(Generic[R]):
             self._count(entry)
 
     def record(self, result: R) -> None:
-        """Store and count a result. Raises OSError, and ValueError if its game was not to be played."""
+        """Store and count a result. Raises OSError, or ValueError if no result of the game is wanted."""
         self._check(result)
         self._storage.append(result)
         self._count(result)
 
     def withdraw(self, player: int) -> int:
-        """Store that a player has withdrawn; return the number of its games that will not be played.
+        """Store that a player withdraws; return the number of its games that will not be played.
 
-        Raises OSError, and ValueError if it has withdrawn before.
+        Raises OSError, or ValueError if the player has withdrawn before.
         """
         withdrawal = Withdrawal(player)
         self._check(withdrawal)
@@ -124,7 +124,7 @@ class Schedule(Generic[R]):
         return self._count(withdrawal)
 
     def is_wanted(self, pairing: int, number: int) -> bool:
-        """Whether a game exists, is not over, and neither player has withdrawn."""
+        """Whether a game exists and is not over, and both its players still take part."""
         return (
             0 <= pairing < len(self.pairings)
             and 0 <= number < self.games
@@ -132,12 +132,13 @@ class Schedule(Generic[R]):
             and number not in self._games[pairing].over
         )
 
-    # Tables. Each plays games of one pairing, one after the other. A game is open if no table has taken it.
+    # Tables. Each table plays games of one pairing, one after the other. A game is open if it is not over and
+    # no table has taken it.
 
     def assign(self) -> int | None:
-        """Assign a table to the pairing with the fewest tables.
+        """Assign a table to the pairing that has the fewest tables among those with open games.
 
-        Return the number of that pairing, or None if no game is open.
+        Returns the number of the pairing, or None if no game is open.
         """
         waiting = [number for number in range(len(self.pairings)) if self._count_open(number)]
         if not waiting:
@@ -149,8 +150,8 @@ class Schedule(Generic[R]):
     def take(self, pairing: int) -> list[int]:
         """Assign the next games of a pairing to a table; return them, or an empty list if no game is open.
 
-        Games are assigned in whole pairs, except for a pair of which one game is not open. A table gets a
-        share of the open games, so that all tables of the pairing end at about the same time.
+        Both games of a pair are assigned together if both are open. A table gets only a part of the open
+        games, so that all tables of the pairing end at about the same time.
         """
         games = self._games[pairing]
         share = self._count_open(pairing) // (2 * max(1, games.tables))
@@ -169,7 +170,7 @@ class Schedule(Generic[R]):
         return taken
 
     def release(self, pairing: int, unplayed: Iterable[int] = ()) -> None:
-        """Remove a table from its pairing. Its `unplayed` games are open again."""
+        """Remove a table from its pairing. The `unplayed` games of the table become open again."""
         games = self._games[pairing]
         games.tables -= 1
         games.taken.difference_update(unplayed)
@@ -185,7 +186,7 @@ class Schedule(Generic[R]):
     # Entries.
 
     def _check(self, entry: Entry[R]) -> None:
-        """Raise ValueError if an entry cannot follow those before it."""
+        """Raise ValueError if an entry occurs twice or has an unknown game or player."""
         if isinstance(entry, Withdrawal):
             if not 0 <= entry.player < self._players or entry.player in self._withdrawn:
                 raise ValueError(f"player {entry.player} has withdrawn twice, or is none")
@@ -193,7 +194,7 @@ class Schedule(Generic[R]):
             raise ValueError(f"game {entry.number} of pairing {entry.pairing} is there twice, or is none")
 
     def _count(self, entry: Entry[R]) -> int:
-        """Count an entry; return the number of games that will not be played because of the entry."""
+        """Count an entry; return the number of games that will not be played because of it."""
         left_out = 0
         if isinstance(entry, Withdrawal):
             left_out = sum(
@@ -215,7 +216,7 @@ class Schedule(Generic[R]):
         return left_out
 
     def _begin_rounds(self) -> None:
-        """Add the pairings of the next round if all games of the last one are over."""
+        """Add the pairings of the next round if no game of the current round is left to play."""
         while not self.left:
             scores = [
                 Score(pairing, (games.points, len(games.over) - games.points))

@@ -1,7 +1,7 @@
 """The channel of all viewers that watch the same choice of games, and its events.
 
-Reads no clock. A channel shows a limited number of games, each at a place numbered from 0, and counts of all
-games. An event is encoded once, numbered from 1, and kept in a ring of limited size. Nothing is queued for a
+Reads no clock. A channel shows counts of all games, and a limited number of games, each at a place numbered
+from 0. An event is encoded once, numbered from 1, and kept in a ring of limited size. Nothing is queued for a
 viewer: it asks for the events after its latest one, so a viewer that stops reading takes no memory. A
 snapshot and all events after it result in the same state as a later snapshot.
 """
@@ -62,7 +62,7 @@ class Channel:
     """The events for one `Wanted`."""
 
     def __init__(self, name: str, wanted: Wanted, state: State) -> None:
-        """`name` is a part of each event's id, unique over all channels and processes."""
+        """`name` is a part of each event's id. It is unique over all channels and processes."""
         self.viewers = 0
         self.left = 0.0
         """When the last viewer left."""
@@ -84,7 +84,7 @@ class Channel:
     # Changes.
 
     def start(self, game: Game, now: float) -> None:
-        """Add a new game, if it is wanted and a place is free."""
+        """Add a new game, if it is wanted. If no place is free, the game waits for one."""
         if self._wanted.has(game):
             if self._free:
                 self._carry(game, heappop(self._free), now)

@@ -1,7 +1,8 @@
-"""The games that viewers see: the state, and a channel for each choice of games that someone watches.
+"""The games that viewers see: the state, and a channel for each choice of games.
 
-Knows trio, because viewers wait; does not know HTTP. The server sends facts only while someone watches, and
-for `KEPT` seconds afterwards. After missed facts, viewers see the old state until the new one is complete.
+Knows trio, because viewers wait; does not know HTTP. The server sends facts only while there are viewers,
+and for `KEPT` seconds afterwards. After missed facts, viewers see the old state until the new one is
+complete.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -69,7 +70,7 @@ class Live:
         self._complete = trio.Event()
 
     async def run(self) -> None:
-        """Ask the server for facts while someone watches, until cancelled."""
+        """Ask the server for facts while there are viewers, until cancelled."""
         while True:
             await self._watched.wait()
             await self._watch(self._request)

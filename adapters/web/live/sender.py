@@ -1,9 +1,9 @@
-"""Sends facts from the server to the web process while someone watches.
+"""Sends facts from the server to the web process while there are viewers.
 
-Subscribes to the hub's feed, and asks the other nodes of a cluster, only while someone watches. At other
-times it costs players nothing. Knows trio, the hub's feed and the facts of other nodes; does not know
-viewers. Players never wait for it: if the web process is too slow, the feed drops facts, and the whole
-state is sent again.
+Only while there are viewers, it subscribes to the hub's feed, and asks the other nodes of a cluster for
+their facts. At other times it costs players nothing. Knows trio, the hub's feed and the facts of other nodes;
+does not know viewers. Players never wait for it: if the web process is too slow, the feed drops facts, and
+the whole state is sent again.
 """
 
 from collections.abc import Sequence

@@ -38,7 +38,7 @@ class Scale:
 def rating_scale(ratings: Iterable[Rating], width: float) -> Scale:
     """Return the scale for all rating bars of a view.
 
-    It includes the guides, and each rating from its sure value to three deviations above its mean.
+    It includes `GUIDES`, and each rating from its sure value to three deviations above its mean.
     """
     low, high = float(GUIDES[0]), float(GUIDES[-1])
     for rating in ratings:
@@ -79,7 +79,7 @@ class Bar:
     label: str
     value: float
     width: float
-    """In percent of the room for the bar and its number."""
+    """The length, in percent of the room for the bar and its number."""
 
 
 def bars(values: Mapping[str, float]) -> list[Bar]:

@@ -39,7 +39,7 @@ _TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One of the player's games, from its side."""
+    """One of the player's games, as seen from the player's side."""
 
     record: GameRecord
     side: Side

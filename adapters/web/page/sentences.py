@@ -26,15 +26,15 @@ REASON_TEXTS = {
     "illegal": "illegal move",
     "stopped": "stopped",
 }
-"""The text for people for each stored word on how a game ended."""
+"""For each stored word on how a game ended, the text that people see."""
 
 
 class Part(NamedTuple):
     """A part of a sentence that is not plain text."""
 
     kind: Literal["name", "player", "linked", "quoted", "game", "play", "code", "strong", "bold", "time"]
-    """A name, a player's name, a player's name that links to its page, a text from a client, the id of a
-    game, a link to the view Play, code, two kinds of emphasis, or a time."""
+    """What the text is, in this order: a name, a player's name, a player's name that links to its page, a
+    text from a client, the id of a game, a link to the view Play, code, two kinds of emphasis, a time."""
     text: str
 
 

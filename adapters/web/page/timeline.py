@@ -32,7 +32,7 @@ class Cell:
     move: int = 0
     """The number of the move that the text made; 0 for none.
 
-    If the player that moved has no texts, the text that tells the opponent has the number.
+    If no texts of the player are stored, the text that reported the move to the opponent has the number.
     """
     is_end: bool = False
 
@@ -87,7 +87,7 @@ class Timeline:
 
     rows: tuple[Row, ...]
     turns: tuple[Turn, ...]
-    """One for each move."""
+    """One turn for each move."""
     attempt: Attempt | None = None
     notes: tuple[str, str] = ("", "")
     """Other notes of the server about each side, for example that it hung up."""
@@ -156,7 +156,10 @@ def _rows(first: deque[Cell], second: deque[Cell]) -> Iterable[Row]:
 
 
 def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool]:
-    """Return for each side whether the next row takes its cell. A text is above the texts that it caused."""
+    """Return for each side whether its first cell belongs to the next row, which is at `at` milliseconds.
+
+    A text is in a row above the texts that it caused, or in the same row.
+    """
     here = [bool(queue) and queue[0].at == at for queue in (first, second)]
     if not all(here):
         return here[0], here[1]

@@ -36,7 +36,7 @@ async def _page(renderer: Renderer, template: str, most: int, request: Request) 
     return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)
 
 
-# The view Play: a person plays against a house player, or against someone in the lobby.
+# The view Play: a person plays against a house player, or against another player in the lobby.
 #
 # This module only renders the page. The page's script is a client like any other, and speaks the arena
 # dialect (adapters/arena/PROTOCOL.md).

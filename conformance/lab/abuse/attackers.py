@@ -22,7 +22,7 @@ from conformance.targets import Address
 MOST_BYTES = 2**30
 """The most bytes that all clients of an attack send together. After that they send nothing."""
 PAUSE = 0.2
-"""Seconds until a client that was hung up on connects again."""
+"""Seconds until a client connects again after the server has hung up."""
 ELSEWHERE = "127.0.0.2"
 """The attackers' source address, if the system has it. A ban of this address affects no other client."""
 _RESET = struct.pack("ii", 1, 0)
@@ -86,7 +86,7 @@ class Attacked:
     ) -> AsyncIterator[Attacker]:
         """Connect to a port for as long as the block lasts. With `resource`, open a websocket.
 
-        `drains`: read and drop all that arrives. Raises HungUp, within an ExceptionGroup once the block runs.
+        `drains`: read and drop all that arrives. Raises HungUp; in the block, within an ExceptionGroup.
         """
         async with connected(self._addresses[port], self._source) as client:
             self.counts["connections"] += 1
@@ -120,9 +120,10 @@ class Attacked:
 async def attacking(
     attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None = None
 ) -> AsyncIterator[Worker]:
-    """Run the clients of some attacks, on one core or on any. They start with the block. Raises LoadError.
+    """Run attacks in a process, on one core or on any, from the start of the block. Raises LoadError.
 
-    The worker replies with counts of what the clients did, by attack, and the share of a core they used.
+    After `seconds`, the worker replies with counts of what the clients of each attack did, and with the share
+    of a core that all of them used.
     """
     token = f"z{time.time_ns() // 1000 % 10**8}"
     async with worker(attack, [*attacks], addresses, seconds, core, token) as attackers:
@@ -136,7 +137,7 @@ async def attacking(
 def attack(
     attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, core: int | None, token: str
 ) -> tuple[dict[str, Counter[str]], float]:
-    """Run attacks; return counts of what the clients did, by attack, and the share of a core they used.
+    """Run attacks; return counts of what the clients of each did, and the share of a core that all used.
 
     This process gives way to all others on its core. Otherwise it would slow down the honest games there, and
     the server would seem slow.
@@ -148,7 +149,7 @@ def attack(
 
 
 def give_way(core: int | None) -> None:
-    """Run on this core, only when no other process needs it. Without a core: run at a lower priority."""
+    """Run this process only on `core`, when no other process needs it; for None, lower its priority."""
     if core is not None:
         os.sched_setaffinity(0, {core})
     if core is not None and hasattr(os, "SCHED_IDLE"):
@@ -160,7 +161,7 @@ def give_way(core: int | None) -> None:
 async def _attack(
     attacks: Sequence[Attack], addresses: Mapping[str, Address], seconds: float, token: str
 ) -> dict[str, Counter[str]]:
-    """Run the attacks at the same time for some seconds; return counts of what clients did, by attack."""
+    """Run the attacks at the same time for `seconds`; return counts of what the clients of each did."""
     with trio.socket.socket() as sock:
         try:
             await sock.bind((ELSEWHERE, 0))

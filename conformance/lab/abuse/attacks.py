@@ -37,7 +37,7 @@ _MASK = b"\0\0\0\0"
 
 
 async def texts(attacked: Attacked, number: int) -> None:
-    """Send texts that are hard to parse, of 4 KB; one client in five sends 64 KB."""
+    """Send texts of 4 KB that are hard to parse. One client in five sends texts of 64 KB."""
     is_long = number % 5 == 0
     length, pause = (LONG, 0.5) if is_long else (SHORT, 0.2)
     async with attacked.connected("arena", "/", drains=True) as client:
@@ -73,11 +73,11 @@ FRAMES: Sequence[bytes] = (
     b"\x88\x80" + _MASK + frame(b"playmove 3"),  # a frame after the close frame
     b"\x81\xfe\x00\x05" + _MASK + b"hello",  # a length not in its shortest form
 )
-"""Frames that are giant, compressed, unmasked, misplaced or not UTF-8. A cut-off frame begins like these."""
+"""Frames that are giant, compressed, unmasked, misplaced or not UTF-8. They may be sent cut off."""
 
 
 async def frames(attacked: Attacked, number: int) -> None:
-    """Send frames that are giant, compressed, cut off, unmasked, misplaced or not UTF-8: 150 a second."""
+    """Send 150 frames a second that are giant, compressed, cut off, unmasked, misplaced or not UTF-8."""
     data, lot = attacked.lot.choice(FRAMES), attacked.lot
     if lot.random() < 0.3:
         data = data[: lot.randrange(len(data))]
@@ -205,7 +205,7 @@ async def halves(attacked: Attacked, number: int) -> None:
 
 
 async def hellos(attacked: Attacked, number: int) -> None:
-    """Begin a TLS handshake, whole, cut off or followed by junk, and do not finish it: 200 a second."""
+    """Send the start of a TLS handshake, whole, cut off or followed by junk, 200 times a second."""
     outgoing, lot = ssl.MemoryBIO(), attacked.lot
     with suppress(ssl.SSLWantReadError):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # quick: it loads no certificates
@@ -414,7 +414,7 @@ async def flood(attacked: Attacked, number: int) -> None:
 
 
 async def _pour(attacked: Attacked, dialect: str, message: Callable[[int], bytes]) -> None:
-    """Send messages endlessly; `message` returns the one with a given number."""
+    """Send messages endlessly. `message` returns the message with a given number."""
     async with _opened(attacked, dialect) as client:
         for first in count(step=_MANY):
             texts = map(message, range(first, first + _MANY))
@@ -459,7 +459,7 @@ async def million(attacked: Attacked, number: int) -> None:
 
 
 async def storm(attacked: Attacked, number: int) -> None:
-    """Connect and leave at once, half of the clients within a handshake: about 2,000 a second."""
+    """Connect and leave at once, about 2,000 times a second. Half of them first send a handshake."""
     port = (*DIALECTS, "web")[number % 4]
     async with attacked.connected(port) as client:
         if number % 8 < 4:
@@ -557,6 +557,6 @@ ATTACKS: Mapping[str, Attack] = {attack.name: attack for attack in _ALL}
 
 
 def at_once(names: Sequence[str]) -> list[Attack]:
-    """Return the attacks that can run together; all of `names` if each of them has to run alone."""
+    """Return the attacks of `names` that can run together. If none of them can, return all."""
     attacks = [ATTACKS[name] for name in names]
     return [attack for attack in attacks if not attack.is_alone] or attacks

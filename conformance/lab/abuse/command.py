@@ -13,7 +13,7 @@ honest games and attackers share the other. The attackers run only when that cor
     server          share of a core that the gateway's main thread used
     took            the part of `server` that is due to the attack
     by              share of a core that the attackers used
-    MB more, kept   growth of the memory of all server processes: at most, and at the end of the rest
+    MB more, kept   growth of the memory of all server processes: the highest, and at the end of the rest
     DB MB           growth of the database
     lost            honest games that were cut off, were out of step, or stood still for 10 s
     log             tracebacks, errors and control characters in the log
@@ -67,16 +67,16 @@ STOP_S = 5.0
 PAGE_MB = 4.0
 """Megabytes that a page of 1,000 games may have, whatever the players' names are."""
 TRIES = 3
-"""How often an attack is run at most, if the host held up more than `MOST_LEFT_OUT` of the moves."""
+"""The most runs of an attack, if the host holds up more than `MOST_LEFT_OUT` of the moves each time."""
 TOGETHER = "together"
 """The name for all attacks at once."""
 OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
 LIMITED = ("/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh")
-"""A prefix of the server's command. It sets a common limit of open files, which an attack can reach."""
+"""A prefix of the server's command. It sets a usual limit of open files, which an attack can reach."""
 _PAGE = "/api/games?limit=1000"
 _ANSWERING = 60.0
 _SETTLING = 2.0
-"""Seconds that honest games run before they are measured, and attackers before the server is stopped."""
+"""Seconds that honest games run before a measurement, and that attackers run before the server's stop."""
 _LOOK = 0.1
 """Seconds between two measurements of the memory."""
 
@@ -247,7 +247,7 @@ class Watched:
     """A gateway on which honest games are played and measured."""
 
     def __init__(self, server: Gateway, honest: Worker, guest: Guest, core: int | None, place: str) -> None:
-        """Attackers run on `core`, or anywhere; `place` is the database's file."""
+        """Attackers run on `core`, or on any core if it is None. `place` is the database's file."""
         self.server = server
         self.core = core
         self._honest = honest
@@ -260,7 +260,7 @@ class Watched:
     async def look(self) -> None:
         """Measure the memory repeatedly, until cancelled or the server has ended.
 
-        Also allow each new child process to run on any core, since it inherits the core of the server.
+        Each new child process has inherited the core of the server, so allow it to run on any core.
         """
         known = set[int]()
         with suppress(meters.NoSuchProcess):

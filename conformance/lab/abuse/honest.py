@@ -34,7 +34,7 @@ PLAYER = "aimafast"
 _AGAIN = 1.0
 _GUEST = "guest"
 _PAUSE = 0.2
-"""Seconds before each of the guest's moves."""
+"""Seconds that the guest waits before each move."""
 _NAP = 0.5
 _STDIN = 0
 _WAVE = 0.01
@@ -50,7 +50,7 @@ class Guest:
         self.lost: list[str] = []
         """Descriptions of games that did not end by the rules."""
         self.refused: list[str] = []
-        """Why the guest got no game: too many other clients or guests."""
+        """Why the guest got no game, for example because of too many other clients."""
         self.is_over = False
         """Set this before the server is stopped. Games that break off after that do not count as lost."""
         self._address = address
@@ -84,7 +84,7 @@ class Guest:
 
     @property
     def times(self) -> list[float]:
-        """How long moves took since `begin`, including the move that the server still owes."""
+        """How long moves took since `begin`. A move that is not answered yet counts with its time so far."""
         return [*self.games.times, *self.games.owed()]
 
 
@@ -96,9 +96,9 @@ class Seen:
     """Measurements of honest games over a period."""
 
     times: Sequence[float]
-    """How long moves took, in seconds, including moves that were delayed and could not be made."""
+    """How long moves took, in seconds. Moves that a slow move prevented are added, as `with_missed` does."""
     left_out: float
-    """The share of all moves that is not in `times`, because the host may have held them up."""
+    """The share of the moves that are not in `times`, because the host may have held them up."""
     lost: Sequence[str]
     """Descriptions of games that were cut off, or lost without a fault of the players."""
     waited: float
@@ -121,9 +121,9 @@ def with_missed(times: Sequence[float], beat: float) -> list[float]:
 class Undisturbed:
     """Removes from `times` the moves that the host of a virtual machine may have held up.
 
-    These are the moves that ended while the host had taken a core, or within one look before or after that.
-    The margin is needed because the system reports such time late, in ticks of usually 10 ms. A time longer
-    than `BEAT` is always kept, because the host alone cannot explain it.
+    These are the moves that ended between two looks if the host took a core in that interval, or in the
+    interval before or after it. The neighbours count because the system reports such time late, in ticks of
+    usually 10 ms. A time longer than `BEAT` is always kept, because the host alone cannot explain it.
     """
 
     def __init__(self, times: list[float]) -> None:
@@ -134,11 +134,11 @@ class Undisturbed:
         self._looked = perf_counter()
 
     def clear(self) -> None:
-        """Start again with empty `times`."""
+        """Forget all looks, because `times` has been emptied."""
         self._looks.clear()
 
     def look(self, now: float) -> None:
-        """Record whether the host has taken a core, if the next look is due."""
+        """If the next look is due, record whether the host has taken a core since the last look."""
         if now - self._looked >= LOOK:
             self._looked, before, self._taken = now, self._taken, stolen()
             self._looks.append((len(self._times), self._taken != before))

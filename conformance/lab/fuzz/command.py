@@ -4,7 +4,7 @@ For each reader one process searches with atheris for inputs that take new paths
 short inputs, then long ones (one in 400). A second process, without instrumentation, then reads the inputs
 that were found and the slowest ones. For a dialect it also reads some thousand texts written by hand.
 
-    ms of 4 KB, of 64 KB  processor time of the slowest input up to that length, the best of several tries
+    ms of 4 KB, of 64 KB  processor time of the slowest input up to that length, the shortest of several tries
     KB kept               growth of the second process each time that it reads some of the inputs again
     faults                inputs that make a reader raise an error other than its own, or take 20 s. A line
                           below the table shows the bytes of each
@@ -46,7 +46,7 @@ def judge(name: str, folder: Path) -> tuple[dict[int, float], int]:
 
 
 def judged(target: Target, inputs: Sequence[bytes]) -> tuple[dict[int, float], int]:
-    """Return the same as `judge`, for a target and inputs."""
+    """Return the same figures as `judge`, for a target and inputs."""
     worst: dict[int, float] = {}
     least = -1
     for most in GOALS if target.reads is not None else ():
@@ -77,7 +77,10 @@ def cost(reads: Callable[[bytes], object], data: bytes, limit: float) -> float:
 
 
 def _kept(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
-    """Return the smallest growth of a round, in bytes: a leak adds memory in every round."""
+    """Read the inputs in several rounds; return the smallest growth of the process in a round, in bytes.
+
+    A leak adds memory in every round.
+    """
     sizes = []
     for _ in range(1 + ROUNDS):
         for data in inputs:
@@ -89,7 +92,7 @@ def _kept(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
 
 
 SHORT, LONG = GOALS
-"""The longest short input and the longest long input, in bytes."""
+"""The greatest length of a short input, and of a long input, in bytes."""
 ONE_IN = 400
 """One input in this many may be long."""
 MOST_KEPT = 256
@@ -113,7 +116,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def fuzz(options: Namespace) -> tuple[list[Row], list[str]]:
-    """Hunt and judge for each reader, the slowest readers first. Raises LoadError, wrapped."""
+    """Search for inputs and time them for each reader, slow readers first. Raises LoadError, wrapped."""
     left = sorted(options.only, key=lambda name: TARGETS[name].share, reverse=True)
     whole = sum(TARGETS[name].share for name in left)
     rows: dict[str, list[Row]] = {}
@@ -133,7 +136,7 @@ async def fuzz(options: Namespace) -> tuple[list[Row], list[str]]:
 
 
 async def _measured(name: str, inputs: int, seed: int, notes: list[str]) -> list[Row]:
-    """Hunt and judge for one reader; return its figures, and add its faults to `notes`. Raises LoadError."""
+    """Search and time for one reader; return its figures, and add its faults to `notes`. Raises LoadError."""
     from conformance.lab.fuzz.hunter import hunt  # noqa: PLC0415  needs atheris
 
     sizes = (inputs, SHORT), (max(_FEWEST, inputs // ONE_IN), LONG)

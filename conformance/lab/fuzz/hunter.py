@@ -93,7 +93,7 @@ class Tries:
         self.faults: dict[str, bytes] = {}
 
     def try_(self, data: bytes) -> None:
-        """Try an input. The last one ends the process."""
+        """Try an input. After the last input, reply with the results and end the process."""
         began = thread_time()
         try:
             self._try(data)

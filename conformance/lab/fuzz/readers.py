@@ -200,7 +200,7 @@ def games(data: bytes) -> None:
 
 
 def exchanges(data: bytes) -> None:
-    """Read the data as stored evidence of one side, and as evidence before its compression."""
+    """Read the data as stored evidence of one side, and as evidence that is not compressed."""
     evidence.unpacked(data)
     evidence.unpacked(zlib.compress(data, 1))
 
@@ -233,7 +233,7 @@ class Target:
     share: int
     """The reader's weight: inputs are shared out in proportion to the weights. Fast readers have more."""
     reads: Callable[[bytes], object] | None = None
-    """The part that the gateway's main process does without a pause; its time is limited by `GOALS`."""
+    """The part that the gateway's main process does without a pause. `GOALS` limits its time."""
     hard: Callable[[int], Iterator[bytes]] | None = None
     """Yields handwritten inputs of up to a given length that may take long to read."""
 

@@ -299,7 +299,7 @@ class Sightings:
     """Each move, and when it arrived."""
     snapshots: int = 0
     missed: int = 0
-    """Moves that the viewer should have received, and did not, or received twice."""
+    """Moves that the viewer did not receive although it should have, or received twice."""
     _games: dict[str, _Game] = field(default_factory=dict)
     _event: str = ""
     _data: str = ""

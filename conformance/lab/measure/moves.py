@@ -117,7 +117,7 @@ MOST_SLOWER = 1.05
 
 
 async def _store(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Measure moves without a database, twice with one, and again without. A figure is the mean of two.
+    """Measure moves without a database, twice with one, and again without; return the means.
 
     us a move         CPU time of all threads and processes of the server for a move
     loop us           the part of it that the main thread used
@@ -168,7 +168,10 @@ def _kept(report: Report) -> list[tuple[str, float]]:
 
 
 def slower(before: Sequence[float], after: Sequence[float]) -> float:
-    """Return the ratio of the means, `after` to `before`; at most 1 unless all of `after` are longer."""
+    """Return the mean of `after` divided by the mean of `before`.
+
+    The result is at most 1, unless all times in `after` are longer than all times in `before`.
+    """
     found = ratio(mean(after), mean(before))
     return found if min(after) > max(before) else min(found, 1.0)
 
@@ -183,10 +186,10 @@ def _store_options(parser: Parser) -> None:
 # `growth`: does the gateway stay fast with more games, more waiting players, and over time?
 
 FEW = 20
-"""The small number of games, with which many games are compared."""
+"""The number of games that counts as few, for comparisons with many games."""
 FEW_WAITING = 10
 FIRST_POINT = 10_000
-"""Games after which the memory is first measured. Later memory is compared with this."""
+"""The number of games after which memory is first measured. Later memory is compared with it."""
 START_S, CONNECT_S = 0.7, 10.0
 """The most seconds until all ports accept, and until all players are in a game."""
 MOST_CPU, P99_MS, MOST_KB = 1.3, 50.0, 40.0
@@ -215,7 +218,7 @@ async def _connect(options: Namespace, command: Sequence[str]) -> list[Row]:
 
 
 async def _games(kind: str, options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Compare the cost of a move in many games with that in few; with many, also measure time and memory."""
+    """Compare the cost of a move with many games and with few. With many, also measure times and memory."""
     few, many = [await played_at_new(kind, games, options, command) for games in (FEW, options.games)]
     cost, more = few.stretches[0].cpu_us, many.stretches[0].cpu_us
     return [
@@ -298,7 +301,7 @@ MOST_BETWEEN = 3.0
 MOST_SHARE = 0.2
 """The goal for `more by`, as a share of a core."""
 MORE_MS = 3.0
-"""Milliseconds by which the median time of a move may be longer."""
+"""Milliseconds by which the median time of a move between two nodes may be longer."""
 PAIRING_S = 5.0
 """The most seconds until all players that connect to three nodes at once are in a game."""
 NODES = (2, 4, 8)
@@ -354,7 +357,7 @@ def _cost(counted: Counted) -> float:
 
 
 async def _pairing(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Time how long players at three nodes take to meet: anyone, and a named player on another node."""
+    """Time how long players at three nodes take to meet any player, and a named player on another node."""
     rows = []
     for whom, words in ((ANYONE, "take anyone"), (WISH, "wish for one on another node")):
         async with cluster("abc", ENDLESS, command) as nodes:

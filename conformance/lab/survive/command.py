@@ -1,7 +1,7 @@
 """Is every result that a player received also stored, whatever breaks?
 
 Clients of all dialects play all the time. Faults are caused and repaired one after the other, each of them
---times times, and each only after results have arrived again. At the end the results that clients received
+--times times. Before each fault, more results must have arrived. At the end the results that clients received
 are compared with the stored ones.
 
 No two games of a pair are the same, so a result identifies its game. A client checks every message that it
@@ -16,7 +16,7 @@ receives, and reads its socket to the end after the server has died.
                            did not end with status 0; problems that `c4gateway recount` and SQLite's
                            integrity_check find
     heard within           time until a client was told that its opponent's node is lost
-    paired within          time until two clients met that connected at the fault, or after its repair
+    paired within          time until two clients met. They connected at the fault, or after its repair
     did not come about     clients that were not told, or did not meet, within 20 s
 """
 
@@ -116,15 +116,15 @@ class Scene:
             nursery.start_soon(self.meet, PAIRED, [*combinations(others, 2)])
 
     async def all_meet(self) -> None:
-        """Wait until, for each two nodes, a new pair of players on these nodes meets."""
+        """Connect a new pair of players to each two nodes, and wait until all pairs have met."""
         await self.meet(BACK, [*combinations(self.gateways, 2)])
 
     async def each_goes_on(self) -> None:
-        """Wait until, on each node, a new pair of players meets."""
+        """Connect a new pair of players to each node, and wait until all pairs have met."""
         await self.meet(PAIRED, [[node] for node in self.gateways])
 
     async def meet(self, what: str, wanted: Sequence[Sequence[Gateway]]) -> None:
-        """Connect a new pair to each of `wanted`, one or two nodes each; record the time until it meets."""
+        """Connect a pair for each entry of `wanted`, one or two nodes; record how long they take to meet."""
         courses = [self.load.meet(nodes) for nodes in wanted]
         await until(lambda: all(one.begun is not None for one in courses), LIMIT)
         for one in courses:
@@ -304,7 +304,7 @@ class Play:
     pause: float = 0.0
     has_nodes: bool = False
     may_warn: bool = True
-    """Whether a server may log any line at all."""
+    """Whether a server may log warnings. If not, every line of its log is a trouble."""
 
 
 PLAYS = {

@@ -1,8 +1,9 @@
-"""Two players of each dialect on each of three nodes accept any opponent, and always play the same game.
+"""Players of all dialects meet in the lobby of three nodes, and play the same game over and over.
 
-Each player records the results that it receives. Any message out of place ends the run. After enough games
-all players stop sending, so that no more games end. The results that they received are then compared with
-the database, which also shows who played whom.
+There are two players of each dialect on each node, and they accept any opponent. Each player records the
+results that it receives. Any message out of place ends the run. After enough games all players stop sending,
+so that no more games end. The results that they received are then compared with the database, which also
+shows who played whom.
 """
 
 import socket
@@ -36,7 +37,7 @@ NODES = "abc"
 EACH = 2
 """The number of players of each dialect on each node."""
 QUIET = 1.0
-"""Seconds without a result, after all players have stopped, until no further result is expected."""
+"""Once all players have stopped, no more results are expected after this many seconds without one."""
 LIMIT = 60.0
 """Seconds within which at least one of the players must receive something."""
 _OUTCOMES = {
@@ -77,7 +78,7 @@ class Agreement:
     differences: Sequence[str] = ()
     """Results that a player received and the database does not have, or the reverse."""
     met: frozenset[tuple[Origin, Origin]] = frozenset()
-    """The origins of players who met, the first mover's first."""
+    """Pairs of origins of players who met. The first mover's origin comes first."""
 
     def __add__(self, other: "Agreement") -> "Agreement":
         differences = [*self.differences, *other.differences]
@@ -90,7 +91,7 @@ class Agreement:
 
 
 def agreement(visits: Mapping[str, Visit], stored: Sequence[Result], game: Game) -> Agreement:
-    """Compare the results that players received, by name, with their stored games. All must equal `game`."""
+    """Compare the results that players received, by name, with the stored games, which must equal `game`."""
     told = Counter(each for visit in visits.values() for each in visit.told)
     kept = Counter(each for result in stored for each in _told_of(result, visits))
     return Agreement(

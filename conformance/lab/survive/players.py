@@ -46,7 +46,7 @@ LENGTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A game with the names of its players, the first mover's first."""
+    """A game, and the names of its first mover (`first`) and of the other player (`second`)."""
 
     first: str
     second: str
@@ -89,13 +89,13 @@ def _won_by_second(lot: Random) -> Game:
 
 
 def _drawn(lot: Random) -> Game:
-    """Return a certain draw of 42 moves, or its mirror image."""
+    """Return the drawn game of 42 moves, or its mirror image."""
     moves = [int(digit) for digit in DRAWN.moves]
     return Game(_text(moves if lot.random() < 0.5 else [COLUMNS - 1 - move for move in moves]), 0, "full")
 
 
 def _left(lot: Random) -> Game:
-    """Return a game that a player leaves after 2 to 6 moves, before anybody can win."""
+    """Return a game that a player leaves after 2 to 6 moves, before either player can win."""
     moves = [lot.randrange(COLUMNS) for _ in range(lot.randint(2, 6))]
     return Game(_text(moves), 2 if len(moves) % 2 == 0 else 1, LEFT)
 
@@ -128,7 +128,7 @@ class Player:
         self.is_cut_off = False
         """Whether the player has received a message that its opponent left the game."""
         self.winner: int | None = None
-        """The winner in that message, as in `Game`; None if the message does not determine it."""
+        """The winner if the opponent left, as in `Game`; None if the message does not tell the winner."""
         self.is_in = False
         """Whether the player has received anything yet."""
         self.is_done = False
@@ -172,7 +172,7 @@ class Player:
 
     @property
     def is_host(self) -> bool:
-        """Whether the player's server holds the current game: the server of the first game's first mover."""
+        """Whether the player moved first in the first game. Its server then holds the current game."""
         return self.waits and bool(self._place.opens) == (len(self.results) % 2 == 0)
 
     async def converse(self, client: Client, address: Address, pause: float) -> AsyncIterator[None]:
@@ -215,7 +215,7 @@ class Player:
         return self._script.opening(self.wish) if step.again and not self.has_all else step.move
 
     def _hear_of_leaving(self, message: bytes) -> None:
-        """Handle a message that the opponent has left this game. Its board must be possible.
+        """Handle a message that the opponent has left this game. The board in it must be possible.
 
         Raises OutOfStep for any other message.
         """

@@ -51,7 +51,7 @@ OPTIONS = (
 PAUSE = 0.2
 """Seconds that a player waits before each message."""
 MOST_GROWN = 256
-"""Megabytes by which a busy server's memory may grow: unwritten evidence, names that met, longer pages."""
+"""Megabytes by which a busy server may grow, for unwritten evidence, names that met and longer pages."""
 BOUT = 50.0
 """Seconds of attack before a rest."""
 RELOADING = 10.0

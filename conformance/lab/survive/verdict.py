@@ -109,7 +109,7 @@ def judge(courses: Iterable[Course], stored: Sequence[Result], *, may_be_cut: bo
 
 
 def _was_played(result: Result, course: Course | None, *, may_be_cut: bool) -> bool:
-    """Return whether the two players played this game, or with `may_be_cut` its beginning."""
+    """Return whether the two players played this game. If `may_be_cut`, it may lack its last moves."""
     if course is None or {result.first, result.second} != {each.wish.name for each in course.players}:
         return False
     if result.game in course.games:

@@ -1,7 +1,7 @@
-"""The metrics: names, labels, texts, and the source of each figure. docs/operation.md explains them.
+"""The metrics: their names, labels, texts, and the sources of their figures. docs/operation.md explains them.
 
-Knows prometheus-client. Its import takes 0.1 s, so only a server with metrics imports this module. The text
-of a family takes a fraction of a millisecond to make.
+Knows prometheus-client, whose import takes 0.1 s, so only a server with metrics imports this module. Making
+the text of one family takes a fraction of a millisecond.
 """
 
 from collections import Counter
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
     from gateway.store.batcher import Batcher
 
 L = TypeVar("L", bound=tuple[str, ...])
-"""The values of labels."""
+"""The type of the values of a family's labels."""
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 LIMIT = "limit_"
-"""The prefix of the names of counts for limits that were hit."""
+"""The prefix of the names of counts for limits that clients reached."""
 HOUSE = "house"
 """The dialect of the server's own players."""
 _OWN = ("connections", "connections_over", "refused", "dropped")
-"""The names of counts that have a family of their own."""
+"""The names of the counts that have separate families."""
 _PROCESS = ProcessCollector(registry=None)
 _ENDS = (*map(str, BOUNDS), "+Inf")
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources of the figures."""
+    """The objects and functions from which the figures are read."""
 
     hub: Hub
     tally: GameCounts
@@ -56,16 +56,16 @@ class Sources:
     dialects: Sequence[str]
     """The names of all dialects."""
     house: Callable[[], Mapping[str, int]]
-    """Returns the number of moves of each kind that wait for a worker of the house players."""
+    """Returns, for each kind of move, the number that wait for a worker of the house players."""
     restarts: Callable[[], Mapping[str, int]]
-    """Returns how often each child process was started again."""
+    """Returns, for each child process, the number of restarts."""
     batcher: "Batcher | None"
     requests: Requests | None
     """The requests that the page answered; None without a page."""
 
 
 class _Alone(Collector):
-    """A registry of one family."""
+    """A registry that has only one family."""
 
     def __init__(self, family: Metric) -> None:
         self._family = family
@@ -83,7 +83,7 @@ def texts(sources: Sources) -> Iterator[bytes]:
 def process_text() -> bytes:
     """Return the text of the system's figures for this process.
 
-    Runs in a thread, since it counts all open files.
+    Call this in a thread, since it counts all open files.
     """
     return generate_latest(_PROCESS)
 
@@ -199,7 +199,7 @@ def _counted(counts: Counter[tuple[str, str]], what: str) -> Counter[str]:
 
 
 def _single(figures: Mapping[str, float]) -> dict[tuple[str], float]:
-    """Return figures that have one label."""
+    """Return the figures with each key as a tuple, for a family with one label."""
     return {(value,): figure for value, figure in figures.items()}
 
 

@@ -1,7 +1,7 @@
-"""Counts of answered HTTP requests, with the times until the answers began.
+"""Counts of answered HTTP requests, and the times until the answers began.
 
-The web process counts the requests. It sends the counts to the process that plays, which adds them up. Of
-paths this module knows only the beginnings.
+The web process counts the requests and sends the counts to the process that plays, which adds them up. This
+module knows only the beginnings of paths.
 """
 
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from typing import TypeAlias
 from gateway.runtime.histogram import Histogram
 
 KINDS = ("page", "api", "live", "static", "health")
-"""The kinds of paths."""
+"""The kinds of paths that are counted separately."""
 _BEGINNINGS = (("/api/live", "live"), ("/api/", "api"), ("/static/", "static"), ("/healthz", "health"))
 
 Row: TypeAlias = tuple[str, int, Sequence[int], float]
-"""A kind of path, a status, and the counts and the total of a `Histogram`."""
+"""A kind of path, an HTTP status, and the counts and the total of a `Histogram`."""
 
 
 def kind_of(path: str) -> str:
-    """Return the kind of a path: ``page`` if it begins like none of the other kinds."""
+    """Return the kind of a path, which its beginning shows; ``page`` if it is of no other kind."""
     return next((kind for beginning, kind in _BEGINNINGS if path.startswith(beginning)), "page")
 
 
 class Requests:
-    """Answered requests, by kind of path and status."""
+    """Counts of answered requests, by kind of path and status."""
 
     def __init__(self) -> None:
         self.delays: dict[tuple[str, int], Histogram] = {}
@@ -34,7 +34,7 @@ class Requests:
         self.delays.setdefault((kind, status), Histogram()).add(seconds)
 
     def take(self) -> list[Row]:
-        """Return and forget the counts since the last call."""
+        """Return the counts since the last call, and set them to zero."""
         counted, self.delays = self.delays, {}
         return [(*key, delays.counts(), delays.total) for key, delays in counted.items()]
 

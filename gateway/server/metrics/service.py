@@ -1,7 +1,7 @@
-"""The port for metrics, by HTTP/1.1.
+"""The HTTP/1.1 server for metrics.
 
-Knows trio and h11. Serves one request per connection, and one path. Does not know the metrics. The parts of
-an answer are made in several turns of the loop, so that games are not delayed.
+Knows trio and h11; does not know the metrics. Serves one request per connection, and only one path. The parts
+of an answer are made in several turns of the event loop, so that games are not delayed.
 """
 
 import logging
@@ -17,20 +17,20 @@ from gateway.runtime.addresses import is_loopback
 
 PATH = b"/metrics"
 FRESH = 0.1
-"""Seconds for which the same answer is used again."""
+"""The number of seconds for which an answer is used again."""
 PATIENCE = 10.0
-"""Seconds after which a connection is closed."""
+"""The number of seconds after which a connection is closed."""
 MOST = 8
-"""The most connections. A further one closes the oldest."""
+"""The maximum number of connections. A further connection closes the oldest one."""
 _ACCEPTED = 64
-"""The most connections, including those that are about to be closed."""
+"""The maximum number of connections, including those that are being closed."""
 _CHUNK = 4096
 
 logger = logging.getLogger(__name__)
 
 
 class MetricsService:
-    """Serves the metrics."""
+    """Serves the metrics to HTTP clients."""
 
     def __init__(
         self,
@@ -40,11 +40,11 @@ class MetricsService:
         in_thread: Callable[[], bytes] | None = None,
         allowed: Collection[str] = (),
     ) -> None:
-        """Accept at `listeners`, which are closed at the end, and answer with the parts that `texts` yields.
+        """Accept clients at `listeners`, and answer with the parts that `texts` yields.
 
-        Each part must take less than a millisecond. `in_thread` returns a further part, and is called in a
-        thread. If all listeners are on loopback addresses, `is_known` checks the Host of a request with
-        `allowed`.
+        Each part must take less than a millisecond. `in_thread` is called in a thread and returns a further
+        part. If all listeners are on loopback addresses, requests are refused unless `is_known` accepts their
+        Host with `allowed`. `run` closes the listeners at its end.
         """
         self._is_local = all(is_loopback(each.socket.getsockname()[0]) for each in listeners)
         self._allowed = allowed
@@ -60,11 +60,11 @@ class MetricsService:
         self._fresh_until = 0.0
 
     def stop(self) -> None:
-        """Close all connections; `run` returns."""
+        """Close all connections and end `run`."""
         self._stopping.set()
 
     async def run(self) -> None:
-        """Answer until stopped."""
+        """Answer clients until `stop` is called."""
         room = trio.Semaphore(_ACCEPTED)
         async with trio.open_nursery() as nursery:
             for listener in self._listeners:
@@ -99,7 +99,7 @@ class MetricsService:
                 await stream.send_all(await self._response(request))
         await stream.send_eof()
         while await stream.receive_some(_CHUNK):
-            pass  # closing with unread data would reset the connection before the client has the answer
+            pass  # closing with unread data would reset the connection, and the client may lose the answer
 
     async def _response(self, request: h11.Request) -> bytes:
         if self._is_local and not is_known(value_of(request, b"host"), self._allowed):

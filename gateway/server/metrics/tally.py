@@ -1,7 +1,7 @@
-"""Counts of the games of this run of the server, from the facts of the feed.
+"""Counts of the games in this run of the server, computed from the facts of the feed.
 
-Knows facts. Of a player it knows only the dialect. Moves are counted when their game is over, so that no fact
-is needed for each move.
+Knows facts, and players only by their dialects. Moves are counted when their game is over, so the feed needs
+no fact for each move.
 """
 
 from collections import Counter
@@ -19,20 +19,20 @@ class GameCounts:
 
     def __init__(self, feed: Feed) -> None:
         self.started: Counter[tuple[str, str]] = Counter()
-        """Games that began, by the dialects of the first and the second mover."""
+        """The number of games that began, by the dialects of the first and the second mover."""
         self.ended: Counter[tuple[str, str]] = Counter()
-        """Games that ended, by the dialects of the first and the second mover."""
+        """The number of games that ended, by the dialects of the first and the second mover."""
         self.reasons: Counter[str] = Counter()
-        """Games that ended, by reason. The words for the reasons are those of exports."""
+        """The number of games that ended, by reason. The reasons have the same words as in exports."""
         self.moves: Counter[str] = Counter()
-        """Moves in games that ended, by the mover's dialect."""
+        """The number of moves in games that ended, by the mover's dialect."""
         self.time_losses: Counter[str] = Counter()
-        """Games that were lost on time, by the loser's dialect."""
+        """The number of games lost on time, by the loser's dialect."""
         self._facts = feed.subscribe(self._count, (GameStarted, Finished))
 
     @property
     def playing(self) -> int:
-        """The number of games that began and whose end was not published yet."""
+        """The number of games that are being played, or whose end is not published yet."""
         return self.started.total() - self.ended.total()
 
     def _count(self) -> None:

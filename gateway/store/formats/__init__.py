@@ -1,7 +1,7 @@
-"""Export formats, one module each.
+"""Export formats. Each has its own module with a function `write`.
 
-`write` turns an iterator of games into an iterator of texts, each of whole lines. Only one game at a time is
-in memory. Invisible characters are escaped in all formats.
+`write` takes an iterator of games and yields texts, each of one or more complete lines. Only one game at a
+time is in memory. Invisible characters are escaped in all formats.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""One JSON object per line, with everything that is stored of a game except its evidence.
+"""The export format of JSON lines: each line is an object with all stored data of a game except its evidence.
 
-The keys are the fields of `GameRecord`; only `game` is called `id`. Pairs are arrays, the first mover's value
-first. Durations are milliseconds, points in time milliseconds of Unix time. `winner` is 1 for the first
-mover, 2 for the second, 0 for neither. This is the only format that can be imported.
+The keys are the fields of `GameRecord`, but `game` is called `id`. Pairs are arrays that have the first
+mover's value first. Durations are milliseconds, points in time milliseconds of Unix time. `winner` is 1 for
+the first mover, 2 for the second, 0 for neither. This is the only format that can be imported.
 """
 
 import json
@@ -23,9 +23,9 @@ def write(games: Iterable[GameRecord]) -> Iterator[str]:
 
 
 def read(line: str | bytes) -> list[GameRecord]:
-    """Return the games of a line: one object, or an array of them, as in log lines "not stored: ".
+    """Return the games of a line, which is one object, or an array of objects as in the server's log.
 
-    Raises ValueError.
+    Raises ValueError for any other line.
     """
     try:
         found = json.loads(line)
@@ -58,7 +58,7 @@ def as_object(record: GameRecord) -> dict[str, Any]:
 def from_object(found: object) -> GameRecord:
     """Return the game of a JSON object that `as_object` made. Raises ValueError for any other object.
 
-    Objects of older versions have no `position`.
+    `position` may be missing, as in objects that an older version wrote.
     """
     entry = _object({_POSITION: None, **found} if isinstance(found, dict) else found, {*_KEYS, _POSITION})
     one, two = (_participant(each) for each in _pair(entry["players"]))

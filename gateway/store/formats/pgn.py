@@ -1,4 +1,4 @@
-"""PGN, as in chess: tags in brackets, then the columns as one word of digits, and the result.
+"""The export format PGN, as in chess: tags in brackets, then the columns as one word, and the result.
 
 The seven tags that PGN requires come first, then further tags. The first mover is White. The tag ``Notation``
 explains the columns. The result of a game that was aborted or cut off by the server is ``*``.

@@ -1,8 +1,8 @@
-"""CSV with a line of column names, for spreadsheets and data frames. It cannot be imported again.
+"""The export format CSV, for spreadsheets and data frames. It cannot be imported again.
 
-Points in time are ISO 8601 in UTC with milliseconds; durations are milliseconds; truth values are 1 and 0.
-``winner`` is 1 or 2, or 0 for neither. No cell is empty. Text stays text in any program: a cell that a
-program could read as a number, a date or a formula begins with an apostrophe. The reader has to remove it.
+The first line has the column names. Points in time are ISO 8601 in UTC with milliseconds; durations are
+milliseconds; truth values are 1 and 0. ``winner`` is 1 or 2, or 0 for neither. No cell is empty. A text that
+a program could read as a number, a date or a formula begins with an apostrophe, which the reader must remove.
 """
 
 import csv
@@ -26,13 +26,13 @@ _DATE = re.compile(
     r"|nov(ember)?|dec(ember)?)\W*\d",
     re.IGNORECASE,
 )
-"""Text that a spreadsheet reads as a date, such as ``MAR1``."""
+"""Matches text that a spreadsheet reads as a date, such as ``MAR1``."""
 _CALCULABLE = re.compile("[0-9]+e?-[0-9]+")
-"""Ids that a spreadsheet reads as a date or a number with an exponent."""
+"""Matches ids that a spreadsheet reads as a date or a number with an exponent."""
 
 
 class _Echo:
-    """A file for the csv writer. Its `write` returns the line, so that the writer's `writerow` does, too."""
+    """A file for the csv writer. Its `write` returns the line, and so the writer's `writerow` returns it."""
 
     def write(self, text: str) -> str:
         return text
@@ -44,16 +44,16 @@ def write(games: Iterable[GameRecord]) -> Iterator[str]:
 
 
 def lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    """Return a line for each row of cells."""
+    """Yield a line for each row of cells."""
     return map(csv.writer(_Echo()).writerow, rows)
 
 
 def text(made_up: str) -> str:
-    """Return the cell for a text that a client chose, such that every program reads it as text.
+    """Return a cell for a text that a client chose. Every program reads the cell as text.
 
     The cell begins with an apostrophe, except if the text begins with a letter or ``_`` and is neither a
-    special word nor a date. A cell is therefore never a formula (OWASP, CSV injection). Invisible characters
-    are escaped, and semicolons, too, because some spreadsheets take them for separators.
+    special word nor a date. So a cell is never a formula (OWASP, CSV injection). Invisible characters are
+    escaped. Semicolons are escaped, too, because some spreadsheets take them for separators.
     """
     begins_as_text = made_up[:1].isalpha() or made_up[:1] == "_"
     is_text = begins_as_text and made_up.casefold() not in _NO_TEXT and not _DATE.match(made_up)
