@@ -2,7 +2,8 @@
 
 Knows how messages are written. Does not check whether a move is a column, whether an id is blank, or whether
 a message is due. Reads both encodings at any time. The server writes the encoding of the client's first map
-that is not empty, except that a copy of a message has the message's own encoding (PROTOCOL.md 2).
+that is not empty. But it writes an `ignored`, which copies a message of the client, in the encoding of that
+message (PROTOCOL.md 2).
 """
 
 import re

@@ -50,7 +50,7 @@ class Admin:
     """Called at each request without the right token."""
     _pauses: Pauses = field(default_factory=Pauses)
     _waiting: Counter[str] = field(default_factory=Counter)
-    """How many wrong tokens of each address wait for their answers."""
+    """For each address, the number of requests with a wrong token that wait for their answers."""
 
     async def admit(self, request: Request) -> str:
         """Return the client's address if the request has the right token.

@@ -66,7 +66,8 @@ class Application:
         await self._starlette(scope, receive, send)
 
     def _counting(self, path: str, send: Send) -> Send:
-        """Return a `send` that counts the request when its answer begins, because streams may never end."""
+        """Return a `send` that counts the request when its answer begins, because a stream possibly never
+        ends."""
         begun = trio.current_time()
 
         async def send_counted(message: Message) -> None:

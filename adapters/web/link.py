@@ -97,7 +97,8 @@ class Condition:
     waiting: int
     """Games that wait to be stored."""
     is_behind: bool
-    """Whether a game has waited to be stored for longer than its players wait for the result."""
+    """Whether the database has been failing for so long that results went to the journal, or would have if
+    the journal did not fail, too."""
     cluster: Mapping[str, Any] | None = None
     """The state of the connections to the other nodes of the cluster; None without a cluster."""
     is_draining: bool = False

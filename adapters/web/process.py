@@ -66,9 +66,10 @@ class WebProcess:
     ) -> None:
         """`orders` is the first message to the process. Clients come from `sockets`.
 
-        These are listening sockets, and a socket over which the server passes clients on. All are closed at
-        the end. `open_games` are the games that wait to be stored, and `clear` removes all results; both are
-        None if results are not kept. `clear` and its request raise StoreError. Live games come from `hub`.
+        These are listening sockets, and a socket over which the server passes clients on. They are closed at
+        the end. `open_games` are the games that wait to be stored, and `clear` removes all results; these two
+        are None if results are not kept. `clear` and its request raise StoreError. Live games come from
+        `hub`.
         """
         self._orders = orders
         self._sockets = sockets

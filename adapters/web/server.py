@@ -130,12 +130,12 @@ class Connection:
 
     @property
     def idle_until(self) -> float:
-        """The deadline for receiving the client's request; infinite once the request is complete."""
+        """The deadline for receiving the client's request; infinite after the request is complete."""
         return self._reading.deadline
 
     @property
     def _must_reset(self) -> bool:
-        """Whether the answer is unfinished, and a normal close would look to the client like its end.
+        """Whether the client would take a normal close for the end of an answer that is unfinished.
 
         This is the case with HTTP/1.0. A reset shows such a client that the answer is incomplete, except over
         TLS.

@@ -390,7 +390,7 @@ def renamed_table(table: str | None) -> str:
 
 
 def couple(name: str, *, at_table: bool) -> tuple[Wish, Wish]:
-    """Return the wishes of two bots that want to meet, at a table of their own or by name."""
+    """Return the wishes of two bots that want to meet: at a table of their own, or each other by name."""
     one, two = f"{name}a", f"{name}b"
     if at_table:
         return Wish(one, table=name), Wish(two, table=name)

@@ -92,7 +92,10 @@ def positions(kind: Kind, count: int, seed: str) -> Iterator[Position]:
 
 
 def judged(board: Board, kind: Kind) -> Position | None:
-    """Return a board with its good moves; None if the board is of another kind or no move is a mistake."""
+    """Return a board with its good moves.
+
+    Returns None if the board is not of this kind, or if no move there is a mistake.
+    """
     scores = score_columns(board)
     best = max(scores.values())
     remaining = (last_move(best, len(board.moves)) or CELLS) - len(board.moves)

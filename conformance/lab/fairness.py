@@ -47,13 +47,14 @@ AT_CLUSTER = 1.0, 0.6, 300
 """With a cluster: the seconds of a stall, the seconds of a clock, and the number of games at once.
 
 After a longer stall another node may begin to pair. The cluster then calls off games that are about to start,
-which these bots do not accept.
+and these bots do not accept that.
 """
 LOSS = (
     r"game '[^']*' beats '(?P<loser>[^']*)': time"
     r"(?: \(after [0-9.]+ s, the server was deaf for (?P<deaf>[0-9.]+) s\), moving )?"
 )
-"""Matches a loss on time in the gateway's log. `deaf` is the gateway's own delay in seconds."""
+"""Matches a log line of the gateway that says that a player lost on time. `deaf` is the gateway's own delay
+in seconds."""
 GAPS = 0.3, 1.0
 """The shortest and the longest time between two stalls, in seconds."""
 STANDING = 60.0
@@ -89,9 +90,9 @@ class Counts:
     slept: int = 0
     """Players that deliberately did not answer a request."""
     told: int = 0
-    """Players of `slept` that then received a loss on time."""
+    """Players among `slept` that then received the message that they had lost on time."""
     losers: list[str] = field(default_factory=list)
-    """The names of all players that received a loss on time."""
+    """The names of all players that received the message that they had lost on time."""
     faults: dict[Fault, list[str]] = field(default_factory=lambda: {fault: [] for fault in Fault})
     """Losses of players that had not slept, or that had time left."""
     seconds: float = 0.0
@@ -118,7 +119,7 @@ def main(argv: Sequence[str]) -> int:
 async def measure(options: Namespace) -> tuple[list[Row], list[str]]:
     """Play all games; return the figures, and lines about problems.
 
-    Raises LoadError, ServerError, wrapped.
+    Raises LoadError or ServerError, which may be in an ExceptionGroup.
     """
     half = (options.games + 1) // 2
     say(f"playing {half} games with stalls ...")
@@ -134,7 +135,8 @@ async def _stretch(
 ) -> tuple[Counts, int, list[tuple[str, float | None]]]:
     """Play until at least `games` games have ended and `stalls` stalls have happened.
 
-    Returns the bots' counts, the number of stalls, and the losses on time in the log with the server's delay.
+    Returns the bots' counts, the number of stalls, and from the log the players that lost on time, with the
+    server's delay.
     """
     clock = ("--clock", str(options.clock), "--idle", str(options.clock))
     words = (*ENDLESS, *clock, "--seed", str(options.seed))
@@ -279,7 +281,7 @@ class UsedTime:
             self.moves += 1
 
     def lost(self, look: Look) -> Fault:
-        """Return who caused a loss on time, received at this look."""
+        """Return who caused the loss on time that was received at this look."""
         least, most = self.least, self.most
         if self._asked is not None:
             least += max(0.0, look.before - self._asked.now)
@@ -368,7 +370,7 @@ class Player(Bot):
         self._used = UsedTime(self._games.clock, self._renewed)  # so that no delayed answer is sent
 
     def come_back(self) -> None:
-        """Leave after a hang-up, which means that the opponent has lost on time."""
+        """Leave after the server has hung up, because a hang-up means that the opponent has lost on time."""
         self._games.remove(self)
 
     def _request(self, move: bytes, look: Look) -> None:

@@ -49,7 +49,8 @@ STARTING = 30.0
 STILL = 10.0
 """Seconds within which every bot must make a move in a saturated stretch."""
 DISTURBED = 0.05
-"""If a server is kept off its core for a larger share of the time, the measurement is in doubt."""
+"""If other processes keep a server off its core for a larger share of a measurement, the measurement is in
+doubt."""
 _LOOK_AROUND = 0.5
 _WAVES, _WAVE = 100, 0.005
 """Bots connect in this many waves, with this many seconds between two. Otherwise all games would begin and
@@ -147,7 +148,7 @@ class Report:
     sent: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """When each move was sent, by table, if the plan has `notes_moves`."""
     now: float = 0.0
-    """When the plan was finished, on the same clock."""
+    """When the plan was finished, on the clock of the times in `sent`."""
 
     @property
     def kb_per_connection(self) -> float:
@@ -182,7 +183,8 @@ async def played_at_new(
 ) -> Report:
     """Start a gateway with further options, and play a saturated stretch and a paced one there.
 
-    Warns on stderr if the saturated measurement is in doubt. Raises LoadError, ServerError, wrapped.
+    Warns on stderr if the saturated measurement is in doubt. Raises LoadError or ServerError, which may be in
+    an ExceptionGroup.
     """
     async with running([*ENDLESS, *words], command) as server:
         report = await played(at_gateway(server, COUPLES[kind], pairs, *both_stretches(options)))

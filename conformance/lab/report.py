@@ -1,6 +1,6 @@
 """The report of every command: figures and their goals, in Markdown and JSON. Also its exit status.
 
-An unknown figure is NaN. Anything computed from it is then NaN too, and its goal is missed.
+An unknown figure is NaN. A figure that is computed from it is NaN, too, and misses its goal.
 """
 
 import math

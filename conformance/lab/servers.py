@@ -177,7 +177,10 @@ async def gateway(
     log: Log | None = None,
     name: str = "the server",
 ) -> AsyncIterator[Gateway]:
-    """Run a gateway for as long as the block lasts, then kill it. Raises ServerError, wrapped."""
+    """Run a gateway for as long as the block lasts, then kill it.
+
+    Raises ServerError, which may be in an ExceptionGroup.
+    """
     async with trio.open_nursery() as nursery:
         found = Gateway(nursery, options, name, command, log)
         await found.start()
@@ -351,8 +354,8 @@ async def cluster(
 ) -> AsyncIterator[Cluster]:
     """Run a cluster with Redis, and optionally PostgreSQL, for as long as the block lasts.
 
-    Each letter of `names` names a node. All nodes have the same options. Raises LoadError, ServerError,
-    wrapped.
+    Each letter of `names` names a node. All nodes have the same options. Raises LoadError or ServerError,
+    which may be in an ExceptionGroup.
     """
     async with AsyncExitStack() as stack:
         redis = await stack.enter_async_context(redis_server())

@@ -60,7 +60,10 @@ class Worker:
         return value
 
     async def finish(self) -> Any:
-        """Close the job's stdin, so that it gets no more values; return its next reply. Raises LoadError."""
+        """Close the job's stdin, so that the job gets no more values. Return its next reply.
+
+        Raises LoadError.
+        """
         assert self._process.stdin is not None
         await self._process.stdin.aclose()
         return await self.receive()

@@ -246,7 +246,10 @@ class ClusterMatchmaker(Matchmaker):
                     self._own.post(node, Order(pairs[1], instruction))
 
     def suspect(self) -> int | None:
-        """Return, once, the seat that `answers` worked on when it raised; None if it is not on this node."""
+        """Return the seat that `answers` was working on when it raised an error, and forget that seat.
+
+        Returns None if no seat is known, or if the seat is on another node.
+        """
         suspect = None if self._own.server is None else self._own.server.suspect()
         return suspect[1] if suspect is not None and suspect[0] == self._node else None
 

@@ -157,8 +157,8 @@ class Hub:
         self._timers = [self._runner.pending, self._runner.rejoins, self._runner.absences]
         self._timers += self._entries, self._denials, self._remote.flags
         self._open: deque[Decision | Hosting] = deque()
-        """Decisions to carry out, and series to end because the other player never came. Both are done after
-        all other answers."""
+        """Decisions to carry out, and series to end because the other player never came. The hub carries
+        these out after all other answers of the matchmaker."""
         self._is_deciding = False
         self._unsent: list[Outgoing] = []
         """The mailboxes to flush."""

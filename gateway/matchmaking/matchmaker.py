@@ -184,7 +184,10 @@ class Matchmaker:
         """Record that a series is over, or that its match was not started. May be called twice."""
 
     def suspect(self) -> int | None:
-        """Return, once, the seat that `answers` worked on when it raised; None if it is not known."""
+        """Return the seat that `answers` was working on when it raised an error, and forget that seat.
+
+        Returns None if no seat is known.
+        """
         return None
 
     def next_due(self) -> float | None:

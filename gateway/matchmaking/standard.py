@@ -217,7 +217,7 @@ class LobbyAndTables(Matchmaker):
         self._considered = None
 
     def suspect(self) -> int | None:
-        """Return the seat that `answers` worked on when it raised."""
+        """Return the seat that `answers` was working on when it raised an error, and forget that seat."""
         seeker, self._lobby.considered = self._lobby.considered, None
         player, self._considered = self._considered, None
         found = player.entry.seat if player is not None else seeker.seat if seeker is not None else None

@@ -45,7 +45,11 @@ def write_out(pieces: Iterable[str]) -> None:
 
 
 def _say_no_more() -> None:
-    """Send the rest of standard output to /dev/null, since the interpreter flushes it at the end."""
+    """Send the rest of standard output to /dev/null, because nobody reads it any more.
+
+    When the interpreter ends, it flushes standard output. Without this, the flush would fail, and the
+    interpreter would print an error.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -56,7 +56,7 @@ class Pace:
     look: float = 10.0
     """The time between two searches for journals of servers that have ended."""
     linger: float = 0.25
-    """The time that evidence waits for games, to be stored with them in one transaction."""
+    """How long evidence waits for games, to be stored with them in one transaction."""
     games: int = 500
     """The maximum number of games in one batch."""
     evidence: int = 1 << 20
@@ -281,7 +281,7 @@ class Batcher:
             await trio.sleep_until(max(begun + self._pace.between, now + rest))
 
     def _give_up_if_journaled(self) -> None:
-        """Drop a batch that fails because of a bug, once the journal has all of its games.
+        """Drop the batch that fails because of a bug, if all its games are in the journal.
 
         The evidence of the batch is lost. If the batch were kept, no later batch would ever be stored.
         """

@@ -165,7 +165,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
 
 
 def open_to_read(where: str) -> Database:
-    """Open a database for reading. Raises `StoreError`, also if its version is not `VERSION`."""
+    """Open a database for reading. Raises `StoreError`, for example if its version is not `VERSION`."""
     with _in_one_line(where):
         access = sqlite.Access.WRITE
         if not is_url(where):

@@ -255,7 +255,7 @@ def _left(lines: Exchange, index: int) -> int | None:
 
 
 def _find_heard(moves: Moves, number: int, lines: Exchange, thought: int) -> None:
-    """Find the time of a move by a player without evidence: search the texts that its opponent received.
+    """Find when a player without evidence made a move, by searching the texts that its opponent received.
 
     The candidates are the texts between the opponent's previous move and its next text. If the opponent moves
     next, the last candidate is the move. If not, a candidate may report the end of the game. Then the one

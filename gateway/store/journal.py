@@ -165,7 +165,7 @@ class LeftFile:
 
 
 def next_left(folder: Path, name: str, but: Container[Path] = ()) -> LeftFile | None:
-    """Lock and return the oldest file that is not locked and not in `but`, and whose name begins with `name`.
+    """Lock and return the oldest file whose name begins with `name` and that is neither locked nor in `but`.
 
     Returns None if there is no such file. A file that cannot be opened is skipped; if no other file is found,
     its OSError is raised.

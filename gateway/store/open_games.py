@@ -2,8 +2,8 @@
 
 Knows trio and the journal's process; does not know the database or how the journal is written. A game is open
 until the database or the journal has it; then its players get the result. A game that is not in the database
-within `patience` seconds goes to the journal. Such a game is called late. If the journal fails, too, the
-players wait until a later attempt succeeds.
+within `patience` seconds is called late, and goes to the journal. If the journal fails, too, the players wait
+until a later attempt succeeds.
 """
 
 import logging
@@ -38,7 +38,8 @@ Without a limit, errors whose texts have changing numbers would all be logged.
 
 
 class Count:
-    """Counts unwanted events. Reports the count at the first one, then once per interval, and at the end."""
+    """Counts unwanted events. Reports the count at the first event, then at most once per interval, and at
+    the end."""
 
     def __init__(self, interval: float, say: Callable[[int], object]) -> None:
         """Report by calling `say` with the count. `interval` is in seconds."""
@@ -155,7 +156,7 @@ def log_refused(what: str, why: str, by: str = "the database") -> None:
 # The games that wait.
 
 STOOD_STILL = 0.25
-"""If the event loop wakes up more than this many seconds late, the process counts as suspended meanwhile."""
+"""If the event loop wakes up more than this many seconds late, the process counts as suspended until then."""
 MOST_OTHERWISE = 5_000
 """The maximum number of games in memory that another server stored with a different ending, 1 KB each.
 
@@ -207,7 +208,8 @@ class OpenGames:
 
     @property
     def behind(self) -> bool:
-        """Whether a game has waited for longer than `patience`."""
+        """Whether a game has waited for longer than `patience`: it is in the journal, or the journal fails,
+        too."""
         return self.journaled > 0 or self.held
 
     @property
@@ -253,7 +255,7 @@ class OpenGames:
         return game in self._games
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` once the game is in the database or the journal, or now if it is already.
+        """Call `then` when the game is in the database or the journal; at once, if it is there already.
 
         `then` must not block or raise.
         """
@@ -280,7 +282,10 @@ class OpenGames:
             del self._otherwise[game]
 
     def take_otherwise(self, game: GameId) -> GameRecord | None:
-        """Return, once, the game that another server stored with a different ending; None for other games."""
+        """Return the game as another server stored it, with a different ending, and forget it.
+
+        Returns None if no such game is kept.
+        """
         row = self._otherwise.pop(game, None)
         return None if row is None else GameRecord.of_row(row)
 
@@ -400,7 +405,8 @@ class OpenGames:
                 pass
 
     async def close(self) -> None:
-        """Log the number of late games that is not logged yet, and end the journal's process."""
+        """End the journal's process. First log the number of late games if it has grown since the last log
+        line."""
         self._late.over()
         await self._journal.close()
 
@@ -415,11 +421,12 @@ class _Game:
         self.until = until
         """The time at which the game goes to the journal."""
         self.is_over = self.is_handed_over = False
-        """Whether the journal need not get the game any more, and whether the journal may have it."""
+        """`is_over`: the journal need not get the game any more. `is_handed_over`: the journal may have the
+        game."""
         self.otherwise: Row | None = None
         """The row that another server stored with a different ending, if the journal may have it, too."""
         self.waiting: list[Callable[[], object]] = []
-        """Functions to call once the game is in the database or the journal."""
+        """Functions to call as soon as the game is in the database or the journal."""
 
     def tell(self) -> int:
         """Call the functions that wait for the game; return their number."""

@@ -39,7 +39,7 @@ class Opened:
     journal: tuple[str, str] = ("", "")
     """The folder for journals, and the prefix of the names of this database's journals."""
     trouble: str | None = None
-    """The error of the folder for journals, if the folder cannot be used."""
+    """Why the folder for journals cannot be used; None if it can be used."""
 
 
 class _StoreChild:

@@ -81,7 +81,7 @@ class GameRecord:
     counted: bool = True
     """Whether the game counts in statistics and ratings."""
     remote: Side | None = field(default=None, compare=False)
-    """The side whose player was connected to another server; None if both were connected to this one.
+    """The side whose player was connected to another server; None if both players were connected to this one.
 
     Not stored. The other server may store the game, too. The ending that is stored first is valid.
     """
@@ -212,7 +212,7 @@ class TakenUp:
     replaced: int = 0
     """The number of games that replaced a stored game without a result."""
     differing: list[str] = field(default_factory=list)
-    """A text for each game that has a result in the database, but none in its line."""
+    """A text for each game that has a result in the database, but no result in the line."""
     refused: list[Refused] = field(default_factory=list)
     """Lines that are not stored, or only in part."""
     detail: str | None = None

@@ -1,6 +1,6 @@
 """Functions that are specific to SQLite: checking a file, connecting, copying.
 
-A file is checked before SQLite may write to it or create files beside it, if possible only by its header. A
+A file is checked, if possible only by its header, before SQLite may write to it or create files beside it. A
 file that this process has open must not be checked: closing the descriptor would drop SQLite's locks.
 """
 

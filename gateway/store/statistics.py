@@ -150,7 +150,7 @@ class Comparison:
     """The players of the chosen games, and their results in these games."""
 
     choice: Choice
-    """The choice that was asked for, but without `since` if no game is older."""
+    """The choice that was asked for. Its `since` is None if no game is older than the `since` asked for."""
     standings: list[Standing]
     """The players, the strongest first."""
     reasons: dict[Reason, int]
@@ -163,7 +163,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """The number of games of two players in which a given one of the two moved first."""
+    """How many games `first` played against `second` and moved first in them."""
 
     first: str
     second: str
@@ -239,7 +239,7 @@ _SCORE = ("games", "won", "drawn")
 _RECORD = (*(f"{side}_{name}" for side, _ in _SIDES for name in _SCORE), "thought", "moves")
 """The columns of a record that `_sums` can sum: the score on each side, the thinking time, the moves."""
 _COUNTS = players.c.opened + players.c.replied > 0
-"""The condition that some games of a player count."""
+"""The condition that a player has at least one game that counts."""
 _SURE = players.c.mean - 3 * players.c.deviation
 
 
@@ -342,7 +342,7 @@ def scores(
 
 
 def meetings(reading: Reading, at_once: int = 10) -> Iterator[Meeting]:
-    """Yield, for each first mover and each opponent, the number of games, ordered by both names.
+    """Yield the number of games for each first mover and each opponent, ordered by the two names.
 
     Reads the games of `at_once` first movers at a time. Uses no connection between two reads.
     """

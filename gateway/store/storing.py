@@ -263,7 +263,8 @@ def clear(connection: Connection) -> Cleared:
 
 
 def _compared(connection: Connection, rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, Row]]]:
-    """Return the games that are not stored yet, each once, and the games that differ from the stored ones.
+    """Return the games that are not stored yet, without repetitions, and those that differ from the stored
+    ones.
 
     A game that differs is returned as a pair: the stored game, then the new game with the same id.
     """
@@ -340,7 +341,7 @@ def _slices(names: Sequence[T], length: int = 500) -> Iterable[Sequence[T]]:
 def store_lines(connection: Connection, lines: Sequence[Line], came: TakenUp) -> None:
     """Store the games in lines of a journal or an export, and add the counts to `came`.
 
-    If a line cannot be stored, the other lines are stored all the same.
+    If a line cannot be stored, all other lines are stored nevertheless.
     """
     numbered = list[tuple[int, Row]]()
     for number, line in lines:

@@ -133,7 +133,7 @@ class Channel:
         self.news.unpark_all()
 
     def tidy(self, now: float) -> None:
-        """Drop the snapshot if it is too old to be reused, because it may be large."""
+        """Drop the snapshot if it is too old to be reused, to free its memory."""
         if now > self._snapshot[1] + FRESH:
             self._snapshot = _NONE
 

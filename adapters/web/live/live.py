@@ -56,7 +56,7 @@ class Live:
         self._watch = watch
         self._clock = clock
         self._state: State | None = None
-        """The state, once it is complete."""
+        """The state; None until it is complete."""
         self._coming: State | None = None
         """The next state, while it arrives."""
         self._request = 1
@@ -181,7 +181,7 @@ class Live:
 
     @asynccontextmanager
     async def viewer(self, wanted: Wanted) -> AsyncIterator[Channel]:
-        """Provide a viewer's channel, once the state is complete. Raises UnavailableError."""
+        """Wait until the state is complete, then provide a viewer's channel. Raises UnavailableError."""
         if self.watching >= VIEWERS:
             raise UnavailableError("too many watch at the moment")
         async with self._await_state():
@@ -212,7 +212,7 @@ class Live:
 
     @asynccontextmanager
     async def _await_state(self) -> AsyncIterator[State]:
-        """Count a viewer, and provide the state once it is complete.
+        """Count a viewer, wait until the state is complete, and provide it.
 
         Raises UnavailableError after `PATIENCE` seconds.
         """

@@ -42,7 +42,7 @@ class FactSender:
         self._woken = trio.Event()
 
     def want(self, number: int) -> None:
-        """Send the state and then facts, for the request `number`. The number 0 stops this."""
+        """Send the state and then facts, for the request `number`. The number 0 stops the sending."""
         self._wanted = number
         self._woken.set()
 
@@ -65,7 +65,7 @@ class FactSender:
     async def _send_from(self, facts: Subscription, others: RemoteSubscription | None, number: int) -> None:
         """Send the state, then facts, until facts were missed or another request came.
 
-        `Complete` follows once all nodes have sent their state, or after `GRACE` seconds. It is sent again
+        `Complete` follows when all nodes have sent their state, or after `GRACE` seconds. It is sent again
         when a late node has sent its state.
         """
         await self._messages.send(Begun(number))

@@ -97,7 +97,7 @@ class Library:
         self._content: bytes | None = None
         """The library; empty if it cannot be bundled at all; None if it is not bundled yet."""
         self._plain: bytes | None = None
-        """The library without compression, once a client has asked for it."""
+        """The library without compression; None until a client has asked for it in this form."""
         self._again = -math.inf
         """When the next attempt may begin."""
         self._one_at_a_time = trio.Lock()

@@ -1,7 +1,7 @@
 """The view of one player: place, games, openings, opponents, losses and thinking times.
 
-A player has this page once it has finished a game. Before that, it has a simpler page while it is connected,
-which says whether it waits or plays.
+A player has this page after it has finished a game. Before that, while the player is connected, it has a
+simpler page, which says whether it waits or plays.
 """
 
 import time
@@ -135,7 +135,7 @@ class _Player:
         }
 
     def _games(self, name: str, given: Given) -> list[Game]:
-        """Return a page of the player's games, and one more if there is one."""
+        """Return a page of the player's games, and the game after these if there is a further one."""
         lost = given.get("lost")
         if lost is not None and lost not in REASON_TEXTS:
             raise BadRequestError(f"lost is not one of {', '.join(REASON_TEXTS)}")

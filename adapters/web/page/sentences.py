@@ -130,7 +130,7 @@ def headline(names: Sequence[str], outcome: Outcome | None) -> str:
 
 
 def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: Callable[[str], str]) -> Text:
-    """Return a text on what ended a game, and on a message of the loser that was refused before.
+    """Return a text on what ended a game, and on the message of the loser that was refused before, if any.
 
     `dialect` returns the title of a kind of player.
     """

@@ -156,7 +156,8 @@ def _rows(first: deque[Cell], second: deque[Cell]) -> Iterable[Row]:
 
 
 def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool]:
-    """Return for each side whether its first cell belongs to the next row, which is at `at` milliseconds.
+    """Return, for each side, whether its first cell belongs to the next row. That row is at `at`
+    milliseconds.
 
     A text is in a row above the texts that it caused, or in the same row.
     """

@@ -35,7 +35,7 @@ class Attack:
     name: str
     clients: int
     live: Callable[["Attacked", int], Awaitable[None]]
-    """Runs the client with the given number until it ends. Raises HungUp, wrapped or not."""
+    """Runs the client with the given number until it ends. May raise HungUp, also in an ExceptionGroup."""
     pause: float = PAUSE
     coming: float = 1.0
     """Seconds over which the clients' first connections are spread."""
@@ -86,7 +86,8 @@ class Attacked:
     ) -> AsyncIterator[Attacker]:
         """Connect to a port for as long as the block lasts. With `resource`, open a websocket.
 
-        `drains`: read and drop all that arrives. Raises HungUp; in the block, within an ExceptionGroup.
+        `drains`: read and drop everything that arrives. Raises HungUp; in the block, within an
+        ExceptionGroup.
         """
         async with connected(self._addresses[port], self._source) as client:
             self.counts["connections"] += 1
@@ -149,7 +150,10 @@ def attack(
 
 
 def give_way(core: int | None) -> None:
-    """Run this process only on `core`, when no other process needs it; for None, lower its priority."""
+    """Run this process only on `core`, and only when no other process needs that core.
+
+    If `core` is None, lower the priority of this process.
+    """
     if core is not None:
         os.sched_setaffinity(0, {core})
     if core is not None and hasattr(os, "SCHED_IDLE"):

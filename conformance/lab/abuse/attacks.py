@@ -73,7 +73,8 @@ FRAMES: Sequence[bytes] = (
     b"\x88\x80" + _MASK + frame(b"playmove 3"),  # a frame after the close frame
     b"\x81\xfe\x00\x05" + _MASK + b"hello",  # a length not in its shortest form
 )
-"""Frames that are giant, compressed, unmasked, misplaced or not UTF-8. They may be sent cut off."""
+"""Frames that are giant, compressed, unmasked, misplaced or not UTF-8. An attack may send only a part of a
+frame."""
 
 
 async def frames(attacked: Attacked, number: int) -> None:
@@ -438,7 +439,10 @@ async def commands(attacked: Attacked, number: int) -> None:
 
 
 async def maps(attacked: Attacked, number: int) -> None:
-    """Send short EDN maps full of brackets, all different. They cost the server the most work per byte."""
+    """Send short EDN maps full of brackets, all different.
+
+    Of all messages, these cost the server the most work per byte.
+    """
     await _pour(attacked, "arena", lambda turn: b"{:a%d [%b]}" % (turn, b"[]" * 24))
 
 
@@ -557,6 +561,9 @@ ATTACKS: Mapping[str, Attack] = {attack.name: attack for attack in _ALL}
 
 
 def at_once(names: Sequence[str]) -> list[Attack]:
-    """Return the attacks of `names` that can run together. If none of them can, return all."""
+    """Return the attacks with these names, without those that must run alone.
+
+    If each attack must run alone, return every one.
+    """
     attacks = [ATTACKS[name] for name in names]
     return [attack for attack in attacks if not attack.is_alone] or attacks

@@ -102,7 +102,7 @@ async def attack(
 ) -> tuple[list[Row], list[Row], list[str]]:
     """Run all attacks of `options`; return the figures of attacks, other figures, and lines about problems.
 
-    Raises LoadError, ServerError, NoSuchProcess, wrapped.
+    Raises LoadError, ServerError or NoSuchProcess, which may be in an ExceptionGroup.
     """
     words = [*OPTIONS, "--db", place, *options.server_options]
     with many_files():
@@ -258,9 +258,9 @@ class Watched:
         self._used = meters.used_by(server.pid)
 
     async def look(self) -> None:
-        """Measure the memory repeatedly, until cancelled or the server has ended.
+        """Measure the memory repeatedly, until this task is cancelled or the server has ended.
 
-        Each new child process has inherited the core of the server, so allow it to run on any core.
+        A new child process of the server inherits the server's core. This method lets it run on any core.
         """
         known = set[int]()
         with suppress(meters.NoSuchProcess):

@@ -96,7 +96,8 @@ class Seen:
     """Measurements of honest games over a period."""
 
     times: Sequence[float]
-    """How long moves took, in seconds. Moves that a slow move prevented are added, as `with_missed` does."""
+    """How long moves took, in seconds. The function `with_missed` has added the times of moves that a slow
+    move delayed."""
     left_out: float
     """The share of the moves that are not in `times`, because the host may have held them up."""
     lost: Sequence[str]
@@ -106,7 +107,7 @@ class Seen:
 
 
 def with_missed(times: Sequence[float], beat: float) -> list[float]:
-    """Return the times, with added times for moves that a slow move prevented.
+    """Return the times, with added times for the moves that a slow move delayed.
 
     A slow move delays the next moves of its pair, and these are not measured. For each time that is longer
     than a beat (the time between two moves of a pair), the delayed moves are added. Each of them is one beat

@@ -65,7 +65,10 @@ def _worst(reads: Callable[[bytes], object] | None, inputs: Iterable[bytes]) -> 
 
 
 def cost(reads: Callable[[bytes], object], data: bytes, limit: float) -> float:
-    """Time an input; return milliseconds. If it exceeds `limit`, repeat and return the shortest time."""
+    """Return the time that an input takes, in milliseconds.
+
+    If the time exceeds `limit`, read the input again several times, and return the shortest time.
+    """
     found, times = 0.0, 0
     while times == 0 or (found > limit and times < TIMES):
         began = thread_time()
@@ -116,7 +119,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def fuzz(options: Namespace) -> tuple[list[Row], list[str]]:
-    """Search for inputs and time them for each reader, slow readers first. Raises LoadError, wrapped."""
+    """Search for inputs and time them for each reader, slow readers first.
+
+    Raises LoadError, which may be in an ExceptionGroup.
+    """
     left = sorted(options.only, key=lambda name: TARGETS[name].share, reverse=True)
     whole = sum(TARGETS[name].share for name in left)
     rows: dict[str, list[Row]] = {}

@@ -43,7 +43,9 @@ class Found:
 
 
 def hunt(name: str, folder: Path, seed: int, sizes: tuple[tuple[int, int], tuple[int, int]]) -> None:
-    """Hunt once for each of `sizes`, pairs of (number of inputs, longest input); reply with each result.
+    """Hunt once for each of `sizes`, and reply with the result of each hunt.
+
+    A size is a pair: the number of inputs, and the length of the longest input.
 
     Each hunt runs in a separate process, which ends with the hunt.
     """

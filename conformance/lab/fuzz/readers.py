@@ -139,7 +139,7 @@ def _websocket(data: bytes, step: int) -> tuple[list[str], bytes, str]:
 
 
 def _as_the_library(data: bytes) -> tuple[list[str], bytes, str]:
-    """Return the same as `_websocket`, from wsproto."""
+    """Split the data with wsproto; return the same values as `_websocket`."""
     texts, replies, text, binary = list[str](), b"", "", b""
     connection = Connection(ConnectionType.SERVER)
     connection.receive_data(data)

@@ -84,7 +84,10 @@ def hard(dialect: str, length: int) -> Iterator[bytes]:
 
 
 def of_talks(*ports: str) -> Callable[[bool], Iterator[bytes]]:
-    """Return a function that yields inputs: each is all bytes of one connection to one of these ports."""
+    """Return a function that yields inputs.
+
+    An input has all bytes of one connection to one of these ports.
+    """
 
     def seeds(is_long: bool) -> Iterator[bytes]:
         lot = Random(7)

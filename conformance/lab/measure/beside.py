@@ -145,7 +145,7 @@ SIGHT_MS = 100.0
 GROWTH_MB = 5.0
 """Megabytes by which a process may have grown after all visitors have left."""
 STARTING = 30.0
-"""Seconds within which the expected number of games must be on."""
+"""Seconds within which the expected number of games must have begun."""
 WARM_UP = 4.0
 """Seconds before the measurement, in which all games begin and viewers connect."""
 PARTING = 5.0
@@ -167,7 +167,9 @@ def _page_plan(options: Namespace, server: Server, seconds: float) -> Plan:
 
 
 async def _watch(options: Namespace, server: Server) -> list[Row]:
-    """Measure moves without viewers, then with viewers: half watch the newest games, half one game each.
+    """Measure moves without viewers, then with viewers.
+
+    Half of the viewers watch the newest games, the other half watch one game each.
 
     `a move`: CPU time of the gateway's main thread. `until seen`: time from a bot's sending of a move to a
     viewer's receipt. `moves missed`: moves that a viewer did not receive although it should have, or received
@@ -336,7 +338,7 @@ def _game(data: Mapping[str, Any]) -> _Game:
 
 
 def watch(web: Address, games: int, viewers: int) -> list[Sightings]:
-    """Run `viewers` viewers of the newest games, and as many of one game each, until stdin ends."""
+    """Run `viewers` viewers of the newest games, and as many viewers of one game each, until stdin ends."""
     os.nice(_NICENESS)
     return trio.run(_watch_all, web, games, viewers)
 
@@ -386,7 +388,7 @@ async def _come_and_go(web: Address, numbers: Iterator[int]) -> None:
 
 
 async def _games_of(web: Address, number: int) -> list[str]:
-    """Wait until `number` games are on; return the ids of the newest ones. Raises LoadError."""
+    """Wait until `number` games are being played; return the ids of the newest ones. Raises LoadError."""
     with trio.move_on_after(STARTING):
         while True:
             async with asked(web, "/api/live?most=100") as client:

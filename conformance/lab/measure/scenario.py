@@ -20,7 +20,7 @@ class Part:
     measure: Callable[[Namespace, Any], Awaitable[list[Row]]]
     """Measures the part, given the options and what `prepared` yields.
 
-    Raises LoadError, ServerError, wrapped.
+    Raises LoadError or ServerError, which may be in an ExceptionGroup.
     """
     times: int = 1
     """How often the part is measured by default. The medians count."""
@@ -42,16 +42,17 @@ class Scenario:
     options: Callable[[Parser], None]
     """Adds the scenario's options to the command line."""
     prepared: Callable[[Namespace, Sequence[str]], AbstractAsyncContextManager[Any]] = nothing
-    """Prepares an object for the parts, given the command of a gateway, for as long as it is measured."""
+    """Prepares an object that the parts use, given the command of a gateway. The object exists while the
+    parts are measured."""
     wide: bool = False
     """Whether the table has one line for each part, with a column for each figure."""
 
 
 async def measured(scenario: Scenario, options: Namespace) -> list[Row]:
-    """Measure the parts that the options name, one after the other. Raises ServerError, wrapped.
+    """Measure the parts that the options name, one after the other.
 
     With a second server the two take turns. Every other turn has the reverse order, because the speed of a
-    machine drifts.
+    machine drifts. Raises ServerError, which may be in an ExceptionGroup.
     """
     commands: list[Sequence[str]] = [COMMAND]
     if options.beside is not None:

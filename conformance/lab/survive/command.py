@@ -1,13 +1,13 @@
 """Is every result that a player received also stored, whatever breaks?
 
-Clients of all dialects play all the time. Faults are caused and repaired one after the other, each of them
---times times. Before each fault, more results must have arrived. At the end the results that clients received
-are compared with the stored ones.
+Clients of all dialects play all the time. Each fault is caused and repaired --times times, one fault after
+the other. Before each fault, more results must have arrived. At the end the results that clients received are
+compared with the stored ones.
 
 No two games of a pair are the same, so a result identifies its game. A client checks every message that it
 receives, and reads its socket to the end after the server has died.
 
-    told and not stored    results that a client received, and that are not in the database, or differ there
+told and not stored    results that a client received, and that are not in the database, or differ there
     stored twice           results that are in the database more than once
     told differently       a client was told that its opponent left, but the game ended in another way
     stored and not played  stored games that no two clients have played
@@ -96,7 +96,9 @@ class Scene:
     options: Namespace
 
     async def others_go_on(self, node: Gateway) -> None:
-        """Wait until players are told that their opponents on `node` are lost, and the other nodes pair.
+        """Wait until players have received the message that their opponents on `node` are lost.
+
+        Also waits until the other nodes pair players.
 
         Waits are measured from now on. Players whose dialect has no message for such a loss are left out.
         """
@@ -116,7 +118,7 @@ class Scene:
             nursery.start_soon(self.meet, PAIRED, [*combinations(others, 2)])
 
     async def all_meet(self) -> None:
-        """Connect a new pair of players to each two nodes, and wait until all pairs have met."""
+        """For each two nodes, connect a new pair of players to them; wait until all pairs have met."""
         await self.meet(BACK, [*combinations(self.gateways, 2)])
 
     async def each_goes_on(self) -> None:
@@ -124,7 +126,10 @@ class Scene:
         await self.meet(PAIRED, [[node] for node in self.gateways])
 
     async def meet(self, what: str, wanted: Sequence[Sequence[Gateway]]) -> None:
-        """Connect a pair for each entry of `wanted`, one or two nodes; record how long they take to meet."""
+        """Connect a pair for each entry of `wanted`; record how long the pairs take to meet.
+
+        An entry has one or two nodes.
+        """
         courses = [self.load.meet(nodes) for nodes in wanted]
         await until(lambda: all(one.begun is not None for one in courses), LIMIT)
         for one in courses:
@@ -379,7 +384,8 @@ async def survive(
 ) -> tuple[list[Row], list[str]]:
     """Cause all faults while clients play, and compare the results that they received with the stored ones.
 
-    Returns the figures, and lines about problems. Raises LoadError, ServerError, wrapped.
+    Returns the figures, and lines about problems. Raises LoadError or ServerError, which may be in an
+    ExceptionGroup.
     """
     print(f"seed {options.seed}", flush=True)
     token, lot = f"x{time_ns() // 1000 % 10**12}", Random(options.seed)

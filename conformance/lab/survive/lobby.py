@@ -32,12 +32,13 @@ TEXT = "do players of all dialects meet in the lobby of three nodes, and do they
 GAMES: Sequence[Game] = (SHORT, Game("03031303", 2, "four"), DRAWN)
 """The game of each of the three lobbies: won by the first mover, won by the second, and drawn."""
 OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--house-after", "1000000")
-"""Options for short series, any number of them, and no house players in the lobby."""
+"""Options for any number of short series, and for no house players in the lobby."""
 NODES = "abc"
 EACH = 2
 """The number of players of each dialect on each node."""
 QUIET = 1.0
-"""Once all players have stopped, no more results are expected after this many seconds without one."""
+"""After all players have stopped sending, the laboratory waits until no result has come for this many
+seconds."""
 LIMIT = 60.0
 """Seconds within which at least one of the players must receive something."""
 _OUTCOMES = {
@@ -85,7 +86,7 @@ class Agreement:
         return Agreement(self.games + other.games, differences, self.met | other.met)
 
     def unmet(self, part: int) -> int:
-        """Return how many ordered pairs have not met: of dialects (0), or of nodes (1)."""
+        """Return how many ordered pairs of dialects (`part` 0), or of nodes (`part` 1), have not met."""
         met = {(one[part], other[part]) for one, other in self.met}
         return (len(PLAIN), len(NODES))[part] ** 2 - len(met)
 
@@ -116,7 +117,8 @@ def _told_of(result: Result, visits: Mapping[str, Visit]) -> Iterator[Told]:
 async def meetings(place: str, enough: int, command: Sequence[str] = COMMAND) -> Agreement:
     """Play in a lobby on all nodes, once for each of `GAMES`, until each player has `enough` results.
 
-    `place`: the URL of a database that nodes can share. Raises LoadError, ServerError, wrapped.
+    `place`: the URL of a database that nodes can share. Raises LoadError or ServerError, which may be in an
+    ExceptionGroup.
     """
     token, found = f"m{time_ns() % 10**9}", Agreement()
     async with cluster(NODES, [*OPTIONS, "--db", place], command) as nodes:

@@ -152,7 +152,7 @@ class Player:
 
     @property
     def has_all(self) -> bool:
-        """Whether the player has received the result of its last game. No message may come after that."""
+        """Whether the player has received the result of its last game. After that no message may come."""
         return len(self.results) == len(self._games)
 
     @property

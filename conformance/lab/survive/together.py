@@ -60,9 +60,9 @@ _AGAIN = 1.0
 _SHORTEST = 4.0
 """The shortest duration of a course of games, in seconds."""
 _PROTECTED = 16
-"""One of this many courses of a pair is played with protected names."""
+"""One in this many courses of a pair is played with protected names."""
 _BANNED = 6
-"""The attackers' address is banned during one of this many intervals between reloads."""
+"""The attackers' address is banned during one in this many intervals between reloads."""
 _OPENSSL = (
     *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
     *("-days", "2", "-subj", "/CN=attacked", "-addext", "subjectAltName=IP:127.0.0.1"),
@@ -88,7 +88,10 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
 async def together(
     options: Namespace, folder: Path, command: Sequence[str] = COMMAND
 ) -> tuple[list[Row], list[str]]:
-    """Run all parts; return the figures, and lines about problems. Raises LoadError, ServerError, wrapped."""
+    """Run all parts; return the figures, and lines about problems.
+
+    Raises LoadError or ServerError, which may be in an ExceptionGroup.
+    """
     token = f"x{time_ns() // 1000 % 10**12}"
     database, operator, tokens = str(folder / "attacked.db"), Operator(folder), tokens_for(token, options)
     tls = await operator.prepare(tokens)

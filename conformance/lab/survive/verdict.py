@@ -1,7 +1,8 @@
 """Compare the results that clients received with the stored games, as the gateway's commands show them.
 
 In some dialects a result does not say whether the game was won on the board or because the opponent left. A
-result in such a dialect matches both. A game that was lost with its server has no winner.
+result in such a dialect matches a stored game with either ending. A game that was lost with its server has no
+winner.
 """
 
 import json
@@ -36,7 +37,7 @@ async def stored_in(place: str, token: str) -> list[Result]:
 
 
 async def complaints_about(place: str) -> list[str]:
-    """Return the problems of a database that the gateway's `recount` and SQLite find. Raises LoadError."""
+    """Return the problems that the gateway's `recount` and SQLite find in a database. Raises LoadError."""
     found = []
     if not (recount := "; ".join(await _run("recount", "--db", place))).endswith(": as kept"):
         found.append(recount)
@@ -149,7 +150,10 @@ def _compare(
 
 
 def _was_left(result: Result, left: set[Result]) -> bool:
-    """Return whether the game is stored as left by a player, at most two moves before its end."""
+    """Return whether one of `left`, the stored games that a player left, is the game of `result`.
+
+    The stored game may lack up to two of the last moves.
+    """
     moves, sides = result.game.moves, (result.first, result.second)
     known = {moves[: len(moves) - missing] for missing in range(3)}
     return any((each.first, each.second) == sides and each.game.moves in known for each in left)
