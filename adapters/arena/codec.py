@@ -2,8 +2,8 @@
 
 Knows how messages are written. Does not check whether a move is a column, whether an id is blank, or whether
 a message is due. Reads both encodings at any time. The server writes the encoding of the client's first map
-that is not empty. But it writes an `ignored`, which copies a message of the client, in the encoding of that
-message (PROTOCOL.md 2).
+that is not empty. Only an `ignored` may have the other encoding: that of the client's message that it copies
+(PROTOCOL.md 2).
 """
 
 import re
@@ -97,7 +97,10 @@ _cached_message = lru_cache(maxsize=256)(_client_message)
 
 
 class TokenCodec(ArenaCodec):
-    """The server's side if ids are protected: no copy of a message shows a token (PROTOCOL.md 5.17)."""
+    """The server's side of one connection, if ids are protected.
+
+    No copy of a map shows a token: the value of `token` is ``"..."`` (PROTOCOL.md 5.17).
+    """
 
     def decode(self, text: str) -> ClientMessage:
         """Return the message in `text`. Raises only WireError."""

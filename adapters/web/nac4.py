@@ -1,6 +1,6 @@
-"""The three JSON documents of the nac4 server, with its keys (adapters/nac4/PROTOCOL.md 8).
+"""Three JSON documents of results, with the keys of the original nac4 server (adapters/nac4/PROTOCOL.md 8).
 
-Makes plain values from stored games and totals. Times are in seconds.
+Makes them from stored games and totals. Times are in seconds.
 """
 
 import json

@@ -91,7 +91,10 @@ class FastBot(Bot):
 
 
 def renamed(wish: Wish, number: int) -> Wish:
-    """Return a wish for a named opponent with `number` added to both names, and any other wish unchanged."""
+    """Return `wish` with a hyphen and `number` appended to the names of the player and of the opponent.
+
+    A wish without an opponent's name is returned unchanged.
+    """
     if wish.against is None:
         return wish
     return replace(wish, name=f"{wish.name}-{number}", against=f"{wish.against}-{number}")

@@ -66,7 +66,10 @@ class Log:
         self.lines: list[str] = []
         """The last lines."""
         self.examples: list[str] = []
-        """The first lines with errors, tracebacks or controls."""
+        """The first 20 lines with an error, a traceback or one of the `controls`.
+
+        Each is cut to 200 characters and written with escapes.
+        """
         self.found: list[re.Match[str]] = []
         """The matches of `wanted`."""
         self._wanted = re.compile(wanted)

@@ -45,10 +45,9 @@ def write_out(pieces: Iterable[str]) -> None:
 
 
 def _say_no_more() -> None:
-    """Send the rest of standard output to /dev/null, because nobody reads it any more.
+    """Redirect standard output to /dev/null, so that the interpreter prints no error when it ends.
 
-    When the interpreter ends, it flushes standard output. Without this, the flush would fail, and the
-    interpreter would print an error.
+    The interpreter then flushes standard output. That could fail, as the reader may be gone or the disk full.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

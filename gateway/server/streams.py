@@ -71,7 +71,10 @@ def _log_to(descriptor: int) -> None:
 
 
 def main() -> None:
-    """Run the module that the first argument names as a program, and log its errors as JSON."""
+    """Run a module as ``python -m`` does, but log its warnings and uncaught exceptions as JSON.
+
+    The first argument on the command line is the module's name. The module gets the other arguments.
+    """
     _speak_json()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -26,7 +26,10 @@ class Access(Enum):
     READ = "mode=ro"
     """For a user without write permission, if the files exist that a server creates beside the database."""
     STILL = "mode=ro&immutable=1"
-    """For a user without write permission, if the server's files do not exist. SQLite takes no locks."""
+    """For a user without write permission, if these files do not exist.
+
+    SQLite takes no locks, so no server may write to the database meanwhile (`require_still`).
+    """
 
 
 Identity: TypeAlias = tuple[int, int]
