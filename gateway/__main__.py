@@ -75,6 +75,10 @@ def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
         from gateway.commands import health  # noqa: PLC0415
 
         status = health.main(rest, dialects)
+    elif word == names.TOURNAMENT:
+        from gateway.commands import tournaments  # noqa: PLC0415
+
+        status = tournaments.main(rest)
     elif word == names.MATCH:
         from adapters.match import command as matching  # noqa: PLC0415
 

@@ -71,6 +71,7 @@ from gateway.server.metrics.tally import GameCounts
 from gateway.server.operating import Operator, reload_players
 from gateway.server.reloading import Reload, reload_on_hangup
 from gateway.server.streams import write
+from gateway.tournament.director import Director
 
 if TYPE_CHECKING:
     from adapters.cluster.node import ClusterNode
@@ -135,18 +136,26 @@ async def _serve(options: ServerOptions, writer: StartedProcess | None) -> None:
         run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
         together = await trio.to_thread.run_sync(cluster_options, options)
         await trio.to_thread.run_sync(lookalikes.load)
-        matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options))
+        director = Director()
+        if archive is not None:
+            from gateway.server.tournaments import log_unreadable  # noqa: PLC0415  needs the store
+
+            log_unreadable(director.take(archive.opened.tournaments, trio.current_time()))
+        matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options, director))
         results = archive or NoResults()
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
         log_games(hub.feed, turns.delay_since)
         async with polling(turns) as poller:
             node = _joined(together, options, run, hub, poller)
-            await _play(options, _Core(hub, archive, turns, poller, node, patience), stop)
+            await _play(options, _Core(hub, archive, turns, poller, node, patience, director), stop)
 
 
-def _matchmaker(options: ServerOptions) -> LobbyAndTables:
+def _matchmaker(options: ServerOptions, director: Director) -> LobbyAndTables:
     lot = random.Random(options.seed)
-    return LobbyAndTables(lot, options.games_per_pair, options.house_after, lookalikes.looks_of)
+    director.forget_seats()
+    return LobbyAndTables(
+        lot, options.games_per_pair, options.house_after, lookalikes.looks_of, director.tables
+    )
 
 
 def _terms(options: ServerOptions) -> Terms:
@@ -164,6 +173,7 @@ class _Core:
     node: "_Joining"
     """A context manager that joins the cluster, if there is one."""
     patience: Patience
+    director: Director
 
 
 async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
@@ -193,7 +203,12 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
             say_that_there_is_no_page(options)
         front_ends += ports.front_ends(_one_port(options, fronts, ports, hub).receive, open_socket, limits)
         thinker = Thinker(options.house_workers, _terms(options))
-        hub.engage(House(hub, nursery, thinker, options.house))
+        house = House(hub, nursery, thinker, options.house)
+        hub.engage(house)
+        if archive is not None:
+            from gateway.server.tournaments import TournamentService  # noqa: PLC0415  needs the store
+
+            services.append(TournamentService(core.director, hub, archive.batcher, house.sit_down))
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
         if options.metrics is not None:

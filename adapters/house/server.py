@@ -6,6 +6,7 @@ hub opens one house player for each series. House players think in worker proces
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import trio
@@ -14,7 +15,7 @@ from adapters.client.boundary import contained
 from adapters.house.thinking import Game, Thinker
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
-from gateway.game.commands import HOUSE_PLAYERS, Command, Leave, Play
+from gateway.game.commands import HOUSE_PLAYERS, AtTable, Command, Enter, Leave, Play
 from gateway.game.events import Dismissed, Ended, Event, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.hub.hub import HubForPlayers
@@ -24,6 +25,10 @@ from gateway.matchmaking.matchmaker import Opponent
 MANNERS = Manners(
     kind="house", illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, hears_itself=False, house=True
 )
+
+
+RESIDENT = replace(MANNERS, afterwards=Afterwards.STAND_BY)
+"""The manners of a house player at the table of a tournament."""
 
 
 class House:
@@ -46,6 +51,18 @@ class House:
         game = self._thinker.begin(name, opponent)
         return HousePlayer(game, self._thinker, self._hub, self._nursery, now).seat
 
+    def sit_down(self, name: str, table: str, now: float) -> Seat:
+        """Seat the player called `name` at the table of a tournament, where it stays; return its seat.
+
+        Raises EngineUnavailable if its engine is not installed.
+        """
+        engine_named(name)
+        # Its opponents are not known yet, so it has the time limits of a game on a clock.
+        game = self._thinker.begin(name, Opponent("", table, clocked=True))
+        seat = HousePlayer(game, self._thinker, self._hub, self._nursery, now, RESIDENT).seat
+        self._hub.submit(seat, Enter(AtTable(table), name), now)
+        return seat
+
     def lobby_player(self, opponent: Opponent) -> str | None:
         """Return the next house player for an opponent from the lobby; None if no player has enough time."""
         for name in tuple(self._lobby):
@@ -56,19 +73,25 @@ class House:
 
 
 class HousePlayer:
-    """One house player in one series."""
+    """One house player: in one series, or at the table of a tournament."""
 
     is_reachable = True
 
     def __init__(
-        self, game: Game, thinker: Thinker, hub: HubForPlayers, nursery: trio.Nursery, now: float
+        self,
+        game: Game,
+        thinker: Thinker,
+        hub: HubForPlayers,
+        nursery: trio.Nursery,
+        now: float,
+        manners: Manners = MANNERS,
     ) -> None:
         self._game = game
         self._thinker = thinker
         self._hub = hub
         self._nursery = nursery
         self._search = trio.CancelScope()
-        self.seat = hub.open(self, MANNERS, now)
+        self.seat = hub.open(self, manners, now)
 
     def deliver(self, event: Event) -> None:
         """Start to think when asked to move; stop when the game is over."""
@@ -85,7 +108,7 @@ class HousePlayer:
                 pass
 
     def resume(self) -> None:
-        """Do nothing: a house player never asks to enter."""
+        """Do nothing: a house player waits for no answer."""
 
     def probe(self) -> None:
         """Do nothing: the hub probes only seats that may belong to an earlier connection of a client."""

@@ -5,11 +5,11 @@ that does not exist. Functions that read the database block.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from adapters.web.query import (
     LEAST,
@@ -23,13 +23,16 @@ from adapters.web.query import (
     wanted,
     whole,
 )
+from gateway.game.results import FAULT_WORDS
 from gateway.store import games as stored
-from gateway.store import presentation, statistics
+from gateway.store import presentation, statistics, tournaments
 from gateway.store.database import Reading
-from gateway.store.formats import jsonl
+from gateway.store.formats import jsonl, sheet
 from gateway.store.games import NoGameError
 from gateway.store.records import GameRecord
 from gateway.store.statistics import ORDERS, Choice
+from gateway.tournament.report import described, summary
+from gateway.tournament.tournament import Tournament
 
 Json: TypeAlias = dict[str, Any] | list[Any]
 Answer: TypeAlias = Callable[[Reading, Given], Json]
@@ -91,6 +94,50 @@ def standings(reading: Reading, given: Given) -> Json:
     with reading() as connection:
         found, firsts = statistics.standings(connection, choice, least=least, order=order, limit=most)
     return presentation.of_standings(found, firsts)
+
+
+def tournament_list(reading: Reading, given: Given) -> Json:
+    """Return the tournaments, the newest first, without those that this version cannot read."""
+    with reading() as connection:
+        found = tournaments.without_games(connection)
+    listed = list[dict[str, Any]]()
+    for news in reversed(found):
+        try:
+            about = summary(Tournament.of(news))
+        except ValueError:
+            continue
+        listed.append({**about, "url": f"/api/tournaments/{quote(about['name'], safe='')}"})
+    return {"tournaments": listed}
+
+
+def tournament_named(reading: Reading, name: str) -> Tournament:
+    """Return the tournament with this name, in upper or lower case. Raises NoTournamentError."""
+    with reading() as connection:
+        return tournaments.named(connection, name)
+
+
+def tournament(reading: Reading, name: str) -> Json:
+    """Return the report on a tournament. Raises NoTournamentError."""
+    return described(tournament_named(reading, name))
+
+
+def standings_rows(report: Mapping[str, Any]) -> Iterator[Sequence[object]]:
+    """Yield the names of the columns and the rows of a tournament's standings, for `sheet.lines`.
+
+    `report` is a value of `described`.
+    """
+    ties = report["settings"]["tie_breaks"]
+    yield (
+        *("rank", "player", "house", "points", *(f"tie_break_{name}" for name in ties)),
+        *("games", "won", "drawn", "lost", *FAULT_WORDS, "withdrawn"),
+    )
+    for each in report["standings"]:
+        yield (
+            *(each["rank"], sheet.text(each["name"]), int(each["house"]), each["points"]),
+            *(each["tie_breaks"][name] for name in ties),
+            *(each["games"], each["won"], each["drawn"], each["lost"], *each["faults"].values()),
+            "no" if each["withdrawn"] is None else sheet.text(each["withdrawn"]),
+        )
 
 
 def export(found: Iterable[GameRecord]) -> Iterator[str]:

@@ -39,8 +39,10 @@ from adapters.web.site import Site
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, NEEDED, WHO, NotDoneError
 from gateway.store import StoreError
+from gateway.store.formats import sheet
 from gateway.store.games import NoGameError, every
 from gateway.store.statistics import meetings
+from gateway.tournament.report import described
 
 CLEAR_LIMIT = 10.0
 """Seconds after which a request to clear the results is withdrawn."""
@@ -62,12 +64,15 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         "/api/games": (answers.games, (*FILTERS, *PAGING)),
         "/api/players": (answers.players, ("after", "limit")),
         "/api/standings": (answers.standings, ("sort", "since", "table", "least", "limit")),
+        "/api/tournaments": (answers.tournament_list, ()),
     }
     made = [_route(path, partial(api.list, answer), *known) for path, (answer, known) in lists.items()]
     made += [
         _route("/api/games/{game}", api.game),
         _route("/api/games/{game}/perfect", api.perfect),
         _route("/api/players/{name:path}", api.player),
+        _route("/api/tournaments/{name}", api.tournament),
+        _route("/api/tournaments/{name}/standings.csv", api.tournament_sheet),
         _route("/api/export.jsonl", api.export, *FILTERS),
         _route("/api/games-vg", api.pairs),
         _route("/api", api.start),
@@ -133,6 +138,19 @@ class _Api:
     async def player(self, request: Request, given: Given) -> Response:
         name = name_of(request.path_params["name"])
         return await self._answer(lambda: answers.player(self._site.reading, name), "there is no such player")
+
+    async def tournament(self, request: Request, given: Given) -> Response:
+        name = name_of(request.path_params["name"])
+        return await self._answer(lambda: answers.tournament(self._site.reading, name))
+
+    async def tournament_sheet(self, request: Request, given: Given) -> Response:
+        name = name_of(request.path_params["name"])
+
+        def written() -> str:
+            report = described(answers.tournament_named(self._site.reading, name))
+            return "".join(sheet.lines(answers.standings_rows(report)))
+
+        return Response(await self._site.do(written), headers=HEADERS, media_type="text/csv")
 
     async def export(self, request: Request, given: Given) -> Response:
         pieces = answers.export(every(self._site.reading, wanted(given)))

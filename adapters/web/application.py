@@ -29,6 +29,7 @@ from gateway.access.heads import NOT_KNOWN
 from gateway.runtime.throttle import Throttle
 from gateway.server.metrics.requests import Requests, kind_of
 from gateway.store import NotKeptError, StoreError
+from gateway.store.tournaments import NoTournamentError
 
 BODY_LIMIT = 1_024
 """The most bytes in the body of a request. No path needs a body."""
@@ -105,6 +106,8 @@ class Application:
             case NotKeptError():
                 if _is_page(request):  # the view exists, and says how to keep results
                     return self._renderer.page(request, "unkept.html", tab="standings")
+                status, text = 404, str(error)
+            case NoTournamentError():
                 status, text = 404, str(error)
             case StoreError():
                 status, text = 503, "the database cannot be used at the moment"

@@ -37,8 +37,9 @@ from gateway.server.acts import NotDoneError, Notice
 from gateway.server.metrics.requests import Requests
 from gateway.server.operating import Operator
 from gateway.store import NotKeptError, StoreError
-from gateway.store.clearing import Request
 from gateway.store.open_games import OpenGames
+from gateway.store.records import Cleared
+from gateway.store.requests import Request
 
 FINISHING = 2.5
 """Seconds that the process has to finish its answers when the server stops."""
@@ -61,7 +62,7 @@ class WebProcess:
         orders: Orders,
         sockets: Sequence["trio.socket.SocketType | socket.socket"],
         open_games: OpenGames | None,
-        clear: Callable[[], Request] | None,
+        clear: Callable[[], Request[Cleared]] | None,
         hub: Hub,
     ) -> None:
         """`orders` is the first message to the process. Clients come from `sockets`.
@@ -128,7 +129,7 @@ class WebProcess:
 
     async def serve(self, messages: Messages) -> None:
         """Serve one process until it closes the link."""
-        clears: dict[int, Request] = {}
+        clears: dict[int, Request[Cleared]] = {}
         try:
             await messages.send(self._orders)
             async with trio.open_nursery() as nursery:
@@ -209,7 +210,7 @@ async def _carry_out(messages: Messages, asked: Act, operator: Operator) -> None
         operator.stop()
 
 
-async def _answer_when_cleared(messages: Messages, number: int, clears: dict[int, Request]) -> None:
+async def _answer_when_cleared(messages: Messages, number: int, clears: dict[int, Request[Cleared]]) -> None:
     """Wait until a request to clear all results is done, and send its outcome."""
     answer: Removed | Failed
     try:

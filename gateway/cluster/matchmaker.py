@@ -222,6 +222,12 @@ class ClusterMatchmaker(Matchmaker):
                 del self._hosting[at]
         self._own.finished(match)
 
+    @property
+    def pairs_all(self) -> bool:
+        """Whether this node pairs the players of all nodes."""
+        server = self._own.server
+        return server is not None and server.is_open and self._own.pairs != (self._node, 0)
+
     # Answers.
 
     def answers(self, now: float) -> Iterator[Answer]:
@@ -354,6 +360,7 @@ class ClusterMatchmaker(Matchmaker):
                 origin=player.entry.origin,
                 rounds=proposed.rounds,
                 table=proposed.table,
+                scheduled=proposed.scheduled,
             )
             self._own.post(proposed.node, hosting)
 

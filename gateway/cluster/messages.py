@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from gateway.game.encoding import decode as decode_any
 from gateway.game.encoding import encode_unchecked, kinds_of
+from gateway.game.results import Scheduled
 from gateway.hub.seats import Hosted, Hosting
 from gateway.matchmaking.matchmaker import Decision, Entry, Hindered, HousePair, Pair, Probe, Turn
 from gateway.matchmaking.tables import Position
@@ -113,6 +114,8 @@ class Playing:
     """The number of the latest game."""
     fresh: bool
     """Whether that game has just begun. If not, the report is an announcement."""
+    scheduled: Scheduled | None = None
+    """As in `Pair`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,8 @@ class Proposed:
     """The turn of the other seat on that node. That seat has the first move."""
     rounds: int | None
     table: str | None
-    """`rounds` and `table` are as in `Pair`."""
+    scheduled: Scheduled | None = None
+    """`rounds`, `table` and `scheduled` are as in `Pair`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,10 @@ class Reporter:
             case Hosting():
                 names = one.name, match.player.name
         is_at_table = isinstance(one.place, AtTable)
-        return Playing(next(self._numbers), match.turns[0], names, is_at_table, round=0, fresh=False)
+        scheduled = None if isinstance(match, HousePair) else match.scheduled
+        return Playing(
+            next(self._numbers), match.turns[0], names, is_at_table, round=0, fresh=False, scheduled=scheduled
+        )
 
     def finished(self, match: Held) -> None:
         """Report the end of a series on this node."""

@@ -215,7 +215,8 @@ class PairingServer:
         if match is None:
             proposal = self._closed((name, fact.turn))
             turn = Turn(seat.number, next(self._unknown))
-            match = node.series[fact.series] = Pair(turn, turn) if proposal is None else proposal.match
+            unknown = Pair(turn, turn, scheduled=fact.scheduled)
+            match = node.series[fact.series] = unknown if proposal is None else proposal.match
             self._waiting.pop(seat, None)
             self._matchmaker.resume(match, fact.names, seat.number if fact.at_table else None)
         if fact.fresh:
@@ -325,7 +326,7 @@ class PairingServer:
             self._is_clearing = len([*islice(self._clearing, PIECE)]) == PIECE
         while self._orders:
             yield self._orders.popleft()
-        if self._is_clearing or not self._is_open(now):
+        if self._is_clearing or not self.is_open:
             return
         for _ in range(ROUNDS):
             self._pass_on_more()
@@ -346,12 +347,14 @@ class PairingServer:
         """Return the time of the next answers, unless a report comes before; None if there will be none."""
         if self._orders or self._is_clearing:
             return self._now
-        if not self._is_open(self._now):
+        if not self.is_open:
             return self._until
         return self._now if self._has_more else self._matchmaker.next_due()
 
-    def _is_open(self, now: float) -> bool:
-        return not self._awaited or now >= self._until
+    @property
+    def is_open(self) -> bool:
+        """Whether all nodes have announced their players, or the time for that is over."""
+        return not self._awaited or self._now >= self._until
 
     @property
     def _has_more(self) -> bool:
@@ -390,13 +393,13 @@ class PairingServer:
                 if turn.seat in self._seats:
                     node, at = self._at(turn)
                     self._orders.append((node, Hindered(at, obstacle)))
-            case Pair(first, second, rounds, table):
+            case Pair(first, second, rounds, table, scheduled):
                 if self._propose(answer):
                     (host, one), (node, two) = self._at(first), self._at(second)
                     if node == host:
-                        self._orders.append((node, Pair(one, two, rounds, table)))
+                        self._orders.append((node, Pair(one, two, rounds, table, scheduled)))
                     else:
-                        self._orders.append((node, Proposed(two, host, one, rounds, table)))
+                        self._orders.append((node, Proposed(two, host, one, rounds, table, scheduled)))
             case HousePair(turn):
                 if self._propose(answer):
                     node, at = self._at(turn)

@@ -283,7 +283,7 @@ class _Drain(OnServer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Clear(OnServer):
-    help: ClassVar = "remove all results, for good"
+    help: ClassVar = "remove all results and tournaments, for good"
 
     yes: bool = flag("has to be given: there is no way back", is_required=True)
 

@@ -5,15 +5,20 @@ Does not know the rules of the game, nor how results are stored.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from gateway.game.board import FIRST, SECOND, Board, Side
+from gateway.game.board import FIRST, SECOND, Board, Side, other
 from gateway.game.events import Ended, Event, Moved, Reason, Spoken, ToMove
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 
 WITHOUT_RESULT = (Reason.ABORTED, Reason.STOPPED)
 """Games that ended for these reasons are neither won nor drawn, and count in no statistics."""
+
+FAULT_WORDS = ("illegal", "time", "stall", "crash", "walkover")
+"""The words for the faults that end a game of a tournament: an illegal move; the game clock ran out; no move
+within the time for one move, although the client was connected; the client disconnected; the player did not
+come to the game."""
 
 Number: TypeAlias = Literal[0, 1]
 """A seat's number in its session."""
@@ -33,6 +38,19 @@ class Player:
     """Whether the player's games count in statistics."""
     is_remote: bool = False
     """Whether the player is on another node, which may store the game, too."""
+
+
+class Scheduled(NamedTuple):
+    """The games of a tournament's pairing that a series plays. Its table has the name of the tournament."""
+
+    pairing: int
+    """The number of the pairing in its tournament, from 0."""
+    first: int
+    """The number of the series' first game in the pairing, from 0."""
+    is_rated: bool = True
+    """Whether the games count in statistics and ratings."""
+    created: int = 0
+    """When the tournament was added, in milliseconds of Unix time, since a later one may have its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +76,25 @@ class Finished:
     """When the command that ended the game arrived, or the deadline passed, by the same clock."""
     leaver: Side | None = None
     """The side that ended the game by leaving; None if the game ended in another way."""
+    scheduled: Scheduled | None = None
+    """The games of a tournament that the series plays; None for other games."""
 
     @property
     def counted(self) -> bool:
         """Whether the game counts in statistics."""
-        return self.reason not in WITHOUT_RESULT and all(player.counted for player in self.players)
+        is_rated = self.scheduled is None or self.scheduled.is_rated
+        return is_rated and self.reason not in WITHOUT_RESULT and all(each.counted for each in self.players)
+
+    @property
+    def fault(self) -> tuple[Side, str] | None:
+        """The side whose fault ended the game, and one of `FAULT_WORDS`; None if it was no fault."""
+        if self.leaver is not None and self.reason is not Reason.STOPPED:  # else a node was lost
+            return self.leaver, "crash"
+        if self.winner is None or self.reason not in (Reason.ILLEGAL, Reason.TIME):
+            return None
+        is_on_clock = any(player.manners.clocked for player in self.players)
+        word = "illegal" if self.reason is Reason.ILLEGAL else "time" if is_on_clock else "stall"
+        return other(self.winner), word
 
     @property
     def remote(self) -> Side | None:

@@ -26,7 +26,18 @@ from gateway.game.events import (
 from gateway.game.facts import GameStarted, MoveMade, Standing
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Illegal
-from gateway.game.results import NOTHING_CAME, Broken, Ending, Finished, Note, Number, Outcome, Player, Step
+from gateway.game.results import (
+    NOTHING_CAME,
+    Broken,
+    Ending,
+    Finished,
+    Note,
+    Number,
+    Outcome,
+    Player,
+    Scheduled,
+    Step,
+)
 
 BOTH_MOVED = 2
 """If a player leaves while fewer discs than this are on the board, the game is aborted."""
@@ -53,6 +64,7 @@ class Session:
         "_control",
         "_request",
         "_rounds",
+        "_scheduled",
         "_series",
         "_table",
         "_terms",
@@ -72,8 +84,12 @@ class Session:
         series: int = 0,
         table: str | None = None,
         rounds: int | None = None,
+        scheduled: Scheduled | None = None,
     ) -> None:
-        """Create a series of `rounds` games, 1 or more; None for the higher `Manners.rounds` of the two."""
+        """`rounds` is the number of games, 1 or more; None for the higher `Manners.rounds` of the players.
+
+        `scheduled` says which games of a tournament these are.
+        """
         self.players = players
         self.game: GameId = ""
         """The id of the current or the last game; empty before the first."""
@@ -85,6 +101,7 @@ class Session:
         self._terms = terms
         self._series = series
         self._table = table
+        self._scheduled = scheduled
         self._rounds = rounds or max(player.manners.rounds for player in players)
         self._began = 0.0
         self._board = Board()
@@ -289,5 +306,6 @@ class Session:
             began=self._began,
             ended=max(now, self._began),
             leaver=self._side(broken[0]) if broken is not None and broken[1] is Reason.LEFT else None,
+            scheduled=self._scheduled,
         )
         return Ending(finished, asked, broken)

@@ -318,6 +318,11 @@ class Hub:
             self.cluster.drain()
 
     @property
+    def is_paused(self) -> bool:
+        """Whether pairing is paused."""
+        return self._runner.is_paused
+
+    @property
     def is_draining(self) -> bool:
         """Whether the server drains, so that no further game begins."""
         return self._runner.is_closed
@@ -476,7 +481,9 @@ class Hub:
     def _enter(self, seat: Seat, command: Enter, now: float) -> None:
         """Continue the seat's series, or ask the matchmaker whether it may enter."""
         name = command.name if command.name is not None else seat.name
-        objections = seat.standing() & ~Objection.NOT_ENTERED | _unfitness(command)
+        objections = seat.standing() & ~Objection.NOT_ENTERED
+        if not seat.manners.house:
+            objections |= _unfitness(command)
         if name is None:
             objections |= Objection.NO_NAME
         elif not objections and seat.wants_next_round(name, command.place):

@@ -16,7 +16,7 @@ from gateway.game.events import Dismissed, Event, Objection, Started, ToMove
 from gateway.game.facts import Obstacle
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
-from gateway.game.results import Number, Player
+from gateway.game.results import Number, Player, Scheduled
 from gateway.game.session import Session
 from gateway.matchmaking.matchmaker import Entry, Match, Opponent, Turn
 
@@ -95,7 +95,8 @@ class Hosting:
     """The origin of the other player's client."""
     rounds: int | None = None
     table: str | None = None
-    """`rounds` and `table` are as in `Pair`."""
+    scheduled: Scheduled | None = None
+    """`rounds`, `table` and `scheduled` are as in `Pair`."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -420,7 +421,11 @@ class Seat:
         self.is_kept = False
 
     def wait(self, turn: int, since: float) -> Turn:
-        """Begin to wait for an opponent, as of the time `since`, in turn number `turn`; return the turn."""
+        """Make the player wait for an opponent; return its turn, which gets the number `turn`.
+
+        `since` is the time at which the wait began. If the player has been waiting since then already, its
+        obstacle is kept.
+        """
         before, new = self.situation, Turn(self.number, turn)
         if isinstance(before, Waiting) and before.since == since:
             self.situation = replace(before, turn=new)

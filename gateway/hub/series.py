@@ -200,9 +200,11 @@ class SeriesRunner:
         series = Series(match, seats)
         for number, seat in series.numbered:
             seat.join(series, number)  # from here on a bug disconnects both
-        table = None if isinstance(match, HousePair) else match.table
+        table, scheduled = (None, None) if isinstance(match, HousePair) else (match.table, match.scheduled)
         players = seats[0].player(), seats[1].player()
-        series.session = Session(players, self._terms, next(self._numbers), table, rounds=match.rounds)
+        series.session = Session(
+            players, self._terms, next(self._numbers), table, rounds=match.rounds, scheduled=scheduled
+        )
         self.go_on(series, now)
 
     def _began(self, match: Match | Hosting, game: int) -> None:
@@ -384,7 +386,7 @@ def _deliver(series: Series, notes: Sequence[Note]) -> None:
 def _dismissal(series: Series, number: int, broken: Broken | None) -> Dismissed | None:
     """Return the last event for a seat whose series is over; None if the seat stays connected."""
     manners = series.seats[number].manners
-    if manners.house:
+    if manners.house and manners.afterwards is Afterwards.HANG_UP:
         return Dismissed(Why.SERIES_OVER)
     if broken is None:
         return Dismissed(Why.SERIES_OVER) if manners.afterwards is Afterwards.HANG_UP else None

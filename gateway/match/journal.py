@@ -16,7 +16,6 @@ from gateway.game.text import json_text
 from gateway.runtime.disk import is_locked, sync_folder, write_all
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord
-from gateway.tournament.schedule import Withdrawal
 
 _MARK = "c4gateway match"
 _VERSION = 1
@@ -95,14 +94,12 @@ class Journal:
         finally:
             os.close(self._number)
 
-    def append(self, entry: Played | Withdrawal) -> None:
-        """Write a game. Raises OSError; then the last line may be incomplete, and `old` removes it.
+    def append(self, entry: Played) -> None:
+        """Write a game. Raises OSError; the file may then have an incomplete line, which `old` removes.
 
-        Withdrawals are not written: a dropped player plays again when the match is continued, since the user
-        may have corrected it.
+        Withdrawals are not written: a player that was dropped plays again when the match goes on, since its
+        user may have corrected it.
         """
-        if isinstance(entry, Withdrawal):
-            return
         line = {
             "pairing": entry.pairing,
             "number": entry.number,

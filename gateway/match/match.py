@@ -8,6 +8,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,7 +20,6 @@ from gateway.match.journal import Journal, Played
 from gateway.match.sprt import Sprt, Verdict
 from gateway.match.tally import MatchTally
 from gateway.store.records import GameRecord
-from gateway.tournament.formats import gauntlet, round_robin
 from gateway.tournament.schedule import Schedule
 
 SYNC = 1.0
@@ -78,11 +78,7 @@ class Plan:
 
 
 class Match:
-    """A running match, which plays a round robin or a gauntlet in one round.
-
-    For a format with several rounds, the tally would have to follow new pairings, and the file would have to
-    keep withdrawals.
-    """
+    """A running match: each two players meet, or in a gauntlet the first player meets each other."""
 
     def __init__(self, plan: Plan, journal: Journal, logs: Path, tell: Callable[[str], None]) -> None:
         """Load the games in the file. `tell` shows a line about a player's failure.
@@ -91,9 +87,15 @@ class Match:
         """
         self.plan = plan
         self.names = [name for name, _ in plan.players]
-        form = gauntlet if plan.gauntlet else round_robin
-        self.tally = MatchTally(self.names, form(range(len(plan.players)), []))
-        self.schedule = Schedule(len(plan.players), plan.games, form, journal, self.tally.add)
+        # The file of a match has the numbers of pairings, so their order must never change.
+        pairings = list(combinations(range(len(plan.players)), 2))
+        if plan.gauntlet:
+            pairings = pairings[: len(plan.players) - 1]
+        self.tally = MatchTally(self.names, pairings)
+        self.schedule = Schedule(plan.games)
+        self.schedule.add(pairings)
+        for played in journal.load():
+            self._count(played)
         self.played = 0
         """The number of games played by this run of the command."""
         self.ids = game_ids(secrets.randbelow(RUNS))
@@ -163,10 +165,11 @@ class Match:
         if self._playing.cancel_called:
             return
         try:
-            self.schedule.record(played)
-        except OSError as error:  # stop, since the last line may be incomplete and none may follow it
+            self._journal.append(played)
+        except OSError as error:  # the last line may be incomplete, so no table may write another one
             self.stop(error)
             raise
+        self._count(played)
         self._added.set()
         self.played += 1
         for player in self.schedule.pairings[played.pairing]:
@@ -200,6 +203,11 @@ class Match:
     def log(self, name: str) -> Path:
         """Return the path of the log file `name`, which has the stderr of a player or of two engines."""
         return self._logs / f"{name}.log"
+
+    def _count(self, played: Played) -> None:
+        """Count a game of the file. Raises ValueError if its game is unknown or was counted before."""
+        self.schedule.count(played.pairing, played.number, played.points)
+        self.tally.add(played)
 
     async def _play(self, table_of: "Callable[[Match, int], MatchTable]") -> None:
         """Play at one table, one pairing after the other."""

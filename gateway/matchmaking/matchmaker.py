@@ -17,6 +17,7 @@ from gateway.game.commands import Place
 from gateway.game.events import Objection
 from gateway.game.facts import Obstacle
 from gateway.game.manners import Manners
+from gateway.game.results import Scheduled
 from gateway.matchmaking.tables import Position
 
 
@@ -93,6 +94,8 @@ class Pair:
     """The number of games; None for the higher `Manners.rounds` of the two players."""
     table: str | None = None
     """The name of the table, for results; None for the lobby."""
+    scheduled: Scheduled | None = None
+    """The games of a tournament that the series plays; None for other matches."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -193,6 +196,11 @@ class Matchmaker:
     def next_due(self) -> float | None:
         """Return the time of the next answers if nothing else happens; None if there will be none."""
         return None
+
+    @property
+    def pairs_all(self) -> bool:
+        """Whether this matchmaker pairs all players there are; False on a node of a cluster that does not."""
+        return True
 
     # Methods for the matchmaker of a cluster, which may take over from another node's.
 

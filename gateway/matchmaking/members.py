@@ -7,7 +7,7 @@ from gateway.game.facts import Obstacle
 from gateway.game.manners import Afterwards
 from gateway.matchmaking.matchmaker import Entry, Opponent, Turn
 from gateway.matchmaking.pool import Seeker
-from gateway.matchmaking.tables import Table
+from gateway.matchmaking.tables import LargeTable, Table
 
 
 @dataclass(eq=False, slots=True)
@@ -19,6 +19,8 @@ class Member:
     counted: bool
     seeker: Seeker | None = None
     table: Table[int] | None = None
+    large: LargeTable | None = None
+    """The table of a tournament where the player sits."""
     turn: Turn | None = None
     """The turn in which the player waits; None if it does not wait, or is matched."""
     since: float | None = None
@@ -46,7 +48,8 @@ class Member:
     def is_at(self, place: Place) -> bool:
         """Whether the player is at this table, or in the lobby if `place` is the lobby."""
         if isinstance(place, AtTable):
-            return self.table is not None and self.table.key == place.key
+            here = self.table or self.large
+            return here is not None and here.key == place.key
         return self.seeker is not None
 
 

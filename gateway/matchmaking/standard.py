@@ -6,12 +6,13 @@ hub does not start a pair, its seats continue to wait.
 
 import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from gateway.game.commands import AtTable, InLobby, Place
+from gateway.game.commands import AtTable, InLobby
 from gateway.game.deadlines import Deadlines
 from gateway.game.events import Objection
+from gateway.game.results import Scheduled
 from gateway.matchmaking.lobby import Lobby
 from gateway.matchmaking.matchmaker import (
     Answer,
@@ -30,7 +31,7 @@ from gateway.matchmaking.matchmaker import (
 from gateway.matchmaking.members import Member, house_wish
 from gateway.matchmaking.obstacles import Looks, Obstacles, folded_only
 from gateway.matchmaking.pool import Seeker
-from gateway.matchmaking.tables import Position, Table, Tables
+from gateway.matchmaking.tables import LargeTable, Position, Table, Tables
 
 
 class LobbyAndTables(Matchmaker):
@@ -42,11 +43,13 @@ class LobbyAndTables(Matchmaker):
         games_per_pair: int = 10,
         house_after: float = 5.0,
         looks: Looks = folded_only,
+        large_tables: Mapping[str, LargeTable] | None = None,
     ) -> None:
         """`lot` draws first movers. After `house_after` seconds in the lobby a player gets a house player.
 
         `games_per_pair` limits the games of two players that both stand by: each has the first move up to
-        this many times. 0 is no limit. `looks` finds names that look alike.
+        this many times. 0 is no limit. `looks` finds names that look alike. `large_tables` are the tables of
+        tournaments, by their keys; tables may be added to the mapping at any time.
         """
         self._games_per_pair = games_per_pair
         self._house_after = house_after
@@ -54,6 +57,9 @@ class LobbyAndTables(Matchmaker):
         self._lobby = Lobby(lot, games_per_pair)
         self._obstacles = Obstacles(self._lobby, looks)
         self._tables: Tables[int] = Tables()
+        self._large_tables = {} if large_tables is None else large_tables
+        self._opened: dict[str, LargeTable] = {}
+        """The large tables that took over the waiting players of ordinary tables."""
         self._players: dict[int, Member] = {}
         self._unique: dict[str, set[int]] = {}
         """The seats with a unique name, by name. Several seats can have the same name only if the players of
@@ -63,7 +69,7 @@ class LobbyAndTables(Matchmaker):
         seat."""
         self._freed: deque[int] = deque()
         """The asking seats whose requests have to be decided again, since a probed seat has left."""
-        self._series: dict[Match, tuple[tuple[str, str], Table[int] | None]] = {}
+        self._series: dict[Match, tuple[tuple[str, str], Table[int] | LargeTable | None]] = {}
         """The names and the table of each current series."""
         self._decisions: deque[Decision | Probe] = deque()
         self._calling: deque[Member] = deque()
@@ -102,7 +108,10 @@ class LobbyAndTables(Matchmaker):
             self._decide(entry, self._objections(entry))
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
-        """Set the name of a player. If it waits in the lobby, the new name counts for its pairing at once."""
+        """Set the name of a player. If it waits in the lobby, the new name counts for its pairing at once.
+
+        At the table of a tournament it stays the player that it was when it sat down.
+        """
         player = self._players[seat]
         self._obstacles.names.add(name)
         self._obstacles.names.discard(player.name)
@@ -118,8 +127,10 @@ class LobbyAndTables(Matchmaker):
             self._obstacles.watch(player, since)
         if player.seeker is not None:
             self._wait_in_lobby(player, player.seeker, since, waits_on=waits_on)
-        elif player.table is not None:
+        elif player.table is not None and not self._moved_to_large(player, player.table):
             self._stirred[player.table] = None
+        if player.large is not None:
+            player.large.wait(turn.seat)
 
     def leave(self, seat: int) -> None:
         """Remove a player from the lobby or from its table."""
@@ -138,6 +149,8 @@ class LobbyAndTables(Matchmaker):
             self._lobby.remove(player.seeker)
         if player.table is not None:
             self._rise(seat, player.table)
+        if player.large is not None:
+            player.large.rise(seat)
 
     def began(self, match: Match, game: int) -> None:
         """Count a game."""
@@ -147,16 +160,25 @@ class LobbyAndTables(Matchmaker):
                 self._obstacles.forget(player)
                 self._lonely.cancel(player)
         (first, second), table = self._series[match]
-        if table is not None:
+        if isinstance(table, Table):
             table.played()
+        elif table is not None:
+            if (scheduled := _scheduled(match)) is not None:
+                table.began(scheduled)
         else:
             self._lobby.meetings.add(*((first, second) if game % 2 else (second, first)))
 
     def finished(self, match: Match) -> None:
         """Record that a series is over, so that its two names may meet again."""
         if match in self._series:
-            names, _ = self._series.pop(match)
+            names, table = self._series.pop(match)
             self._lobby.played(*names)
+            if (
+                isinstance(match, Pair)
+                and match.scheduled is not None
+                and not isinstance(table, Table | None)
+            ):
+                table.finished(match.scheduled)
 
     # Taking over from another matchmaker.
 
@@ -167,10 +189,16 @@ class LobbyAndTables(Matchmaker):
     def resume(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
         """Record a current series: at the table of `seat`, or in the lobby if `seat` is None."""
         player = None if seat is None else self._players.get(seat)
-        table = None if player is None else player.table
+        table = None if player is None else player.table or player.large
         if self._series.get(match) != (names, table):
             self.finished(match)
             self._note(match, names, table)
+            if (
+                isinstance(match, Pair)
+                and match.scheduled is not None
+                and not isinstance(table, Table | None)
+            ):
+                table.resume(match.scheduled)
 
     def learn(self, first: str, second: str, games: int) -> None:
         """Add earlier games, with `first` as first mover."""
@@ -205,11 +233,16 @@ class LobbyAndTables(Matchmaker):
         yield from self._house_pairs(now)
         for first, second in self._lobby.pair(now):
             yield self._paired(first.seat, second.seat)
+        if self._opened != self._large_tables:
+            self._open_large_tables()
         while self._stirred:
             table, _ = self._stirred.popitem()
             seats = table.pair()
             if seats is not None and self._may_play(table, seats):
                 yield self._paired(*seats, table)
+        for large in [each for each in self._large_tables.values() if each.is_stirred]:
+            for one, other, games, scheduled in large.pairs():
+                yield self._paired(one, other, large, games, scheduled)
         for player in self._obstacles.due(now):
             self._considered = player
             if self._obstacles.look(player) and player.turn is not None:
@@ -235,8 +268,8 @@ class LobbyAndTables(Matchmaker):
         if entry.manners.unique_name and entry.name in self._unique:
             against |= Objection.NAME_TAKEN
         player = self._players.get(entry.seat)
-        is_there = player is not None and player.is_at(entry.place)
-        if self._is_full(entry.place) and (against or not is_there):
+        is_there = player is not None and self._has_seat(player, entry)
+        if self._is_full(entry) and (against or not is_there):
             against |= Objection.TABLE_FULL
         if self._is_missing(entry):
             against |= Objection.NOT_AVAILABLE
@@ -252,7 +285,9 @@ class LobbyAndTables(Matchmaker):
             if not all(entry.may_replace(self._players[seat].entry) for seat in holders):
                 return set()
         if Objection.TABLE_FULL in against and isinstance(entry.place, AtTable):
-            seats = [(seat, self._players[seat]) for seat in self._tables.seated(entry.place.key)]
+            large = self._large_tables.get(entry.place.key)
+            there = self._tables.seated(entry.place.key) if large is None else large.seated()
+            seats = [(seat, self._players[seat]) for seat in there]
             own = {seat for seat, each in seats if each.name == entry.name and entry.may_replace(each.entry)}
             return holders | own if own else set()
         return holders
@@ -265,8 +300,21 @@ class LobbyAndTables(Matchmaker):
             self._let_in(entry)
         self._decisions.append(Decision(entry.seat, against))
 
-    def _is_full(self, place: Place) -> bool:
-        return isinstance(place, AtTable) and self._tables.are_full(place.key)
+    def _is_full(self, entry: Entry) -> bool:
+        if not isinstance(entry.place, AtTable):
+            return False
+        large = self._large_tables.get(entry.place.key)
+        return self._tables.are_full(entry.place.key) if large is None else not large.admits(entry.name)
+
+    def _has_seat(self, player: Member, entry: Entry) -> bool:
+        """Whether a player sits at the table that it asks for."""
+        if not isinstance(entry.place, AtTable) or not player.is_at(entry.place):
+            return False
+        large = self._large_tables.get(entry.place.key)
+        if large is not player.large:
+            return False  # a tournament of this name was created, or deleted, meanwhile
+        # Another name is another player, which the tournament may not admit.
+        return large is None or (player.name == entry.name and entry.seat in large.seated())
 
     def _is_missing(self, entry: Entry) -> bool:
         wish = house_wish(entry)
@@ -278,7 +326,7 @@ class LobbyAndTables(Matchmaker):
     def _let_in(self, entry: Entry, sat: tuple[Position, int] | None = None) -> None:
         """Admit a player. If it asks for its table again, with the same name, it keeps its seat."""
         before = self._players.get(entry.seat)
-        if before is not None and before.table and before.is_at(entry.place) and before.name == entry.name:
+        if before is not None and self._has_seat(before, entry) and before.name == entry.name:
             before.entry = entry
             return
         self.leave(entry.seat)
@@ -287,6 +335,9 @@ class LobbyAndTables(Matchmaker):
         if entry.manners.unique_name:
             self._unique.setdefault(entry.name, set()).add(entry.seat)
         match entry.place:
+            case AtTable() if (large := self._large_tables.get(entry.place.key)) is not None:
+                player.large = large
+                large.sit(entry.seat, entry.name)
             case AtTable(name):
                 player.table = self._tables.free(entry.place.key, name)
                 if sat is None:
@@ -300,6 +351,35 @@ class LobbyAndTables(Matchmaker):
                 )
             case _:
                 assert_never(entry.place)
+
+    def _open_large_tables(self) -> None:
+        """Move players to the tables that their tables' names mean now.
+
+        A tournament of such a name was added, removed, or replaced by another one. Players at ordinary tables
+        that play a series follow when they wait.
+        """
+        for seat, player in self._players.items():
+            stale = player.large
+            if stale is not None and stale is not self._large_tables.get(stale.key):
+                player.large, player.table = None, self._tables.free(stale.key, stale.name)
+                player.table.sit(seat)
+                if player.turn is not None:
+                    self._stirred[player.table] = None
+            if player.turn is not None or stale is not None:
+                self._moved_to_large(player, player.table)
+            if player.turn is not None and player.large is not None:
+                player.large.wait(seat)
+        self._opened = {**self._large_tables}
+
+    def _moved_to_large(self, player: Member, table: Table[int] | None) -> bool:
+        """Move a player from its table to the large table of this name, if there is one that admits it."""
+        large = None if table is None else self._large_tables.get(table.key)
+        if table is None or large is None or not large.admits(player.name):
+            return False
+        player.table, player.large = None, large
+        self._rise(player.entry.seat, table)
+        large.sit(player.entry.seat, player.name)
+        return True
 
     def _free_name(self, entry: Entry) -> None:
         self._unique[entry.name].discard(entry.seat)
@@ -356,9 +436,16 @@ class LobbyAndTables(Matchmaker):
             self._note(match, (player.name, name) if opens else (name, player.name), None)
             yield match
 
-    def _paired(self, first: int, second: int, table: Table[int] | None = None) -> Pair:
+    def _paired(
+        self,
+        first: int,
+        second: int,
+        table: Table[int] | LargeTable | None = None,
+        rounds: int | None = None,
+        scheduled: Scheduled | None = None,
+    ) -> Pair:
         one, other = self._taken(first), self._taken(second)
-        match = Pair(one, other, table=None if table is None else table.name)
+        match = Pair(one, other, rounds, None if table is None else table.name, scheduled)
         self._note(match, (self._players[first].name, self._players[second].name), table)
         return match
 
@@ -377,6 +464,10 @@ class LobbyAndTables(Matchmaker):
         player.forget_obstacle()  # in case the match fails and the player waits again
         return turn
 
-    def _note(self, match: Match, names: tuple[str, str], table: Table[int] | None) -> None:
+    def _note(self, match: Match, names: tuple[str, str], table: Table[int] | LargeTable | None) -> None:
         self._series[match] = names, table
         self._lobby.playing(*names)
+
+
+def _scheduled(match: Match) -> Scheduled | None:
+    return match.scheduled if isinstance(match, Pair) else None

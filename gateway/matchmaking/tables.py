@@ -1,11 +1,14 @@
-"""Tables: each has a name and two seats, for players that agreed on the name.
+"""Tables: each has a name and two seats, for players that agreed on the name; or any number of seats.
 
 Knows the positions of players and who has the next first move. Does not know whether players are ready or
 connected. The player at position 0 has the first move in the first game of two players, and the first move
 swaps with every game.
 """
 
-from typing import Generic, Literal, TypeAlias, TypeVar
+from collections.abc import Iterator
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
+
+from gateway.game.results import Scheduled
 
 Position: TypeAlias = Literal[0, 1]
 POSITIONS: tuple[Position, Position] = (0, 1)
@@ -122,3 +125,49 @@ class Tables(Generic[S]):
         if tables:
             self._named[key] = tables
         return moved
+
+
+class LargeTable(Protocol):
+    """A table of a tournament, which has any number of seats and decides who plays whom."""
+
+    is_stirred: bool
+    """Whether a pair may have become possible since the latest call of `pairs`."""
+
+    @property
+    def key(self) -> str:
+        """The casefolded name."""
+
+    @property
+    def name(self) -> str:
+        """The name, for results."""
+
+    def admits(self, name: str) -> bool:
+        """Whether a player of this name may sit down now."""
+
+    def seated(self) -> list[int]:
+        """Return the seats at the table."""
+
+    def sit(self, seat: int, name: str) -> None:
+        """Seat a player."""
+
+    def rise(self, seat: int) -> None:
+        """Free a seat."""
+
+    def wait(self, seat: int) -> None:
+        """Record that the player on a seat waits for an opponent."""
+
+    def pairs(self) -> Iterator[tuple[int, int, int, Scheduled]]:
+        """Yield the series that can begin.
+
+        Each has the seats of the first and of the second mover, the number of games, and which games they
+        are. The players of a series no longer wait.
+        """
+
+    def began(self, scheduled: Scheduled) -> None:
+        """Count a game of a series that has begun."""
+
+    def finished(self, scheduled: Scheduled) -> None:
+        """Record that a series is over, or was not started."""
+
+    def resume(self, scheduled: Scheduled) -> None:
+        """Record a series that is on. Its games that had begun before are not told again by `began`."""

@@ -39,9 +39,11 @@ MATCH = "match"
 """The command that plays many games between bots or engines."""
 CHECK = "check"
 """The command that checks bots."""
+TOURNAMENT = "tournament"
+"""The command on tournaments."""
 HEALTH = "health"
 """The command that checks the health of a running server."""
-EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, *OPERATOR, MATCH, CHECK, SHOWING, HEALTH)
+EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, *OPERATOR, TOURNAMENT, MATCH, CHECK, SHOWING, HEALTH)
 """All commands. A command is always the first argument."""
 
 

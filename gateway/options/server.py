@@ -89,7 +89,12 @@ Operate a running server (in its database's folder, or with --url and --token-fi
   c4gateway pause              start no new pairings; running games go on
   c4gateway resume             pair again
   c4gateway drain              stop when the running games are over
-  c4gateway clear              remove all results
+  c4gateway clear              remove all results and tournaments
+
+Tournaments, which a running server plays, and a server that starts later, too:
+  c4gateway tournament new FILE     add one; --example prints a file with all keys
+  c4gateway tournament show NAME    standings and pairings; or list, for all tournaments
+  c4gateway tournament start NAME   begin it; also pause, resume, withdraw and end
 
 Protect names and ban players, also while the server runs:
   c4gateway player add NAME    protect a name, and print its token

@@ -5,8 +5,8 @@ writes to it; the event loop only queues games and evidence (`batcher`). SQLAlch
 only this package imports it, and never in the server's process.
 """
 
-VERSION = 5
-"""The version of the tables in `schema`. Its migrations bring older databases to this version."""
+VERSION = 6
+"""The version of the tables in `schema`, to which its migrations lead."""
 
 
 class StoreError(Exception):

@@ -7,8 +7,9 @@ long goes to the journal (`open_games`), and from there to the database (`StoreP
 
 import logging
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import trio
 
@@ -16,10 +17,12 @@ from gateway.runtime.histogram import Histogram
 from gateway.runtime.throttle import Throttle
 from gateway.runtime.turns import Turns
 from gateway.store import StoreError
-from gateway.store.clearing import Request
 from gateway.store.open_games import TELLING, Count, OpenGames, Outage, log_refused, log_unstored
 from gateway.store.process import JournalProcess, StoreProcess
-from gateway.store.records import Batch, Enclosure, GameRecord, TakenUp
+from gateway.store.records import Batch, Cleared, Enclosure, GameRecord, TakenUp
+from gateway.store.requests import Request
+
+T = TypeVar("T")
 
 logger = logging.getLogger("gateway.store")
 
@@ -56,7 +59,7 @@ class Pace:
     look: float = 10.0
     """The time between two searches for journals of servers that have ended."""
     linger: float = 0.25
-    """How long evidence waits for games, to be stored with them in one transaction."""
+    """The time that evidence waits for games to share a transaction with. After that it is stored alone."""
     games: int = 500
     """The maximum number of games in one batch."""
     evidence: int = 1 << 20
@@ -80,7 +83,7 @@ class Batcher:
         self._store = store
         self._bounds = bounds or Bounds()
         self._pace = pace = pace or Pace()
-        self._games: deque[GameRecord | Request] = deque()
+        self._games: deque[GameRecord | Request[Any]] = deque()
         self._evidence: deque[Enclosure] = deque()
         self._evidence_size = 0
         self._linger_until = 0.0
@@ -98,11 +101,8 @@ class Batcher:
         """
         self._came, self._ended = trio.Event(), trio.Event()
         self._tidy_at = self._look_at = trio.current_time()
-        self._released_for: Request | None = None
-        """The latest request for which the journal's file was closed.
-
-        The games in that file are stored before the request is carried out, so that they are removed, too.
-        """
+        self._released_for: Request[Any] | None = None
+        """The request for which the journal's file was released, so that its games are stored before."""
         self._taken_up = TakenUp()
         """Counts of the games taken from journals since the last search that found no journal."""
         self._outage = Outage(pace.remind)
@@ -137,14 +137,21 @@ class Batcher:
             self._came.set()
         self._evidence.append(enclosure)
 
-    def clear(self) -> Request:
-        """Queue a request to remove all games and players, including queued games. Never blocks.
+    def clear(self) -> Request[Cleared]:
+        """Request that all games and players be removed, including those queued so far. Never blocks.
+
+        Raises StoreError if the batcher is closed.
+        """
+        return self.ask(_clear)
+
+    def ask(self, work: Callable[[StoreProcess], Awaitable[T]]) -> Request[T]:
+        """Request that `work` ask the store process when all games queued so far are stored. Never blocks.
 
         Raises StoreError if the batcher is closed.
         """
         if self._closed:
             raise StoreError("the store is closed")
-        request = Request()
+        request = Request(work)
         self._games.append(request)
         self._came.set()
         return request
@@ -202,14 +209,14 @@ class Batcher:
         if self._batch is not None:
             await self._write(self._batch)
         elif self._games and isinstance(request := self._games[0], Request):
-            if self._released_for is not request:  # games in the journal must be removed, too
+            if self._released_for is not request:  # games of journals have to be stored before
                 self._released_for = request
                 await self._look_again()
             elif now >= self._look_at:
                 await self._take_up()
             else:
                 self._games.popleft()
-                await request.carry_out(self._store.clear)
+                await request.carry_out(self._store)
         elif self.open.may_be_taken_up and not self._outage.is_on:
             await self._look_again()
         elif now >= self._look_at:
@@ -357,6 +364,14 @@ class Batcher:
         if evidence:
             extra = {"event": "evidence_not_stored", "players_games": evidence}
             logger.error("evidence of %d players' games is not stored", evidence, extra=extra)
+
+
+async def _clear(store: StoreProcess) -> Cleared:
+    removed = await store.clear()
+    text = "all results are cleared: %d games of %d players"
+    extra = {"event": "results_cleared", "games": removed.games, "players": removed.players}
+    logger.warning(text, removed.games, removed.players, extra=extra)
+    return removed
 
 
 def _log_left_out(times: int) -> None:

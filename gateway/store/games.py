@@ -108,7 +108,7 @@ def unknown_player(connection: Connection, name: str) -> StoreError:
 
 def rows_of(connection: Connection, ids: Sequence[GameId]) -> list[Row]:
     """Return the games with these ids. Ids of games that are not stored are ignored."""
-    return [Row._make((*row, None)) for row in connection.execute(_NAMED, {"ids": ids})]
+    return [Row._make((*row, None, None)) for row in connection.execute(_NAMED, {"ids": ids})]
 
 
 def one(connection: Connection, game: GameId) -> GameRecord:

@@ -6,7 +6,7 @@ call.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from gateway.runtime.child import Child, LinkError
 from gateway.runtime.processes import StartedProcess, marshalled, unmarshalled
 from gateway.store import StoreError
 from gateway.store.records import Batch, Cleared, GameRecord, Refused, Row, TakenUp, Written
+from gateway.tournament.log import Known, LoggedEntry, TournamentNews, TournamentResult
 
 PROGRAM = "gateway.store.worker"
 JOURNAL_PROGRAM = "gateway.store.journal"
@@ -39,7 +40,9 @@ class Opened:
     journal: tuple[str, str] = ("", "")
     """The folder for journals, and the prefix of the names of this database's journals."""
     trouble: str | None = None
-    """Why the folder for journals cannot be used; None if it can be used."""
+    """Why the folder for journals cannot be used; None if it can."""
+    tournaments: Sequence[TournamentNews] = ()
+    """All tournaments, without the games in journals."""
 
 
 class _StoreChild:
@@ -135,7 +138,9 @@ class StoreProcess(_StoreChild):
         Uses the process `started` if it is given. Raises OSError, with a text of one line, if the process
         cannot be started or cannot open the database.
         """
-        opened = Opened(*await self._start(started, math.inf))
+        answer = await self._start(started, math.inf)
+        label, path, file, run, journal, trouble, tournaments = answer
+        opened = Opened(label, path, file, run, journal, trouble, _news(tournaments))
         self._orders = (
             "open again",
             self._keep_wire,
@@ -164,9 +169,40 @@ class StoreProcess(_StoreChild):
         """Delete some of the evidence that is too old; return whether there is more."""
         return bool(await self._ask(marshalled(("tidy",)), self._patience))
 
+    async def tournaments(self, known: Mapping[str, Known]) -> list[TournamentNews]:
+        """Return what was added to each tournament after its `known` part."""
+        plain = {key: tuple(each) for key, each in known.items()}
+        return _news(await self._ask(marshalled(("tournaments", plain)), self._patience))
+
+    async def add_to_log(
+        self, key: str, known: Known, entries: Sequence[str], pairings: Sequence[int] = ()
+    ) -> bool:
+        """Add entries to the log of a tournament, as `gateway.store.tournaments.append` does."""
+        question = ("add to log", key, tuple(known), [*entries], [*pairings])
+        return bool(await self._ask(marshalled(question), self._patience))
+
+    async def ratings(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the ratings of players, less three deviations; players without games are left out."""
+        found: dict[str, float] = await self._ask(marshalled(("ratings", [*names])), self._patience)
+        return found
+
     async def clear(self) -> Cleared:
         """Remove all games and players."""
         return Cleared(*await self._ask(marshalled(("clear",)), 10 * self._patience))
+
+
+def _news(found: Any) -> list[TournamentNews]:
+    """Return the tournaments in an answer of the process."""
+    return [
+        TournamentNews(
+            key,
+            settings,
+            [LoggedEntry(*entry) for entry in entries],
+            [TournamentResult(*game) for game in games],
+            created,
+        )
+        for key, settings, entries, games, created in found
+    ]
 
 
 class JournalProcess(_StoreChild):

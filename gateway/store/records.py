@@ -35,6 +35,8 @@ LOSSES = (Reason.FOUR, *FAULTS)
 LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999, the latest time that has a date in Python."""
 
+_PLACE = 4
+"""The index of `scheduled` among the values of a row after the thinking times."""
 _NUMBER = re.compile("[1-9][0-9]{0,18}")
 _DEFAULT_NAME = re.compile("c4bot-[0-9]+")  # the name that c4bot takes if its user gives none
 _AGO = re.compile("([0-9]{1,6})([smhd])")
@@ -54,6 +56,21 @@ class Participant:
     kind: str
     """The name of the player's dialect; ``house`` for one of the server's own players."""
     house: bool = False
+
+
+class TournamentGame(NamedTuple):
+    """The place of a game in a tournament, whose name is that of the game's table."""
+
+    pairing: int
+    """The number of the pairing in its tournament, from 0."""
+    number: int
+    """The number of the game in its pairing, from 0."""
+    culprit: Side | None = None
+    """The side whose fault ended the game; None if it was no fault."""
+    fault: str | None = None
+    """The fault, one of `gateway.game.results.FAULT_WORDS`."""
+    created: int = 0
+    """As in `Scheduled`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +96,10 @@ class GameRecord:
     round: int = 1
     """1 for the first game of a series."""
     counted: bool = True
-    """Whether the game counts in statistics and ratings."""
+    """Whether it counts in statistics and ratings."""
+    scheduled: TournamentGame | None = field(default=None, compare=False)
+    """The place of the game in a tournament; None for any other game, and for games that were read from the
+    table of games."""
     remote: Side | None = field(default=None, compare=False)
     """The side whose player was connected to another server; None if both players were connected to this one.
 
@@ -103,18 +123,21 @@ class GameRecord:
             *(self.game, self.began, self.ended, first.name, second.name),
             *(first.kind, second.kind, first.house, second.house),
             *(self.moves, self.result, WORDS[self.reason], *self.thought),
-            *(self.table, self.series, self.round, self.counted, self.remote),
+            *(self.table, self.series, self.round, self.counted),
+            *(None if self.scheduled is None else tuple(self.scheduled), self.remote),
         )
         return Row._make(values)
 
     @classmethod
     def of_row(cls, values: Iterable[Any]) -> "GameRecord":
-        """Make a record from the values of a row; `remote` may be missing.
+        """Return the game of a row; the last two values may be missing.
 
-        Raises KeyError, TypeError or ValueError for other values.
+        Raises KeyError, TypeError, ValueError.
         """
         game, began, ended, first, second, kind, other_kind, house, other_house, *others = values
         moves, result, reason, thought, other_thought, *rest = others
+        if len(rest) > _PLACE and rest[_PLACE] is not None:
+            rest[_PLACE] = TournamentGame(*rest[_PLACE])
         players = (Participant(first, kind, house), Participant(second, other_kind, other_house))
         end = (moves, winner_of(result), REASONS[reason], (thought, other_thought))
         return cls(game, began, ended, players, *end, *rest)
@@ -130,8 +153,8 @@ class GameRecord:
 class Row(NamedTuple):
     """A game as plain values, in the order of the columns of the table `games`.
 
-    A row has the players' names instead of their numbers in the database. Its last field, `remote`, is not in
-    the table.
+    It has the players' names where the table has their numbers. `scheduled` and `remote`, which the table
+    does not have, are last.
     """
 
     game: GameId
@@ -153,6 +176,8 @@ class Row(NamedTuple):
     series: int
     round: int
     counted: bool
+    scheduled: tuple[int, int, Side | None, str | None, int] | None = None
+    """The fields of `TournamentGame`."""
     remote: Side | None = None
 
 
@@ -184,7 +209,7 @@ class Written(NamedTuple):
     """The result of storing a batch."""
 
     otherwise: Sequence[Row] = ()
-    """The stored rows of shared games that another server had stored with a different ending."""
+    """The database's rows for shared games that another server stored earlier, with a different ending."""
     games: Sequence[Refused] = ()
     """Games that were refused. All others are stored."""
     evidence: Sequence[str] = ()
@@ -242,6 +267,7 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
         series=finished.series,
         round=finished.round,
         counted=finished.counted and named and not houses and one.name != two.name,
+        scheduled=_place_of(finished),
         remote=finished.remote,
     )
 
@@ -258,6 +284,16 @@ def ended_as(record: GameRecord) -> Ended:
         leaver = other(winner)
     column = board.moves[-1] if by_move else None
     return Ended(record.game, board, winner, record.reason, column, leaver)
+
+
+def _place_of(finished: Finished) -> TournamentGame | None:
+    """Return the place of a game in its tournament; None for any other game."""
+    if finished.scheduled is None:
+        return None
+    culprit, fault = finished.fault or (None, None)
+    number = finished.scheduled.first + finished.round - 1
+    scheduled = finished.scheduled
+    return TournamentGame(scheduled.pairing, number, culprit, fault, scheduled.created)
 
 
 def _participant(player: Player) -> Participant:

@@ -118,11 +118,41 @@ def index_games_by_time_and_table(connection: Connection) -> None:
     connection.execute(text("CREATE INDEX games_table ON games (at_table, ended) WHERE at_table IS NOT NULL"))
 
 
+def keep_tournaments(connection: Connection) -> None:
+    """Migrate to version 6: there are tournaments, their logs, and the places of games in them."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    number, text_type = ("INTEGER", "TEXT") if is_sqlite else ("BIGINT", 'VARCHAR COLLATE "C"')
+    connection.execute(
+        text(
+            f"CREATE TABLE tournaments (id {number} NOT NULL PRIMARY KEY, key {text_type} NOT NULL UNIQUE,"
+            f" settings {text_type} NOT NULL, began BIGINT NOT NULL)"
+        )
+    )
+    connection.execute(
+        text(
+            f"CREATE TABLE tournament_entries (tournament {number} NOT NULL REFERENCES tournaments (id),"
+            f" number INTEGER NOT NULL, made BIGINT NOT NULL, entry {text_type} NOT NULL,"
+            " PRIMARY KEY (tournament, number))"
+        )
+    )
+    connection.execute(
+        text(
+            f"CREATE TABLE tournament_games (game {number} NOT NULL PRIMARY KEY REFERENCES games (id),"
+            f" tournament {number} NOT NULL REFERENCES tournaments (id), pairing INTEGER NOT NULL,"
+            " number INTEGER NOT NULL, culprit SMALLINT, fault TEXT)"
+        )
+    )
+    connection.execute(
+        text("CREATE INDEX tournament_games_tournament ON tournament_games (tournament, game)")
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     give_games_an_id,
     keep_ratings_with_games,
     number_runs_by_time,
     index_games_by_time_and_table,
+    keep_tournaments,
 )
 """The migrations from version 1 to 2, from 2 to 3, and so on."""
 
@@ -273,6 +303,36 @@ tallies = Table(
     Column("first_moves", BigInteger, nullable=False),
     Column("second_moves", BigInteger, nullable=False),
     Index("tallies_second", "second"),
+)
+
+tournaments = Table(
+    "tournaments",
+    metadata,
+    Column("id", _ID, primary_key=True, autoincrement=False),
+    Column("key", Spelled, nullable=False, unique=True),  # the casefolded name, as for tables
+    Column("settings", Spelled, nullable=False),  # the text of the file
+    Column("began", BigInteger, nullable=False),
+)
+
+tournament_entries = Table(
+    "tournament_entries",
+    metadata,
+    Column("tournament", ForeignKey(tournaments.c.id), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),  # from 1, without gaps
+    Column("made", BigInteger, nullable=False),
+    Column("entry", Spelled, nullable=False),  # encoded by gateway.tournament.log
+)
+
+tournament_games = Table(
+    "tournament_games",
+    metadata,
+    Column("game", ForeignKey(games.c.id), primary_key=True, autoincrement=False),
+    Column("tournament", ForeignKey(tournaments.c.id), nullable=False),
+    Column("pairing", Integer, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("culprit", SmallInteger),
+    Column("fault", Text),
+    Index("tournament_games_tournament", "tournament", "game"),
 )
 
 

@@ -18,8 +18,17 @@ from gateway.store.database import by_halves
 from gateway.store.formats import jsonl
 from gateway.store.games import rows_of
 from gateway.store.journal import Line
-from gateway.store.records import WORDS, Cleared, Refused, Row, TakenUp, Written
-from gateway.store.schema import exchanges, games, players, spelled, tallies
+from gateway.store.records import WORDS, Cleared, Refused, Row, TakenUp, TournamentGame, Written
+from gateway.store.schema import (
+    exchanges,
+    games,
+    players,
+    spelled,
+    tallies,
+    tournament_entries,
+    tournament_games,
+    tournaments,
+)
 from gateway.store.totals import Entry, Key, PlayerTotals, Ratings, Tally, Totals
 
 T = TypeVar("T")
@@ -124,8 +133,9 @@ def merge(connection: Connection, rows: Sequence[Row]) -> Merged:
             (new if row.game in new else replaced)[row.game] = row
         else:
             other.append(row)
+    last = _last(connection, "games")  # a game that is replaced gets another number, so readers notice it
     kept = _withdraw(connection, [*replaced])
-    _insert_games(connection, [*new.values(), *replaced.values()])
+    _insert_games(connection, [*new.values(), *replaced.values()], last)
     enclose(connection, kept)
     return Merged([*new.values()], [*replaced.values()], lost, other)
 
@@ -134,8 +144,11 @@ def _players(row: Row) -> Sequence[Any]:
     return row[3:9]  # names, kinds, whether they are house players
 
 
-def _insert_games(connection: Connection, fresh: Sequence[Row]) -> None:
-    """Insert games that are not stored, and update their players and the totals."""
+def _insert_games(connection: Connection, fresh: Sequence[Row], last: int | None = None) -> None:
+    """Insert games that are not stored, and update their players and the totals.
+
+    `last` is the number of the latest game; None to read it.
+    """
     if not fresh:
         return
     seen = dict[str, tuple[str, bool]]()
@@ -149,15 +162,18 @@ def _insert_games(connection: Connection, fresh: Sequence[Row]) -> None:
     for number, name in enumerate(new, _last(connection, "players") + 1):
         ids[name], accounts[number] = number, PlayerTotals()
     totals = Totals(accounts=accounts)
-    rows = []
-    for number, row in enumerate(fresh, _last(connection, "games") + 1):
+    rows, places = [], list[tuple[Any, ...]]()
+    for number, row in enumerate(fresh, (_last(connection, "games") if last is None else last) + 1):
         first, second = ids[row.first], ids[row.second]
         ratings = Ratings()
         if row.counted:
             thought = (row.first_thought, row.second_thought)
             ratings = totals.enter(Entry(first, second, row.result, row.reason, *thought, len(row.moves)))
-        others = (spelled(each) if isinstance(each, str) else each for each in row[5:-1])
+        others = (spelled(each) if isinstance(each, str) else each for each in row[5:-2])
         rows.append((number, row.game, row.began, row.ended, first, second, *others, *ratings))
+        if row.scheduled is not None and row.table is not None:
+            *place, created = row.scheduled
+            places.append((number, *place, spelled(row.table.casefold()), created))
     changed = {
         name: (spelled(kind), house, *_totals_of(accounts[ids[name]]), ids[name])
         for name, (kind, house) in seen.items()
@@ -165,6 +181,7 @@ def _insert_games(connection: Connection, fresh: Sequence[Row]) -> None:
     _execute(connection, "insert_players", [(*changed.pop(name), spelled(name)) for name in new])
     _execute(connection, "update_players", [*changed.values()])
     _execute(connection, "insert_games", rows)
+    _execute(connection, "insert_places", places)
     _add(connection, totals.tallies)
 
 
@@ -185,7 +202,8 @@ def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
     query = select(exchanges.c.side, exchanges.c.body, games.c.game).join(games).where(games.c.game.in_(ids))
     kept = [(row.side, row.body, row.game) for row in connection.execute(query)]
     numbers = connection.scalars(select(games.c.id).where(games.c.game.in_(ids))).all()
-    connection.execute(delete(exchanges).where(exchanges.c.game.in_(numbers)))
+    for table in (exchanges, tournament_games):
+        connection.execute(delete(table).where(table.c.game.in_(numbers)))
     connection.execute(delete(games).where(games.c.id.in_(numbers)))
     return kept
 
@@ -255,8 +273,8 @@ def prune(connection: Connection, before: int, most: int = 1_000) -> int:
 
 
 def clear(connection: Connection) -> Cleared:
-    """Delete all games, players, tallies and evidence."""
-    for table in (exchanges, tallies):
+    """Delete all games, players, tallies, evidence and tournaments."""
+    for table in (exchanges, tallies, tournament_games, tournament_entries, tournaments):
         connection.execute(delete(table))
     removed = connection.execute(delete(games)).rowcount
     return Cleared(removed, connection.execute(delete(players)).rowcount)
@@ -277,7 +295,7 @@ def _compared(connection: Connection, rows: Sequence[Row]) -> tuple[list[Row], l
     fresh, differing = dict[GameId, Row](), list[tuple[Row, Row]]()
     for row in rows:
         there = known.get(row.game) or fresh.setdefault(row.game, row)
-        if there[:-1] != row[:-1]:  # `remote` is not stored
+        if there[:-2] != row[:-2]:  # the last two values are not in the table of games
             differing.append((there, row))
     return list(fresh.values()), differing
 
@@ -314,6 +332,11 @@ def _statements(dialect: str) -> dict[str, str]:
         "update_ratings": f"UPDATE games SET {after} WHERE id = {mark}",
         "add_tallies": _insert("tallies", tallies.c.keys(), mark)
         + f" ON CONFLICT ({key}) DO UPDATE SET {sums}",
+        "insert_places": (
+            "INSERT INTO tournament_games (game, tournament, pairing, number, culprit, fault)"
+            f" SELECT {mark}, tournaments.id, {_marks(mark, TournamentGame._fields[:-1])}"
+            f" FROM tournaments WHERE key = {mark} AND {mark} IN (0, began) ON CONFLICT DO NOTHING"
+        ),
         "insert_exchanges": (
             f"INSERT INTO exchanges (game, side, body) SELECT id, {mark}, {mark} FROM games"
             f" WHERE game = {mark} ON CONFLICT DO NOTHING"

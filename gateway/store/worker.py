@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
@@ -19,12 +19,13 @@ from typing import Any
 
 from gateway.game.ids import RUNS, run_sign
 from gateway.runtime.processes import give_way, message_frame, read_message
-from gateway.store import StoreError, storing
+from gateway.store import StoreError, storing, tournaments
 from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
 from gateway.store.evidence import stored
 from gateway.store.journal import LeftFile, draw_run, next_left
 from gateway.store.records import Cleared, Enclosure, Row, TakenUp, Written
+from gateway.tournament.log import Known
 
 NICENESS = 10
 """The niceness of the store process. If it shares a processor with the server, it gets about 10 % of it."""
@@ -184,7 +185,10 @@ def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tupl
             beside = ELSEWHERE if place.file is None else os.path.realpath(place.where) + BESIDE
             folder = os.path.abspath(folder or beside)
             run, trouble = draw_run(Path(folder), name, database.next_run)
-            opened = (database.label, place.where, place.file, run % RUNS, (folder, name), trouble)
+            opened = (
+                *(database.label, place.where, place.file, run % RUNS, (folder, name), trouble),
+                _news(database, {}),
+            )
             return database, opened, (folder, name)
         case _:
             _, _, where, file, (folder, name), _ = orders
@@ -192,21 +196,40 @@ def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tupl
             return open_again(Place(where, file)), None, (folder, name)
 
 
+def _news(database: Database, known: Mapping[str, Sequence[int]]) -> list[Any]:
+    """Return what was added to tournaments after their known parts, as plain values. Raises StoreError."""
+    with database.reading() as connection:
+        found = tournaments.news(connection, {key: Known(*each) for key, each in known.items()})
+    return [
+        (key, settings, [*map(tuple, entries)], [*map(tuple, games)], created)
+        for key, settings, entries, games, created in found
+    ]
+
+
 def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
     """Carry out a request; return ("done", result), ("failed", error), or ("mistaken", error) for a bug."""
+    result: object
     try:
         match question:
             case ["write", games, evidence]:
                 rows, pieces = [Row(*each) for each in games], [Enclosure(*each) for each in evidence]
                 otherwise, refused, refused_evidence = worker.write(rows, pieces)
-                return "done", ([*map(tuple, otherwise)], [*map(tuple, refused)], refused_evidence)
+                result = ([*map(tuple, otherwise)], [*map(tuple, refused)], refused_evidence)
             case ["tidy"]:
-                return "done", worker.tidy()
+                result = worker.tidy()
             case ["take up"]:
                 came = worker.take_up()
-                return "done", (*astuple(came)[:-2], [*map(tuple, came.refused)], came.detail)
+                result = (*astuple(came)[:-2], [*map(tuple, came.refused)], came.detail)
             case ["clear"]:
-                return "done", astuple(worker.clear())
+                result = astuple(worker.clear())
+            case ["tournaments", known]:
+                result = _news(worker.database, known)
+            case ["add to log", key, known, entries, pairings]:
+                with worker.database.writing() as connection:
+                    result = tournaments.append(connection, key, Known(*known), entries, pairings)
+            case ["ratings", names]:
+                with worker.database.reading() as connection:
+                    result = tournaments.ratings(connection, names)
             case _:
                 raise ValueError("not a question")
     except (StoreError, OSError, MemoryError) as error:
@@ -214,6 +237,7 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
         return "failed", str(error) or repr(error)
     except Exception as error:
         return "mistaken", repr(error)
+    return "done", result
 
 
 if __name__ == "__main__":

@@ -1,159 +1,140 @@
-"""The schedule of a tournament: games to be played, games being played, games with a result.
+"""The games of a tournament: those to be played, those being played, and those that are over.
 
-The schedule depends only on the format and the stored entries, so a tournament that was stopped goes on with
-the same games. The games of a pairing are numbered from 0. Games 2k and 2k + 1 are a pair with the same
-opening and swapped sides.
+Knows players, pairings and games by number only. Games of a pairing are numbered from 0; games 2k and 2k + 1
+are a pair with the same opening and swapped sides. Results are stored elsewhere: a tournament that was
+stopped goes on after all stored results were counted again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeAlias, TypeVar
-
-from gateway.tournament.formats import Format, Pairing, Score
 
 AT_MOST = 50
-"""The maximum number of games that a table takes at a time, apart from one that completes a pair."""
-
-
-class Result(Protocol):
-    """A game that has a result."""
-
-    @property
-    def pairing(self) -> int:
-        """The number of the game's pairing. Pairings are numbered from 0 in the order of the format."""
-
-    @property
-    def number(self) -> int:
-        """The game's number in its pairing."""
-
-    @property
-    def points(self) -> float:
-        """The points of the first player of the pairing: 1, 0.5 or 0."""
-
-
-R = TypeVar("R", bound=Result)
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
-    """An entry that says that a player has withdrawn from the tournament."""
-
-    player: int
-
-
-Entry: TypeAlias = R | Withdrawal
-
-
-class Storage(Protocol[R]):
-    """Stores results and withdrawals on disk.
-
-    If a format has one round, withdrawals need not be stored; a player that has withdrawn then takes part
-    again after a restart. If it has several rounds, that would change the pairings of later rounds.
-    """
-
-    def load(self) -> Iterable[Entry[R]]:
-        """Return all entries in the order in which they were appended. Raises OSError or ValueError."""
-
-    def append(self, entry: Entry[R]) -> None:
-        """Store an entry. If this raises OSError, the entry does not count."""
+"""The most games that one table takes at once."""
 
 
 @dataclass(slots=True)
 class _Games:
     """The state of a pairing's games."""
 
+    players: tuple[int, int]
     over: set[int] = field(default_factory=set)
-    """The games that have a result."""
     taken: set[int] = field(default_factory=set)
-    """The games that a table has taken and that are not over."""
+    """Games that a table has taken and that are not over."""
     first: int = 0
-    """The number below which no game is open."""
+    """A lower bound: no game before this one is open."""
     tables: int = 0
     points: float = 0.0
-    """The points of the pairing's first player."""
+    """The points of the first player."""
+    given: float = 0.0
+    """The points of both players together."""
 
 
-class Schedule(Generic[R]):
-    """The games of a tournament."""
+class Schedule:
+    """The games of a tournament. A game is open if it is not over and no table has taken it."""
 
-    def __init__(
-        self,
-        players: int,
-        games: int,
-        format: Format,
-        storage: Storage[R],
-        on_result: Callable[[R], None] | None = None,
-    ) -> None:
-        """Load the stored entries. `games` is the number of games in each pairing, which must be even.
-
-        `on_result` is called with each stored result, and later with each new result. Raises OSError, or
-        ValueError if an entry occurs twice or has an unknown game or player.
-        """
-        self.pairings: list[Pairing] = []
-        """The pairings of all rounds so far."""
+    def __init__(self, games: int) -> None:
+        """`games` is the number of games of each pairing, which has to be even."""
         self.games = games
-        self.left = 0
-        """The number of games, in all pairings so far, that are still to be played."""
-        self._players = players
-        self._format = format
-        self._storage = storage
-        self._on_result = on_result
-        self._rounds: list[slice] = []
-        """For each round, the indices of its pairings."""
-        self._games: list[_Games] = []
+        self.over = 0
+        """The number of pairings whose games are all over."""
+        self._pairings: list[_Games] = []
         self._withdrawn = set[int]()
-        self._begin_rounds()
-        for entry in storage.load():
-            self._check(entry)
-            self._count(entry)
 
-    def record(self, result: R) -> None:
-        """Store and count a result. Raises OSError, or ValueError if no result of the game is wanted."""
-        self._check(result)
-        self._storage.append(result)
-        self._count(result)
+    @property
+    def pairings(self) -> list[tuple[int, int]]:
+        """The players of each pairing. The first one has the first move in games with an even number."""
+        return [each.players for each in self._pairings]
 
-    def withdraw(self, player: int) -> int:
-        """Store that a player withdraws; return the number of its games that will not be played.
+    def add(self, pairings: Iterable[tuple[int, int]]) -> None:
+        """Add pairings. They are numbered from 0 in the order in which they were added."""
+        self._pairings += map(_Games, pairings)
 
-        Raises OSError, or ValueError if the player has withdrawn before.
-        """
-        withdrawal = Withdrawal(player)
-        self._check(withdrawal)
-        self._storage.append(withdrawal)
-        return self._count(withdrawal)
-
-    def is_wanted(self, pairing: int, number: int) -> bool:
-        """Whether a game exists and is not over, and both its players still take part."""
-        return (
-            0 <= pairing < len(self.pairings)
-            and 0 <= number < self.games
-            and self._withdrawn.isdisjoint(self.pairings[pairing])
-            and number not in self._games[pairing].over
+    @property
+    def left(self) -> int:
+        """The number of games that are still to be played by players that have not withdrawn."""
+        return sum(
+            self.games - len(each.over) for each in self._pairings if self._withdrawn.isdisjoint(each.players)
         )
 
-    # Tables. Each table plays games of one pairing, one after the other. A game is open if it is not over and
-    # no table has taken it.
+    def is_wanted(self, pairing: int, number: int) -> bool:
+        """Whether a game exists, is not over, and neither player has withdrawn."""
+        return (
+            0 <= pairing < len(self._pairings)
+            and 0 <= number < self.games
+            and self._withdrawn.isdisjoint(self._pairings[pairing].players)
+            and number not in self._pairings[pairing].over
+        )
+
+    def is_over(self, pairing: int) -> bool:
+        """Whether all games of a pairing are over."""
+        return len(self._pairings[pairing].over) == self.games
+
+    def is_open(self, pairing: int) -> bool:
+        """Whether a pairing has games to be played, and neither player has withdrawn."""
+        games = self._pairings[pairing]
+        return len(games.over) < self.games and self._withdrawn.isdisjoint(games.players)
+
+    def open_pairings(self) -> list[int]:
+        """Return the pairings with games to be played whose players have not withdrawn."""
+        return [number for number in range(len(self._pairings)) if self.is_open(number)]
+
+    def points(self, pairing: int) -> tuple[float, float]:
+        """Return the points of both players of a pairing."""
+        games = self._pairings[pairing]
+        return games.points, games.given - games.points
+
+    def count(self, pairing: int, number: int, points: float, given: float = 1.0) -> None:
+        """Count a game that is over, with the `points` of the first player of the pairing.
+
+        `given` is the sum of the points of both, 0 if both players forfeited the game. Raises ValueError if
+        there is no such game, or it was over before.
+        """
+        if not (0 <= pairing < len(self._pairings) and 0 <= number < self.games):
+            raise ValueError(f"pairing {pairing} has no game {number}")
+        games = self._pairings[pairing]
+        if number in games.over:
+            raise ValueError(f"game {number} of pairing {pairing} is there twice")
+        games.over.add(number)
+        games.taken.discard(number)
+        games.points += points
+        games.given += given
+        self.over += len(games.over) == self.games
+
+    def withdraw(self, player: int) -> int:
+        """Record that a player has withdrawn; return the number of its games that will not be played."""
+        left_out = sum(
+            self.games - len(each.over)
+            for each in self._pairings
+            if player in each.players and self._withdrawn.isdisjoint(each.players)
+        )
+        self._withdrawn.add(player)
+        return left_out
+
+    def restore(self, player: int) -> None:
+        """Record that a player who had withdrawn takes part again."""
+        self._withdrawn.discard(player)
+
+    # Tables. Each plays games of one pairing, one after the other.
 
     def assign(self) -> int | None:
-        """Assign a table to the pairing that has the fewest tables among those with open games.
+        """Assign a table to the pairing with the fewest tables.
 
-        Returns the number of the pairing, or None if no game is open.
+        Return the number of that pairing, or None if no game is open.
         """
-        waiting = [number for number in range(len(self.pairings)) if self._count_open(number)]
+        waiting = [number for number in range(len(self._pairings)) if self._count_open(number)]
         if not waiting:
             return None
-        pairing = min(waiting, key=lambda number: (self._games[number].tables, -self._count_open(number)))
-        self._games[pairing].tables += 1
+        pairing = min(waiting, key=lambda number: (self._pairings[number].tables, -self._count_open(number)))
+        self._pairings[pairing].tables += 1
         return pairing
 
     def take(self, pairing: int) -> list[int]:
         """Assign the next games of a pairing to a table; return them, or an empty list if no game is open.
 
-        Both games of a pair are assigned together if both are open. A table gets only a part of the open
-        games, so that all tables of the pairing end at about the same time.
+        Games are assigned in whole pairs, except for a pair of which one game is not open. A table gets a
+        share of the open games, so that all tables of the pairing end at about the same time.
         """
-        games = self._games[pairing]
+        games = self._pairings[pairing]
         share = self._count_open(pairing) // (2 * max(1, games.tables))
         if not self._count_open(pairing):
             return []
@@ -169,64 +150,38 @@ class Schedule(Generic[R]):
         games.taken.update(taken)
         return taken
 
+    def take_series(self, pairing: int) -> range:
+        """Assign the first open pair of games of a pairing to a table, or its open half; return the games."""
+        games = self._pairings[pairing]
+        if not self._count_open(pairing):
+            return range(0)
+        busy = games.over | games.taken
+        first = next(number for number in range(self.games) if number not in busy)
+        end = first + 1 if first % 2 or first + 1 in busy else first + 2
+        games.taken.update(range(first, end))
+        return range(first, end)
+
+    def reserve(self, pairing: int, games: Iterable[int]) -> None:
+        """Assign these games to a table, except those that are over."""
+        state = self._pairings[pairing]
+        state.taken.update(each for each in games if each not in state.over)
+
     def release(self, pairing: int, unplayed: Iterable[int] = ()) -> None:
-        """Remove a table from its pairing. The `unplayed` games of the table become open again."""
-        games = self._games[pairing]
-        games.tables -= 1
+        """Remove a table from its pairing. Its `unplayed` games are open again."""
+        games = self._pairings[pairing]
+        games.tables = max(0, games.tables - 1)
         games.taken.difference_update(unplayed)
         games.first = min(games.first, *unplayed, self.games)
 
+    def release_all(self) -> None:
+        """Remove all tables."""
+        for games in self._pairings:
+            games.taken.clear()
+            games.tables = games.first = 0
+
     def _count_open(self, pairing: int) -> int:
         """Return the number of open games of a pairing."""
-        games = self._games[pairing]
-        if not self._withdrawn.isdisjoint(self.pairings[pairing]):
+        games = self._pairings[pairing]
+        if not self._withdrawn.isdisjoint(games.players):
             return 0
         return self.games - len(games.over) - len(games.taken)
-
-    # Entries.
-
-    def _check(self, entry: Entry[R]) -> None:
-        """Raise ValueError if an entry occurs twice or has an unknown game or player."""
-        if isinstance(entry, Withdrawal):
-            if not 0 <= entry.player < self._players or entry.player in self._withdrawn:
-                raise ValueError(f"player {entry.player} has withdrawn twice, or is none")
-        elif not self.is_wanted(entry.pairing, entry.number):
-            raise ValueError(f"game {entry.number} of pairing {entry.pairing} is there twice, or is none")
-
-    def _count(self, entry: Entry[R]) -> int:
-        """Count an entry; return the number of games that will not be played because of it."""
-        left_out = 0
-        if isinstance(entry, Withdrawal):
-            left_out = sum(
-                self.games - len(games.over)
-                for pairing, games in zip(self.pairings, self._games, strict=True)
-                if entry.player in pairing and self._withdrawn.isdisjoint(pairing)
-            )
-            self._withdrawn.add(entry.player)
-            self.left -= left_out
-        else:
-            games = self._games[entry.pairing]
-            games.over.add(entry.number)
-            games.taken.discard(entry.number)
-            games.points += entry.points
-            self.left -= 1
-            if self._on_result is not None:
-                self._on_result(entry)
-        self._begin_rounds()
-        return left_out
-
-    def _begin_rounds(self) -> None:
-        """Add the pairings of the next round if no game of the current round is left to play."""
-        while not self.left:
-            scores = [
-                Score(pairing, (games.points, len(games.over) - games.points))
-                for pairing, games in zip(self.pairings, self._games, strict=True)
-            ]
-            players = [each for each in range(self._players) if each not in self._withdrawn]
-            further = self._format(players, [scores[each] for each in self._rounds])
-            if not further:
-                break
-            self.pairings += further
-            self._rounds.append(slice(len(scores), len(self.pairings)))
-            self._games += [_Games() for _ in further]
-            self.left = self.games * len(further)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -9,7 +10,11 @@ import pytest
 from browsing import LOOKS, PHONE, Windows, expect
 from scripted_clients import DroidconClient, connected
 from showcase import HOSTILE, fill, history, matches, play_illegal
+from tournament_news import KNOCKOUT, KNOCKOUT_GAMES, SWISS, SWISS_GAMES, add
 from worlds.server import EVERY_PORT, Served, served
+from worlds.tournaments import file_of
+
+from gateway.store.database import open_to_write
 
 if TYPE_CHECKING:
     from playwright.sync_api import Request
@@ -25,6 +30,9 @@ def gateway(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterat
     where = tmp_path_factory.mktemp("busy") / "games.db"
     lot = random.Random(1)
     fill(where, history(lot, 60))
+    with closing(open_to_write(str(where))) as database:
+        add(database, file_of(format="swiss", rounds=3), SWISS, SWISS_GAMES)
+        add(database, file_of(name="KO", format="knockout"), KNOCKOUT, KNOCKOUT_GAMES)
     options = (*EVERY_PORT, "--web", "0", "--db", str(where), "--clock", "600", "--rounds", "1")
     with served(*options, addresses=4) as gateway:
         play_illegal(gateway, paced=False)
@@ -53,6 +61,10 @@ VIEWS = {
     "new player": "/player/hannah",
     "play": "/play",
     "board": "/board",
+    "tournaments": "/tournaments",
+    "swiss": "/tournament/cup",
+    "knockout": "/tournament/ko",
+    "board of a tournament": "/board?tournament=cup",
     "missing": "/game/nowhere",
 }
 

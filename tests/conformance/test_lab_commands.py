@@ -63,6 +63,7 @@ def case(words: str, *positive: str, marks: tuple[pytest.MarkDecorator, ...] = (
         ),
         case("survive kills --times 1 --pairs 6 --results 12 --within 0.001 --seed 9", *PLAYED),
         case("survive drains --times 1 --pairs 12 --results 20 --within 0.01 --seed 9", *PLAYED),
+        case("survive tournaments --kills 2 --bots 4 --games 10 --only swiss,knockout --seed 9"),
         case(
             "survive cluster --times 1 --only kill-holding --pairs 9 --results 5 --seed 3",
             *PLAYED,

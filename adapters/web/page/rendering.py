@@ -30,6 +30,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "points_of": sentences.points_of,
     "results": sentences.results,
     "games_that_count": sentences.games_that_count,
+    "quarters": sentences.quarters,
+    "faults": sentences.faults,
     "sentence": sentences.sentence,
     "address": sentences.address,
     "moment": moment,

@@ -252,6 +252,85 @@ def places(merit: str, *, is_everything: bool) -> Text:
     return (*by.get(merit, ()), *(() if is_everything else (" The rating is that of all games.",)))
 
 
+# A tournament. A report is as `gateway.tournament.report.described` returns it.
+
+FORMAT_TITLES = {
+    "round-robin": "Round robin",
+    "gauntlet": "Gauntlet",
+    "swiss": "Swiss",
+    "knockout": "Knockout",
+}
+TIE_BREAK_NAMES = {
+    "game-points": ("Games", "game points"),
+    "direct": ("Direct", "direct encounter"),
+    "buchholz": ("Buchh.", "Buchholz"),
+    "sonneborn-berger": ("Sonneb.", "Sonneborn-Berger"),
+    "faults": ("Faults", "faults"),
+}
+"""The title of the column of each tie-break, and its name in a sentence."""
+FAULT_TEXTS = {
+    "illegal": "illegal move",
+    "time": "time",
+    "stall": "stall",
+    "crash": "crash",
+    "walkover": "walkover",
+}
+
+
+def quarters(value: float) -> str:
+    """Return points as ``8½``. A fraction is rounded to a quarter."""
+    whole, part = divmod(round(4 * value), 4)
+    return f"{whole or ('' if part else 0)}{('', '¼', '½', '¾')[part]}"
+
+
+def faults(counts: Mapping[str, int]) -> str:
+    """Return the faults of a player as ``illegal move 2, crash 1``."""
+    return ", ".join(f"{FAULT_TEXTS[kind]} {count}" for kind, count in counts.items() if count)
+
+
+def rules(report: Json) -> str:
+    """Return the format of a tournament as ``Swiss, 7 rounds, 2 games of each pairing``."""
+    parts, settings = [FORMAT_TITLES[report["format"]]], report["settings"]
+    if report["rounds"] is not None:
+        parts.append(counted(report["rounds"], "round"))
+    elif settings["cycles"] > 1:
+        parts.append(counted(settings["cycles"], "cycle"))
+    return ", ".join([*parts, f"{settings['games']} games of each pairing"])
+
+
+def progress(report: Json) -> Text:
+    """Return a sentence on the state of a tournament."""
+    if report["state"] == "over":
+        return _winners(report)
+    settings = report["settings"]
+    if report["state"] == "open":
+        begins: Text = ("when the organiser starts it",)
+        if settings["start"] is not None:
+            begins = ("at ", Part("time", moment(round(1000 * settings["start"]))))
+        elif settings["players"] is not None:
+            begins = (f"when {settings['players']} players are here",)
+        entered = counted(report["players"], "player")
+        return ("It begins ", *begins, f". {entered} {'has' if report['players'] == 1 else 'have'} entered.")
+    latest = [each for each in report["pairings"] if each["round"] == report["round"]]
+    if report["format"] in ("round-robin", "gauntlet"):  # all rounds are paired at once
+        latest, place = report["pairings"], ""
+    else:
+        place = f"Round {report['round']} of {report['rounds']}: "
+    over = sum(each["state"] == "over" for each in latest)
+    text = f"{place}{over} of {counted(len(latest), 'pairing')} over."
+    return (*(("Paused. ",) if report["state"] == "paused" else ()), text)
+
+
+def _winners(report: Json) -> Text:
+    if report["begun"] is None:
+        return ("It ended before it began.",)
+    end = "The organiser ended it early" if report["ended_early"] else "It is over"
+    first = [each["name"] for each in report["standings"] if each["rank"] == 1]
+    if len(first) > 1:
+        return (f"{end}; {len(first)} players share the first place.",)
+    return (f"{end}; ", Part("linked", first[0]), " is first." if report["ended_early"] else " won.")
+
+
 # A server.
 
 

@@ -7,12 +7,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from adapters.web.answers import tournament_named
 from adapters.web.live.paths import wanted
-from adapters.web.page import game, player, standings
+from adapters.web.page import game, player, standings, tournament
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.sentences import address
-from adapters.web.query import BadRequestError, game_named, parameters
+from adapters.web.query import BadRequestError, Given, game_named, parameters
 from adapters.web.site import Site
 from gateway.store import NotKeptError, statistics
 from gateway.store.games import NoGameError
@@ -28,12 +29,31 @@ PROJECTED = 6
 """The most games that the projector draws: two rows of three."""
 
 
-async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
+async def _live(renderer: Renderer, request: Request) -> Response:
     given = parameters(request.scope["query_string"], ("player", "table"))
+    return renderer.page(
+        request, "live.html", tab="live", stream=_stream(given, MOST), most=MOST, given=given
+    )
+
+
+async def _projector(site: Site, renderer: Renderer, request: Request) -> Response:
+    """Show the live games and the standings of all games, or those of one tournament."""
+    given = parameters(request.scope["query_string"], ("player", "table", "tournament"))
+    filters, standings = {**given}, "/board/standings"
+    name = filters.pop("tournament", None)
+    if name is not None:
+        found = await site.do(partial(tournament_named, site.reading, name))
+        filters["table"] = found.settings.name
+        standings = f"/board/tournament?{urlencode({'name': found.settings.name})}"
+    stream = _stream(filters, PROJECTED)
+    return renderer.page(request, "projector.html", stream=stream, most=PROJECTED, standings=standings)
+
+
+def _stream(given: Given, most: int) -> str:
+    """Return the address of the stream of these games. Raises the error that the stream would raise."""
     asked = {**given, "most": str(most)}
-    wanted(asked)  # raises the error that the stream would raise, so that a person sees it
-    stream = f"/api/live/events?{urlencode(asked)}"
-    return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)
+    wanted(asked)
+    return f"/api/live/events?{urlencode(asked)}"
 
 
 # The view Play: a person plays against a house player, or against another player in the lobby.
@@ -69,12 +89,13 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     return [
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", partial(_search, site)),
-        Route("/", partial(_page, renderer, "live.html", MOST)),
-        Route("/board", partial(_page, renderer, "projector.html", PROJECTED)),
+        Route("/", partial(_live, renderer)),
+        Route("/board", partial(_projector, site, renderer)),
         Route("/play", partial(_play, site, renderer)),
         *game.routes(site, renderer),
         *standings.routes(site, renderer),
         *player.routes(site, renderer),
+        *tournament.routes(site, renderer),
     ]
 
 

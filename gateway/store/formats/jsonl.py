@@ -11,9 +11,18 @@ from dataclasses import fields
 from typing import Any
 
 from gateway.game.events import Reason
-from gateway.game.results import WITHOUT_RESULT
+from gateway.game.results import FAULT_WORDS, WITHOUT_RESULT
 from gateway.game.text import json_text
-from gateway.store.records import LATEST, REASONS, WORDS, GameRecord, Participant, game_id, winner_of
+from gateway.store.records import (
+    LATEST,
+    REASONS,
+    WORDS,
+    GameRecord,
+    Participant,
+    TournamentGame,
+    game_id,
+    winner_of,
+)
 
 
 def write(games: Iterable[GameRecord]) -> Iterator[str]:
@@ -36,7 +45,7 @@ def read(line: str | bytes) -> list[GameRecord]:
 
 def as_object(record: GameRecord) -> dict[str, Any]:
     """Return a game as a JSON object."""
-    return {
+    found = {
         "id": record.game,
         "began": record.began,
         "ended": record.ended,
@@ -53,14 +62,16 @@ def as_object(record: GameRecord) -> dict[str, Any]:
         "round": record.round,
         "counted": record.counted,
     }
+    return found if record.scheduled is None else {**found, _SCHEDULED: record.scheduled}
 
 
 def from_object(found: object) -> GameRecord:
     """Return the game of a JSON object that `as_object` made. Raises ValueError for any other object.
 
-    `position` may be missing, as in objects that an older version wrote.
+    Objects of older versions have no `position`. Only games of a tournament, in a journal, have `scheduled`.
     """
-    entry = _object({_POSITION: None, **found} if isinstance(found, dict) else found, {*_KEYS, _POSITION})
+    lacking = {_POSITION: None, _SCHEDULED: None}
+    entry = _object({**lacking, **found} if isinstance(found, dict) else found, {*_KEYS, *lacking})
     one, two = (_participant(each) for each in _pair(entry["players"]))
     thought = _pair(entry["thought"])
     record = GameRecord(
@@ -76,6 +87,7 @@ def from_object(found: object) -> GameRecord:
         series=_number(entry["series"]),
         round=_number(entry["round"], most=2**31 - 1),
         counted=_truth(entry["counted"]),
+        scheduled=None if entry[_SCHEDULED] is None else _scheduled(entry[_SCHEDULED]),
     )
     if not _could_end_so(record):
         raise ValueError(f"game {record.game} cannot have ended so")
@@ -84,7 +96,7 @@ def from_object(found: object) -> GameRecord:
     return record
 
 
-_POSITION = "position"
+_POSITION, _SCHEDULED = "position", "scheduled"
 _KEYS = {"id", *(field.name for field in fields(GameRecord) if field.compare)} - {"game"}
 
 
@@ -117,6 +129,20 @@ def _pair(found: object) -> list[object]:
     if not isinstance(found, list) or len(found) != 2:
         raise ValueError("not an array of two")
     return found
+
+
+def _scheduled(found: object) -> TournamentGame:
+    match found:
+        case [pairing, number, None as culprit, None as fault, created]:
+            pass
+        case [pairing, number, 0 | 1 as culprit, str(fault), created] if (
+            type(culprit) is int and fault in FAULT_WORDS
+        ):
+            pass
+        case _:
+            raise ValueError("not the place of a game in a tournament")
+    most = 2**31 - 1
+    return TournamentGame(_number(pairing, most), _number(number, most), culprit, fault, _number(created))
 
 
 def _text(found: object) -> str:

@@ -54,9 +54,9 @@ async def test_no_link_leads_to_an_error_where_results_are_not_kept(tmp_path: Pa
 async def test_scripts_ask_for_no_results_where_none_are_kept(site: Site, tmp_path: Path) -> None:
     (tmp_path / "unkept").mkdir()
     other = unkept(tmp_path / "unkept")
-    for path in ("/play", "/board"):
-        assert " data-keeps" in await shown(site, path)
-        assert " data-keeps" not in await shown(other, path)
+    for path, mark in (("/play", " data-keeps"), ("/", " data-keeps"), ("/board", " data-standings")):
+        assert mark in await shown(site, path)
+        assert mark not in await shown(other, path)
 
 
 async def test_program_is_told_that_results_are_not_kept_by_status(tmp_path: Path) -> None:

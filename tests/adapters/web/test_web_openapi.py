@@ -11,7 +11,9 @@ from game_records import drawn, game
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from starlette.routing import Route
+from tournament_news import KNOCKOUT, SWISS, SWISS_GAMES, add
 from web_world import NASTY, TOKEN, Site, keep, said
+from worlds.tournaments import file_of
 
 from adapters.web import api
 from adapters.web.application import Application
@@ -64,6 +66,9 @@ def check(path: str, method: str, response: httpx.Response) -> None:
     if response.headers["content-type"].startswith("text/event-stream"):
         validator.validate(response.text)
         return  # test_live_paths.py reads the events in it
+    if response.headers["content-type"].startswith("text/csv"):
+        validator.validate(response.text)
+        return
     lines = response.text.splitlines() if path.endswith(".jsonl") and response.is_success else [response.text]
     for line in lines:
         validator.validate(json.loads(line))
@@ -112,6 +117,8 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
         records = [game(), drawn(), stopped, *(game(name, "bob") for name in NASTY)]
         keep(site.database, records, (said("x"), ()))
         keep(site.database, [game()])
+        add(site.database, file_of(format="swiss", rounds=3), SWISS, SWISS_GAMES)
+        add(site.database, file_of(name="KO", format="knockout"), KNOCKOUT)
     targets = {path: [path] for path in DOCUMENT["paths"]}
     targets["/api/games/{game}"] = ["/api/games/1", "/api/games/14", "/api/games/99"]
     targets["/api/games/{game}/perfect"] = ["/api/games/1/perfect", "/api/games/99/perfect"]
@@ -121,6 +128,8 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
         "/api/players/x",
         "/api/players/%FF",
     ]
+    targets["/api/tournaments/{name}"] = [f"/api/tournaments/{name}" for name in ("cup", "ko", "x", "%FF")]
+    targets["/api/tournaments/{name}/standings.csv"] = ["/api/tournaments/cup/standings.csv"]
     targets["/api/standings"] += ["/api/standings?sort=points&since=2h&table=x&least=2"]
     targets["/api/games"] += ["/api/games?limit=1", "/api/games?limit=0"]
     targets["/api/players"] += ["/api/players?limit=1"]

@@ -417,6 +417,35 @@ def test_new_one_waits_for_what_is_announced_but_not_for_long(net: Net) -> None:
     assert (one.opponent, two.opponent) == ("a1", "b1")
 
 
+def pairing_all(net: Net) -> list[str]:
+    return [name for name, node in net.nodes.items() if node.matchmaker.pairs_all]
+
+
+def test_one_node_pairs_all_players_once_the_nodes_have_announced_themselves() -> None:
+    net = Net("a", "b", "c")
+    assert pairing_all(net) == []
+    net["a"].matchmaker.attach("a", 1, net["a"].now, ["b", "c"])
+    net["a"].settle()
+    assert pairing_all(net) == []
+    net.pair_at("a", 2)
+    assert pairing_all(net) == ["a"]
+    net.pair_at("b", 3)
+    assert pairing_all(net) == ["b"]
+
+
+def test_node_that_pairs_only_its_own_players_does_not_pair_all(net: Net) -> None:
+    net["a"].matchmaker.attach(None, 0, net["a"].now)
+    net["a"].settle()
+    assert pairing_all(net) == []
+    one, two = come(net, "a1", "a2")
+    assert (one.opponent, two.opponent) == ("a2", "a1")
+    net["a"].matchmaker.attach("a", 2, net["a"].now, ["b", "c"])
+    net.wait(PATIENCE - 0.25)
+    assert pairing_all(net) == []
+    net.wait(0.25)
+    assert pairing_all(net) == ["a"]  # the others do not announce themselves
+
+
 def test_what_is_announced_goes_out_in_pieces(net: Net) -> None:
     for number in range(200):
         net["b"].come(f"b{number}", InLobby(Wish("nobody")), STANDING_BY)

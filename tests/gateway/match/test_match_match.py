@@ -19,7 +19,6 @@ from gateway.match.journal import Journal, Played
 from gateway.match.match import MOST_SHOWN, SYNC, TRIES, Match, MatchTable, Plan
 from gateway.match.sprt import Sprt
 from gateway.match.tally import ENOUGH
-from gateway.tournament.schedule import Withdrawal
 
 PLAN = Plan(players=[("a", "mine:a"), ("b", "mine:b"), ("c", "mine:c")], games=4, seed="seed")
 TWO = replace(PLAN, players=PLAN.players[:2])
@@ -114,7 +113,7 @@ class FullOnce(Journal):
 
     is_full = True
 
-    def append(self, entry: Played | Withdrawal) -> None:
+    def append(self, entry: Played) -> None:
         if self.is_full:
             self.is_full = False
             raise OSError(ENOSPC, "No space left on device")

@@ -4,7 +4,7 @@ import json
 import logging
 import math
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 
 import pytest
@@ -747,6 +747,67 @@ async def test_request_can_be_withdrawn_until_it_is_begun(
         assert not begun.withdraw()
         store.let_go.set()
         assert await begun.result() == Cleared(1, 2)
+
+
+async def numbers_in(store: FakeStore) -> list[int]:
+    """Return the games that are stored; the work of a request."""
+    await store.answers("numbers")
+    return store.stored
+
+
+@pytest.mark.parametrize("failures", [0, 3])
+async def test_request_is_carried_out_after_the_games_before_it_and_before_those_after_it(
+    store: FakeStore, autojump_clock: MockClock, failures: int
+) -> None:
+    store.fails(StoreError("no database"), times=failures)
+    async with batcher_to(store) as batcher:
+        put(batcher, 1, 2)
+        one = batcher.ask(numbers_in)
+        put(batcher, 3)
+        other = batcher.ask(numbers_in)
+        put(batcher, 4)
+        assert await other.result() == [1, 2, 3]
+        assert [await one.result() for _ in range(2)] == [[1, 2], [1, 2]]
+
+
+async def test_games_in_journals_are_stored_before_each_request(
+    store: FakeStore, autojump_clock: MockClock
+) -> None:
+    async def left(store: FakeStore) -> int:
+        await trio.lowlevel.checkpoint()
+        return len(store.left)
+
+    async with batcher_to(store, pace=Pace(look=1000.0)) as batcher:
+        for _ in range(2):
+            store.left = [TakenUp(True, 1, 1), TakenUp(True, 1), TakenUp()]
+            assert await batcher.ask(left).result() == 0
+
+
+async def test_request_that_fails_is_not_tried_again_and_delays_no_other(
+    store: FakeStore, autojump_clock: MockClock
+) -> None:
+    store.fails(StoreError("no database"), times=1, asked="numbers")
+    async with batcher_to(store) as batcher:
+        requests = [batcher.ask(numbers_in) for _ in range(3)]
+        start = trio.current_time()
+        for request, is_first in zip(requests, (True, False, False), strict=True):
+            with pytest.raises(StoreError, match="no database") if is_first else nullcontext():
+                assert await request.result() == []
+        assert trio.current_time() == start
+
+
+async def test_request_that_is_begun_is_finished_although_the_one_who_asked_gives_up(
+    store: FakeStore, autojump_clock: MockClock
+) -> None:
+    store.hold()
+    async with batcher_to(store) as batcher:
+        request = batcher.ask(numbers_in)
+        await store.reached.wait()
+        with trio.move_on_after(1) as gives_up:
+            await request.result()
+        assert (gives_up.cancelled_caught, request.is_open) == (True, False)
+        store.let_go.set()
+        assert await request.result() == []
 
 
 @pytest.mark.parametrize("kind", [StoreError, ValueError])

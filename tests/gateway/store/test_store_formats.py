@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from store_world import records
 
 from gateway.game.events import Reason
+from gateway.game.results import FAULT_WORDS
 from gateway.game.text import is_visible
 from gateway.store.formats import arena_lines, jsonl, pgn, sheet
-from gateway.store.records import LATEST, GameRecord, Participant, from_moment, moment
+from gateway.store.records import LATEST, GameRecord, Participant, TournamentGame, from_moment, moment
 
 ALL = [jsonl.write, pgn.write, arena_lines, sheet.write]
 NASTY = '"x\\" ]\r\n[White "eve"]\n\n\u2028\x85\x00,;\'=1+1\x7f\u202e\u200b\u3164\U000e0041'
@@ -121,6 +122,42 @@ def test_what_is_no_export_is_a_value_error(text: str) -> None:
 def test_game_that_there_cannot_be_is_a_value_error(fault: dict[str, object]) -> None:
     with pytest.raises(ValueError):
         jsonl.from_object(json.loads(json.dumps(jsonl.as_object(game()) | fault)))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        TournamentGame(0, 0),
+        TournamentGame(2**31 - 1, 2**31 - 1),
+        *(TournamentGame(3, 1, 0, fault) for fault in FAULT_WORDS),
+        TournamentGame(3, 1, 1, "crash"),
+        TournamentGame(3, 1, created=1_795_730_400_000),
+        None,
+    ],
+)
+def test_line_of_a_tournaments_game_has_its_place(place: TournamentGame | None) -> None:
+    [line] = jsonl.write([game(scheduled=place)])
+    assert ('"scheduled"' in line) is (place is not None)
+    assert [each.scheduled for each in jsonl.read(line)] == [place]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("cup", 1, True, {}, {"pairing": 0, "number": 0}),
+        *([], [0, 0], [0, 0, None], [0, 0, None, None], [0, 0, None, None, 0, 0]),
+        *([-1, 0, None, None, 0], [0, 2**31, None, None, 0], [0.0, 0, None, None, 0]),
+        *([True, 0, None, None, 0], [None, 0, None, None, 0], ["0", 0, None, None, 0]),
+        *([0, 0, 0, None, 0], [0, 0, None, "time", 0], [0, 0, 0, "left", 0]),
+        *([0, 0, 0, "", 0], [0, 0, 0, 1, 0]),
+        *([0, 0, 2, "time", 0], [0, 0, True, "time", 0], [0, 0, 1.0, "time", 0]),
+        *([0, 0, None, None, each] for each in (None, -1, True, 1.5, "0")),
+    ],
+)
+def test_place_in_a_tournament_that_there_cannot_be_is_a_value_error(place: object) -> None:
+    found = json.loads(json.dumps(jsonl.as_object(game()) | {"scheduled": place}))
+    with pytest.raises(ValueError, match=r"place of a game in a tournament|whole number"):
+        jsonl.from_object(found)
 
 
 def test_every_export_takes_the_latest_time_that_an_import_takes() -> None:

@@ -16,22 +16,24 @@ from pathlib import Path
 
 import pytest
 import trio
-from game_records import game
+from game_records import game, rows
 from sqlalchemy import select
 from store_in_thread import begun_in_thread
+from store_mute import OPENED
 from store_world import child_environment, enclosure
 
 from gateway.game.ids import RUNS
 from gateway.runtime.processes import StartedProcess, message_frame, start
-from gateway.store import StoreError
+from gateway.store import StoreError, storing, tournaments
 from gateway.store.batcher import Batch
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.formats import jsonl
 from gateway.store.journal import next_left
 from gateway.store.process import StoreProcess
-from gateway.store.records import Cleared
+from gateway.store.records import Cleared, TournamentGame
 from gateway.store.schema import exchanges, games
 from gateway.store.worker import DAY, NICENESS, serve
+from gateway.tournament.log import Known, TournamentResult
 
 LIMIT = 30.0
 READY = ("done", None)
@@ -189,6 +191,47 @@ async def test_each_opening_is_a_run_with_the_next_number(database: Database) ->
     assert (runs[1] - runs[0]) % RUNS == 1
 
 
+async def test_tournaments_are_known_as_soon_as_the_database_is_open(database: Database) -> None:
+    with database.writing() as connection:
+        tournaments.create(connection, "cup", "its file")
+        tournaments.create(connection, "other", "")
+        tournaments.append(connection, "cup", Known(), ["1", "2"])
+        place = TournamentGame(0, 1, 0, "time")
+        storing.store(connection, rows([game(table="Cup", scheduled=place)]))
+        found = tournaments.news(connection, {})
+    process = StoreProcess(database.place.where)
+    opened = await process.open(begun_in_thread())
+    await process.close(LIMIT)
+    assert opened.tournaments == found
+    [cup, _] = opened.tournaments
+    assert ([each.entry for each in cup.entries], cup.games[0].fault) == (["1", "2"], "time")
+
+
+async def test_the_process_adds_to_logs_and_answers_what_was_added_and_how_strong_players_are(
+    database: Database,
+) -> None:
+    with database.writing() as connection:
+        tournaments.create(connection, "cup", "its file")
+    async with process_for(database, begun_in_thread()) as process:
+        [cup] = await process.tournaments({})
+        assert cup[:-1] == ("cup", "its file", [], [])
+        assert await process.add_to_log("cup", Known(), ("1", "2"))
+        assert not await process.add_to_log("cup", Known(), ["3"])
+        await process.write(Batch([game(table="Cup", scheduled=TournamentGame(0, 0))]))
+        [cup] = await process.tournaments({"cup": Known(1, 0), "gone": Known(4, 4)})
+        assert [each.entry for each in cup.entries] == ["2"]
+        assert [(type(each), each.first) for each in cup.games] == [(TournamentResult, "alice")]
+        [cup] = await process.tournaments({"cup": Known(2, cup.games[0].row)})
+        assert (cup.entries, cup.games) == ([], [])
+        strengths = await process.ratings(["alice", "bob", "eve"])
+        assert strengths.keys() == {"alice", "bob"}
+        assert strengths["alice"] > strengths["bob"]
+        with pytest.raises(StoreError, match="there is no tournament 'cap'; did you mean 'cup'"):
+            await process.add_to_log("cap", Known(), ["1"])
+        assert not await process.add_to_log("cup", Known(2), ["3"], (0,))  # there is a newer game of it
+        assert await process.add_to_log("cup", Known(2), ["3"], (1,))
+
+
 async def test_what_cannot_be_opened_is_refused_in_one_line_and_the_process_ends(tmp_path: Path) -> None:
     process, begun = StoreProcess(str(tmp_path / "none" / "games.db")), begun_in_thread()
     with pytest.raises(OSError, match=r"games\.db: No such file or directory$"):
@@ -315,8 +358,7 @@ def test_what_is_not_a_question_is_a_mistake(database: Database) -> None:
 async def test_a_process_that_cannot_be_understood_is_ended(database: Database, answer: bytes) -> None:
     process, begun = StoreProcess(database.place.where), begun_in_thread()
     ours, theirs = socket.socketpair()
-    place = database.place
-    theirs.sendall(message_frame(("done", (database.label, place.where, place.file, 1))))
+    theirs.sendall(message_frame(("done", OPENED)))
     await process.open(StartedProcess(begun.process, ours))
     begun.socket.close()
     with theirs:

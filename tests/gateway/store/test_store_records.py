@@ -1,6 +1,7 @@
 """What is stored of a game that the core reports."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,12 +10,13 @@ from store_world import records
 from gateway.game.board import Board
 from gateway.game.events import Reason
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.results import Finished, Player
+from gateway.game.results import Finished, Player, Scheduled
 from gateway.store.records import (
     REASONS,
     WORDS,
     GameRecord,
     Participant,
+    TournamentGame,
     game_id,
     record_of,
     winner_of,
@@ -72,6 +74,34 @@ def test_game_counts_between_two_names_of_which_one_is_a_client(
     players: tuple[Player, Player], reason: Reason, counted: bool
 ) -> None:
     assert record_of(replace(FINISHED, players=players, reason=reason), 0.0).counted is counted
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({}, TournamentGame(3, 5, 0, "time")),
+        ({"round": 1}, TournamentGame(3, 4, 0, "time")),
+        ({"winner": 0, "reason": Reason.FOUR}, TournamentGame(3, 5)),
+        ({"winner": None, "reason": Reason.ABORTED, "leaver": 1}, TournamentGame(3, 5, 1, "crash")),
+        ({"winner": None, "reason": Reason.STOPPED}, TournamentGame(3, 5)),
+        ({"round": 1, "scheduled": Scheduled(3, 4, created=7)}, TournamentGame(3, 4, 0, "time", 7)),
+    ],
+)
+def test_game_of_a_tournament_is_stored_with_its_place_and_its_fault(
+    changes: dict[str, Any], place: TournamentGame
+) -> None:
+    clocked = (Player("alice", replace(CLIENT, clocked=True)), Player("bob", CLIENT))
+    finished = replace(FINISHED, players=clocked, **({"scheduled": Scheduled(3, 4)} | changes))
+    record = record_of(finished, 0.0)
+    assert record.scheduled == place
+    assert GameRecord.of_row(record.row()).scheduled == place
+
+
+@pytest.mark.parametrize("is_rated", [True, False])
+def test_game_of_a_tournament_counts_if_the_tournament_does(is_rated: bool) -> None:
+    players = Player("alice", CLIENT), Player("bob", CLIENT)
+    scheduled = Scheduled(0, 0, is_rated)
+    assert record_of(replace(FINISHED, players=players, scheduled=scheduled), 0.0).counted is is_rated
 
 
 @pytest.mark.parametrize("text", ["00001-000001", "zzzzz-zzzzzz", "1", "9223372036854775807"])

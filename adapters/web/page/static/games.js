@@ -14,6 +14,7 @@ import { opposite } from "./rules.js";
  * @property {string} game its id
  * @property {number} place
  * @property {[Player, Player]} players
+ * @property {string | null} [table] null for the lobby
  * @property {string} moves the columns, each a digit
  * @property {Side | null} to_move
  * @property {Both | null} left on the clocks; null without clocks

@@ -50,8 +50,15 @@ const PRECISIONS = {
 /** @type {Intl.DateTimeFormatOptions} */
 const WHOLE = { dateStyle: "medium", timeStyle: "medium" };
 
-for (const each of /** @type {HTMLTimeElement[]} */ (findAll("time[datetime]"))) {
-  each.title = each.dateTime;
-  const precision = PRECISIONS[each.dataset.precision ?? ""] ?? WHOLE;
-  each.textContent = new Date(each.dateTime).toLocaleString([], precision);
+/**
+ * Show the times in `root` in the viewer's time zone.
+ * @param {ParentNode} root
+ */
+export function localize(root) {
+  for (const each of /** @type {HTMLTimeElement[]} */ (findAll("time[datetime]", root))) {
+    each.title = each.dateTime;
+    const precision = PRECISIONS[each.dataset.precision ?? ""] ?? WHOLE;
+    each.textContent = new Date(each.dateTime).toLocaleString([], precision);
+  }
 }
+localize(document);

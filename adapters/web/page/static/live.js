@@ -15,6 +15,7 @@ import { Stream } from "./stream.js";
 
 const TICK = 100;
 const BETWEEN_ANNOUNCEMENTS = 10_000;
+const BETWEEN_READINGS = 30_000;
 const MINUTE = 60_000;
 const STEP = 8; // boards that a phone adds at once
 const FALLING = 2; // moves in one tick; with more of them, discs do not fall
@@ -44,7 +45,9 @@ const stream = new Stream(section.dataset.stream ?? "", (event) => {
   const places = games.apply(event, now);
   if (event.name !== "moved") arrange(now);
   for (const place of places) cards[place]?.show(games.at.get(place), now);
-  if (event.name !== "moved") showCounts();
+  if (event.name === "moved") return;
+  showCounts();
+  showTournaments();
 });
 
 /** Return the last place in use, plus one. */
@@ -93,6 +96,39 @@ function drawUpTo(boards) {
 find(".draw-more").addEventListener("click", () => drawUpTo(drawn + STEP));
 phone.addEventListener("change", () => drawUpTo(phone.matches ? STEP : Infinity));
 
+// The tournaments, whose tables have their names. The list is read again for a table that is not in it.
+
+/** @type {Map<string, string>} The address of the view of each tournament, by the name of its table. */
+const tournaments = new Map();
+let readAt = -Infinity;
+
+function showTournaments() {
+  let isUnknown = false;
+  for (const [place, card] of cards.entries()) {
+    const table = games.at.get(place)?.table ?? null;
+    const link = find(".tournament", card.element, HTMLAnchorElement);
+    const there = table === null ? undefined : tournaments.get(table);
+    isUnknown ||= table !== null && there === undefined;
+    link.hidden = there === undefined;
+    if (there === undefined || table === null) continue;
+    link.href = there;
+    write(find("bdi", link), table);
+  }
+  if (isUnknown && "keeps" in section.dataset) readTournaments();
+}
+
+async function readTournaments() {
+  const now = performance.now();
+  if (now < readAt + BETWEEN_READINGS) return;
+  readAt = now;
+  const answer = await fetch("/api/tournaments").catch(() => null);
+  if (!answer?.ok) return;
+  /** @type {{ tournaments: { name: string }[] }} */
+  const found = await answer.json();
+  for (const { name } of found.tournaments) tournaments.set(name, address("tournament", name));
+  if (found.tournaments.length > 0) showTournaments();
+}
+
 // The waiting players: a few beside the heading, and all in a list that can be opened.
 
 const lobby = find(".lobby", document, HTMLDetailsElement);
@@ -140,7 +176,7 @@ function fillList() {
     const place = find(".table", item);
     const reason = find(".why", item);
     showWait(item, player);
-    find("a", item, HTMLAnchorElement).href = address(name);
+    find("a", item, HTMLAnchorElement).href = address("player", name);
     place.hidden = table === null;
     place.title = table ?? "";
     find("bdi", place).textContent = table ?? "";
@@ -170,12 +206,14 @@ function reasonOf({ cause, name, alike }) {
 }
 
 /**
- * Return the address of a player's page. Browsers treat . and .. as folders, so these names become a parameter.
+ * Return the address of a player's or a tournament's page. Browsers treat . and .. as folders, so these names become a
+ * parameter.
+ * @param {"player" | "tournament"} kind
  * @param {string} name
  */
-function address(name) {
+function address(kind, name) {
   const quoted = encodeURIComponent(name.toWellFormed());
-  return /^\.\.?$/.test(name) ? `/player/?name=${quoted}` : `/player/${quoted}`;
+  return /^\.\.?$/.test(name) ? `/${kind}/?name=${quoted}` : `/${kind}/${quoted}`;
 }
 
 // Clocks, and announcements for screen readers from time to time.

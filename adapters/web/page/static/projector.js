@@ -13,7 +13,7 @@ const TICK = 100;
 const TURN = 12_000;
 
 const boards = find(".boards");
-const { stream: address, most, keeps } = document.body.dataset;
+const { stream: address, most, standings } = document.body.dataset;
 
 /** @type {View} */
 const live = { element: find("[data-view=games]"), title: "Games now", note: "" };
@@ -66,9 +66,9 @@ function showHead() {
 }
 
 async function renew() {
-  if (keeps === undefined) return;
+  if (standings === undefined) return;
   try {
-    const answer = await fetch("/board/standings");
+    const answer = await fetch(standings);
     if (answer.ok && shown === 0) replaceStandings(await answer.text());
   } catch {
     // The previous standings stay.
@@ -82,7 +82,10 @@ function replaceStandings(html) {
   const tables = findAll("table", place);
   views = [
     live,
-    ...tables.map((element) => ({ element, title: "Standings", note: element.dataset.note ?? "" })),
+    ...tables.map((element) => {
+      const { title = "Standings", note = "" } = element.dataset;
+      return { element, title, note };
+    }),
   ];
   showHead();
 }

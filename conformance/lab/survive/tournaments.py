@@ -1,0 +1,332 @@
+"""Does a tournament go on and lose nothing, whenever its server or a node is killed?
+
+Bots of all dialects sit down at the table of a tournament, play random columns, and come back whatever
+happens. Tournaments of all formats are played one after the other. Meanwhile the server, or one of two nodes,
+is killed at random moments and started again, until it was killed --kills times in all. At the end the
+results that bots received are compared with the stored ones.
+
+    told and not stored    results that bots received, and that are not in the database, or differ there
+    told otherwise         results of the tournament that the database had before a kill, and not after it
+    counted twice          games with a result that were played again
+    idle                   the part of the time in which a board had no game, with a board for each two bots
+"""
+
+import random
+from argparse import Namespace
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+import trio
+
+from adapters.client.contract import Flooded, PeerGone, WireError
+from adapters.client.dial import Endpoint
+from adapters.client.talk import AnyDialogue, Asked, Entry, Over, Refused, Result, Spent
+from adapters.dialects import DIALECTS
+from conformance.arguments import Parser
+from conformance.lab.report import Row, counted, finish, in_folder, some
+from conformance.lab.servers import Gateway, Log, cluster, gateway, until
+from conformance.lab.survive.players import VAGUE
+from conformance.lab.workers import LoadError, say
+from conformance.launch import COMMAND
+from gateway.game.board import COLUMNS, Side
+from gateway.game.events import Reason
+from gateway.store import tournaments
+from gateway.store.database import open_to_read, open_to_write
+from gateway.store.games import Filter, every
+from gateway.store.records import GameRecord
+from gateway.tournament.log import TournamentResult
+from gateway.tournament.settings import FORMATS, parse
+from gateway.tournament.tournament import UNDECIDED, Tournament
+
+TEXT = "does a tournament go on, and lose nothing, whenever its server or a node is killed?"
+OPTIONS = ("--max-per-address", "0", "--connects-per-second", "0", "--log-level", "warning")
+EXPECTED = ("players hear of results that only the journal has", "the database has failed")
+"""Errors that a server may log when a node is killed."""
+NAME = "Cup"
+LIMIT = 900.0
+"""Seconds within which a tournament has to end."""
+AGAIN = 0.05
+"""Seconds before a bot tries again to connect."""
+UP = 2.0
+"""The longest time from a start of the server until it is killed, in seconds."""
+_TELLING = {Result.WON, Result.LOST, Result.DRAWN}
+
+
+# Bots.
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A result that a bot received."""
+
+    name: str
+    side: Side | None
+    moves: str
+    """The moves that the bot knows; the last two may be missing."""
+    result: Result
+    has_no_word: bool
+    """Whether the dialect cannot say that a game has no winner, and tells an aborted game as won."""
+
+    def is_of(self, game: GameRecord) -> bool:
+        """Whether this can be the result of a stored game."""
+        if self.has_no_word and game.reason is Reason.ABORTED and self.result is Result.WON:
+            return game.moves.startswith(self.moves)  # droidcon 4.13
+        return any(
+            game.players[side].name == self.name
+            and self.result is {None: Result.DRAWN, side: Result.WON}.get(game.winner, Result.LOST)
+            and game.moves.startswith(self.moves)
+            and len(game.moves) <= len(self.moves) + 2
+            for side in ((0, 1) if self.side is None else (self.side,))
+        )
+
+
+@dataclass(slots=True)
+class Bot:
+    """One bot, which plays random columns."""
+
+    name: str
+    dialect: str
+    address: Callable[[str], Endpoint]
+    """Returns where a server listens for a dialect now."""
+    table: str
+    lot: random.Random
+    hangs_up: float = 0.0
+    """The probability with which it hangs up instead of a move."""
+    told: list[Told] = field(default_factory=list)
+
+    async def run(self) -> None:
+        """Play until cancelled."""
+        [dialect] = [each for each in DIALECTS if each.name == self.dialect]
+        while True:
+            try:
+                entry = Entry(self.address(self.dialect), self.name, table=self.table)
+                async with dialect.open_dialogue(entry) as dialogue:
+                    await self._play(dialogue)
+            except (OSError, PeerGone, Refused, Flooded, WireError):
+                pass  # it comes back
+            await trio.sleep(AGAIN)
+
+    async def _play(self, dialogue: AnyDialogue) -> None:
+        await dialogue.hello()
+        while True:
+            news = await dialogue.hear()
+            for item in news:
+                if isinstance(item, Over) and item.result in _TELLING:
+                    moves = "".join(map(str, item.board.moves))
+                    told = Told(self.name, item.side, moves, item.result, self.dialect in VAGUE)
+                    self.told.append(told)
+                elif isinstance(item, Asked):
+                    if self.lot.random() < self.hangs_up:
+                        return
+                    await dialogue.move(self.lot.choice([*filter(item.board.has_room, range(COLUMNS))]))
+            if Spent() in news:
+                return
+            if any(isinstance(item, Over) for item in news):
+                await dialogue.again()
+
+
+def bots_of(
+    count: int,
+    address: Callable[[str], Endpoint],
+    lot: random.Random,
+    table: str = NAME,
+    hangs_up: float = 0.0,
+) -> list[Bot]:
+    """Return so many bots, of all dialects in turn."""
+    names = [each.name for each in DIALECTS]
+    return [
+        Bot(f"bot{number:02}", names[number % len(names)], address, table, lot, hangs_up)
+        for number in range(count)
+    ]
+
+
+# What is stored.
+
+
+@dataclass(slots=True)
+class Stored:
+    """A tournament in a database, and what was seen of it."""
+
+    place: str
+    """The file of the database, or its URL."""
+    key: str
+    seen: dict[tuple[int, int], TournamentResult] = field(default_factory=dict)
+    """The games with a result that the database had at any time, by the numbers of pairing and game."""
+    otherwise: list[str] = field(default_factory=list)
+    """Descriptions of results that were no longer in the database, or that had changed."""
+
+    @classmethod
+    def added(cls, place: str, settings: str) -> "Stored":
+        """Add a tournament to a database."""
+        database, key = open_to_write(place), parse(settings).key
+        try:
+            with database.writing() as connection:
+                tournaments.create(connection, key, settings)
+        finally:
+            database.close()
+        return cls(place, key)
+
+    def look(self) -> Tournament:
+        """Read the tournament, and compare it with what was seen before."""
+        database = open_to_read(self.place)
+        try:
+            with database.reading() as connection:
+                [news] = tournaments.news(connection, {}, self.key)
+        finally:
+            database.close()
+        tournament = Tournament.of(news)
+        found = {
+            (number, game): result
+            for number, pairing in enumerate(tournament.pairings)
+            for game, result in pairing.games.items()
+        }
+        for place, result in self.seen.items():
+            if found.get(place) != result:
+                self.otherwise.append(f"{result}, then {found.get(place)}")
+        self.seen = found
+        return tournament
+
+    def games(self) -> list[GameRecord]:
+        """Return all stored games."""
+        database = open_to_read(self.place)
+        try:
+            return [game for game in every(database.reading, Filter()) if game.table == NAME]
+        finally:
+            database.close()
+
+
+def lost(bots: Sequence[Bot], games: Sequence[GameRecord]) -> list[Told]:
+    """Return the results that bots received and that are not stored."""
+    by_name: dict[str, list[GameRecord]] = {}
+    for game in games:
+        for player in game.players:
+            by_name.setdefault(player.name, []).append(game)
+    return [told for bot in bots for told in bot.told if not any(map(told.is_of, by_name.get(bot.name, ())))]
+
+
+def twice(tournament: Tournament) -> list[TournamentResult]:
+    """Return the games with a result whose place in the tournament had a result, or was forfeited, before."""
+    broken = [game for pairing in tournament.pairings for game in pairing.broken]
+    return [game for game in broken if game.reason not in UNDECIDED]
+
+
+# The command.
+
+
+def main(parser: Parser, argv: Sequence[str]) -> int:
+    """Run the command line; return the exit status."""
+    parser.add_argument("--kills", type=int, default=50, metavar="N", help="how often in all (50); 0: never")
+    parser.count("--bots", 8, "bots at the table")
+    parser.count("--games", 20, "games of each pairing, an even number")
+    parser.add_argument("--rounds", type=int, metavar="N", help="Swiss rounds")
+    parser.add_argument(
+        "--hang-ups", type=float, default=0.001, metavar="SHARE", help="moves left out (0.001)"
+    )
+    parser.add_argument("--nodes", choices=("1", "2"), default="1", help="how many servers (1)")
+    parser.only(dict.fromkeys(FORMATS, ""))
+    parser.report()
+    parser.seed()
+    options = parser.parse_args(argv)
+    rows, notes = in_folder("tournaments-", lambda folder: trio.run(survive, options, folder))
+    return finish("survive tournaments", rows, options, notes)
+
+
+async def survive(
+    options: Namespace, folder: Path, command: Sequence[str] = COMMAND
+) -> tuple[list[Row], list[str]]:
+    """Play tournaments of all formats; return the figures, and lines about problems.
+
+    Raises LoadError, and ServerError within an exception group.
+    """
+    rows, notes = list[Row](), list[str]()
+    for number, form in enumerate(options.only):
+        done = options.kills * number // len(options.only)
+        kills = options.kills * (number + 1) // len(options.only) - done
+        async with _servers(options, folder / f"{number}.db", command) as (gateways, place):
+            more, lines = await _played(options, form, gateways, place, kills)
+        rows += more
+        notes += lines
+    return rows, notes
+
+
+@asynccontextmanager
+async def _servers(
+    options: Namespace, place: Path, command: Sequence[str]
+) -> AsyncIterator[tuple[Sequence[Gateway], str]]:
+    if options.nodes == "1":
+        words = [*OPTIONS, "--no-web", "--db", str(place)]
+        async with gateway(words, command, Log(expected=EXPECTED)) as server:
+            yield [server], str(place)
+    else:
+        logs = [Log(expected=EXPECTED) for _ in "ab"]
+        words = [*OPTIONS[:-2], "--no-web"]
+        async with cluster("ab", words, command, with_database=True, logs=logs) as found:
+            assert found.database is not None
+            yield found.nodes, found.database.url
+
+
+async def _played(
+    options: Namespace, form: str, gateways: Sequence[Gateway], place: str, kills: int
+) -> tuple[list[Row], list[str]]:
+    lot = random.Random(f"{options.seed} {form}")
+    rounds = f"rounds = {options.rounds}\n" if form == "swiss" and options.rounds else ""
+    settings = (
+        f'name = "{NAME}"\nformat = "{form}"\nplayers = {options.bots}\ngames = {options.games}\n'
+        f"walkover = 20\n{rounds}"
+    )
+    stored = Stored.added(place, settings)
+
+    def address(dialect: str) -> Endpoint:
+        up = [each for each in gateways if each.is_up] or gateways
+        found = lot.choice(up).addresses[dialect]
+        return Endpoint(found.host, found.port)
+
+    bots = bots_of(options.bots, address, lot, hangs_up=options.hang_ups)
+    begun, done = monotonic(), 0
+    async with trio.open_nursery() as nursery:
+        for bot in bots:
+            nursery.start_soon(bot.run)
+        if not await until(lambda: bool(stored.look().pairings), LIMIT):
+            raise LoadError(f"the {form} has not begun within {LIMIT:g} s")
+        begun = monotonic()
+        while done < kills and stored.look().ended is None:
+            await trio.sleep(lot.uniform(0, UP))
+            victim = lot.choice(gateways)
+            await victim.kill(with_children=lot.random() < 0.5)
+            stored.look()
+            await victim.start()
+            done += 1
+        is_over = await until(lambda: stored.look().ended is not None, LIMIT)
+        nursery.cancel_scope.cancel()
+    seconds = monotonic() - begun
+    for each in gateways:
+        await each.stop()
+    say(f"{form}: {done} kills, {seconds:.0f} s")
+    tournament, games = stored.look(), stored.games()
+    troubles: dict[str, Sequence[object]] = {
+        "told and not stored": lost(bots, games),
+        "told otherwise": stored.otherwise,
+        "counted twice": twice(tournament),
+        "errors in the log": [line for each in gateways for line in each.log.examples],
+        "tournaments that have not ended": [] if is_over else [tournament.state],
+    }
+    played = sum(game.ended - game.began for game in games) / 1000
+    faults = Counter[str]()
+    for entrant in tournament.entrants:
+        faults.update(entrant.faults)
+    rows = [
+        counted(form, "kills", done),
+        counted(form, "games with a result", len(stored.seen)),
+        counted(form, "games played again", sum(len(each.broken) for each in tournament.pairings)),
+        counted(form, "games forfeited", sum(len(each.forfeited) for each in tournament.pairings)),
+        counted(form, "results told", sum(len(bot.told) for bot in bots)),
+        *(counted(form, f"faults: {kind}", number) for kind, number in sorted(faults.items())),
+        Row(form, "seconds", seconds, "s", form=".0f"),
+        Row(form, "idle", 100 * (1 - played / (seconds * (options.bots // 2))), "%", form=".0f"),
+        *(counted(form, what, len(lines), 0) for what, lines in troubles.items()),
+    ]
+    return rows, [line for what, lines in troubles.items() for line in some(f"{form}: {what}", lines)]

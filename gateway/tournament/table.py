@@ -1,0 +1,285 @@
+"""The table of a tournament: who sits there, who waits, and which games are being played.
+
+Pure. Implements `gateway.matchmaking.tables.LargeTable`. Does not know where the tournament is stored: new
+entries and results come from the director.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gateway.game.results import Scheduled
+from gateway.tournament.log import Forfeited
+from gateway.tournament.tournament import Tournament
+
+RECENT = 5.0
+"""Seconds. A player that left the table so shortly before the beginning still takes part."""
+PATIENCE = 10.0
+"""Seconds to wait for the results of a series that is over. A game whose result has not come by then, since
+its node was lost, is played again."""
+
+
+@dataclass(slots=True)
+class _Series:
+    """A series of games of one pairing."""
+
+    games: range
+    """The numbers of the games that the series is to play."""
+    broken: int | None
+    """`PairingState.broken_in` of the games when the series began; None if that is not known."""
+    begun: int = 0
+    """The number of games that have begun."""
+    is_over: bool = False
+    noted: float | None = None
+    """When the director noticed that the series is over."""
+
+
+class TournamentTable:
+    """The table of one tournament."""
+
+    def __init__(self, tournament: Tournament, wake: Callable[[], object]) -> None:
+        """`wake` is called when something has happened that the director may have to act on."""
+        self.tournament = tournament
+        self.is_stirred = False
+        """Whether a pair may have become possible since the latest call of `pairs`."""
+        self._wake = wake
+        self._seats: dict[int, str] = {}
+        """The name of the player on each seat."""
+        self._waiting: dict[str, int] = {}
+        """The seats that wait for an opponent, by name."""
+        self._series: dict[tuple[int, int], _Series] = {}
+        """The series that are on, or whose results were not all read, by their pairings and first games."""
+        self._playing: set[int] = set()
+        """The pairings of the series that are on."""
+        self._away: dict[str, float] = {}
+        """Since when each absent player is absent, by the director's clock."""
+        self._arrived: set[str] = set()
+        """The players that have sat down since their latest game."""
+        self._held: dict[int, list[str]] = {}
+        """Pairings that are not started, since a forfeit of them is being stored, with the absent players."""
+        self._seen: dict[str, float] = {}
+        """When each player was at the table last, by the director's clock."""
+        self._unread: list[Scheduled] = []
+        """Series of pairings that were not read yet."""
+        self._may_pair = False
+
+    @property
+    def key(self) -> str:
+        """The casefolded name."""
+        return self.tournament.settings.key
+
+    @property
+    def name(self) -> str:
+        """The name of the tournament."""
+        return self.tournament.settings.name
+
+    @property
+    def here(self) -> list[str]:
+        """The names of the players at the table, in the order in which they sat down."""
+        return [*dict.fromkeys(self._seats.values())]
+
+    @property
+    def arrived(self) -> frozenset[str]:
+        """The players that have sat down since their latest game. Of these, the withdrawn ones return."""
+        return frozenset(self._arrived)
+
+    # Calls of the matchmaker: see `LargeTable`.
+
+    def admits(self, name: str) -> bool:
+        """Whether a player of this name may sit down: it may take part, and does not sit there yet."""
+        return name not in self._seats.values() and self.tournament.admits(name)
+
+    def seated(self) -> list[int]:
+        """Return the seats at the table."""
+        return [*self._seats]
+
+    def sit(self, seat: int, name: str) -> None:
+        """Seat a player."""
+        self._seats[seat] = name
+        self._arrived.add(name)
+        self._away.pop(name, None)
+        self._wake()
+
+    def rise(self, seat: int) -> None:
+        """Free a seat."""
+        name = self._seats.pop(seat, None)
+        if name is not None and self._waiting.get(name) == seat:
+            del self._waiting[name]
+        self._wake()
+
+    def wait(self, seat: int) -> None:
+        """Record that the player on a seat waits for an opponent."""
+        if seat in self._seats:
+            self._waiting[self._seats[seat]] = seat
+            self.is_stirred = True
+
+    def pairs(self) -> Iterator[tuple[int, int, int, Scheduled]]:
+        """Yield the series that can begin: the seats of the first and second mover, the number of games, and
+        which games they are."""
+        self.is_stirred = False
+        tournament = self.tournament
+        if not self._may_pair or tournament.state != "running" or len(self._waiting) < 2:
+            return
+        entrants, boards = tournament.entrants, tournament.settings.boards
+        waiting = {number for number, each in enumerate(entrants) if each.name in self._waiting}
+        for number, state in enumerate(tournament.pairings):
+            first, second, _ = state.pairing
+            if first not in waiting or second not in waiting:
+                continue  # decided first, since there may be thousands of pairings
+            if boards and len(self._playing) >= boards:
+                return
+            if number in self._playing or number in self._held or not tournament.schedule.is_open(number):
+                continue
+            assert second is not None
+            seats = [self._waiting.get(entrants[player].name) for player in (first, second)]
+            if seats[0] is None or seats[1] is None:
+                continue
+            games = tournament.schedule.take_series(number)
+            if not games:
+                continue  # the rest is played again if its results do not come
+            self._series[number, games[0]] = _Series(games, state.broken_in(games))
+            self._playing.add(number)
+            for player in (first, second):
+                del self._waiting[entrants[player].name]
+                self._arrived.discard(entrants[player].name)
+            one, other = seats if games[0] % 2 == 0 else seats[::-1]
+            assert one is not None
+            assert other is not None
+            rated, created = tournament.settings.rated, tournament.created
+            yield one, other, len(games), Scheduled(number, games[0], rated, created)
+
+    def began(self, scheduled: Scheduled) -> None:
+        """Count a game of a series that has begun."""
+        series = self._series.get(scheduled[:2])
+        if series is not None:
+            series.begun += 1
+
+    def finished(self, scheduled: Scheduled) -> None:
+        """Record that a series is over, or was not started."""
+        series = self._series.get(scheduled[:2])
+        if series is None or series.is_over:
+            return
+        self._playing.discard(scheduled.pairing)
+        series.is_over = True
+        if not series.begun:
+            self._release(scheduled[:2])
+        self._wake()
+
+    def resume(self, scheduled: Scheduled) -> None:
+        """Record a series that is on, and was begun under another matchmaker.
+
+        Its earlier games may not be read yet, so it is not known which results will still come.
+        """
+        number, first, _, created = scheduled
+        if created != self.tournament.created or (number, first) in self._series:
+            return
+        if number >= len(self.tournament.pairings):
+            self._unread.append(scheduled)
+            return
+        games = range(first, first + 2 - first % 2)  # one of them at least; perhaps both
+        self.tournament.schedule.reserve(number, games)
+        self._series[number, first] = _Series(games, broken=None, begun=1)
+        self._playing.add(number)
+
+    # Calls of the director.
+
+    def changed(self, now: float) -> None:
+        """Take into account that entries or results were added to the tournament."""
+        unread, self._unread = self._unread, []
+        for scheduled in unread:
+            self.resume(scheduled)
+        for key, series in [*self._series.items()]:
+            if not series.is_over:
+                continue
+            series.noted = now if series.noted is None else series.noted
+            state = self.tournament.pairings[key[0]]
+            read = sum(game in state.games or game in state.forfeited for game in series.games)
+            if series.broken is not None:
+                read += state.broken_in(series.games) - series.broken
+            is_complete = read >= (len(series.games) if series.broken is None else series.begun)
+            if is_complete or now >= series.noted + PATIENCE:
+                self._release(key)
+        for number, absent in self._held.items():
+            if self.tournament.schedule.is_over(number):  # the next walkover is due as long after this one
+                self._away.update(dict.fromkeys(absent, now))
+        self._held.clear()
+        self.is_stirred = True
+
+    def allow_pairs(self) -> None:
+        """Let `pairs` yield, since the tournament knows all results that were stored before."""
+        self.is_stirred |= not self._may_pair
+        self._may_pair = True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a series is on, or its results have not come yet."""
+        return bool(self._series or self._unread)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the tournament is over."""
+        return self.tournament.ended is not None
+
+    @property
+    def awaits_results(self) -> bool:
+        """Whether results of series that are over have not come yet."""
+        return any(series.is_over for series in self._series.values())
+
+    def note_absences(self, now: float, *, is_paused: bool = False) -> None:
+        """Record who is absent at `now`, by the director's clock.
+
+        Absences do not count during a pause, nor while all of several clients are absent: then the network
+        has failed, or the server has just been started.
+        """
+        here = {*self._seats.values()}
+        self._seen.update(dict.fromkeys(here, now))
+        clients = [each for each in self.tournament.entrants if not each.house and each.withdrawn is None]
+        is_outage = len(clients) > 1 and not any(each.name in here for each in clients)
+        is_running = self.tournament.state == "running" and not is_paused and not is_outage
+        for entrant in self.tournament.entrants:
+            if entrant.name in here or entrant.withdrawn is not None or not is_running:
+                self._away.pop(entrant.name, None)
+            else:
+                self._away.setdefault(entrant.name, now)
+
+    def seen(self, now: float) -> list[str]:
+        """Return the players that were at the table within the last `RECENT` seconds."""
+        limit = now - RECENT
+        return [*dict.fromkeys([*self.here, *(name for name, at in self._seen.items() if at >= limit)])]
+
+    def walkovers(self, now: float) -> list[Forfeited]:
+        """Return forfeits of players that were absent for too long, at most one for each, and hold these
+        pairings until `changed` is called.
+
+        A player is only due for a pairing whose other player is here, or was absent for too long, too.
+        """
+        tournament = self.tournament
+        if self._held:  # these forfeits could not be stored, and are decided again
+            self._held.clear()
+            self.is_stirred = True
+        if tournament.state != "running":
+            return []
+        limit, here = tournament.settings.walkover, {*self._seats.values()}
+        late = {
+            number
+            for number, each in enumerate(tournament.entrants)
+            if each.name in self._away and now >= self._away[each.name] + limit
+        }
+        entries = list[Forfeited]()
+        for number in tournament.schedule.open_pairings() if late else ():
+            first, second, _ = tournament.pairings[number].pairing
+            assert second is not None
+            absent = [player for player in (first, second) if player in late]
+            others = {first, second} - {*absent}
+            is_due = absent and all(tournament.entrants[each].name in here for each in others)
+            if not is_due or number in self._held or any(number == pairing for pairing, _ in self._series):
+                continue
+            late.difference_update(absent)
+            self._held[number] = [tournament.entrants[player].name for player in absent]
+            entries.append(tournament.forfeit(number, absent))
+        return entries
+
+    def _release(self, key: tuple[int, int]) -> None:
+        series, number = self._series.pop(key), key[0]
+        done = self.tournament.pairings[number].games
+        self.tournament.schedule.release(number, [each for each in series.games if each not in done])
+        self.is_stirred = True
