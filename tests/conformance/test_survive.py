@@ -76,6 +76,9 @@ def judged(
     ]
     for player, what in zip(players, told, strict=True):
         player.is_cut_off, player.winner = what == "left", winner
+        if what in ("has left", "has left or is stopped"):  # the end of the last game
+            player.results.append(Result("ta", "tb", LEFT))
+            player.may_be_stopped = what != "has left"
         if what == "won":
             player.results.append(Result("ta", "tb", WON))
     kept = [each if isinstance(each, Result) else Result("ta", "tb", each) for each in stored]
@@ -136,6 +139,21 @@ def test_winner_of_an_aborted_game_is_announced_where_a_dialect_has_no_other_wor
 ) -> None:
     cut_off = Game(WON.moves[:1], 0, reason)
     assert troubles(judged(("left", None), cut_off, kind=kind, winner=1)) == found
+
+
+@pytest.mark.parametrize(
+    ("what", "may_be_cut", "found"),
+    [
+        ("has left or is stopped", True, {}),  # the node was lost as the opponent left
+        ("has left", True, {"told and not stored": 1}),
+        ("has left or is stopped", False, {"told and not stored": 1, "stored and not played": 1}),
+    ],
+)
+def test_message_without_a_winner_fits_a_game_that_was_stopped_after_its_last_move(
+    what: str, may_be_cut: bool, found: dict[str, int]
+) -> None:
+    stopped = Game(LEFT.moves, 0, "stopped")
+    assert troubles(judged((what, None), stopped, may_be_cut=may_be_cut)) == found
 
 
 def test_game_that_was_cut_off_is_strange_where_none_may_be() -> None:

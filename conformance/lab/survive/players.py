@@ -129,6 +129,8 @@ class Player:
         """Whether the player has received a message that its opponent left the game."""
         self.winner: int | None = None
         """The winner if the opponent left, as in `Game`; None if the message does not tell the winner."""
+        self.may_be_stopped = False
+        """Whether the message that ended the last game, which the opponent had to leave, tells no winner."""
         self.is_in = False
         """Whether the player has received anything yet."""
         self.is_done = False
@@ -204,6 +206,8 @@ class Player:
         if step is None or step.opponent not in (None, self._partner) or (step.begun and self.has_all):
             self._hear_of_leaving(message)
             return b""
+        if step.outcome is not None and self._script.game.reason == LEFT:
+            self.may_be_stopped = self._fits(message, self._place.discs, 0)
         opens, self._place = self._place.opens, step.place
         self.is_leaving = self.is_leaving or step.leaves
         if step.outcome is not None:

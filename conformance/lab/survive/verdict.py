@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import trio
@@ -63,8 +63,8 @@ async def _run(*words: str) -> list[str]:
     return done.stdout.decode().splitlines()
 
 
-ABORTED = "aborted"
-ENDED_EARLY = (LEFT, "stopped", ABORTED)
+ABORTED, STOPPED = "aborted", "stopped"
+ENDED_EARLY = (LEFT, STOPPED, ABORTED)
 """The reasons, in an export, of games that ended before a result on the board."""
 LATE = "time"
 MISSING, TWICE, DIFFERENT = "told and not stored", "stored twice", "told differently"
@@ -128,7 +128,12 @@ def _compare(
     """Compare one player's results. `stored`: all games of the pair. `left`: all games that a player left."""
     verdict.told += len(player.results)
     for result in player.results:
-        if result not in stored and not (player.dialect in VAGUE and _was_left(result, left)):
+        # A node may be lost at the moment at which the opponent leaves. In arena both are the same message.
+        stopped = replace(result, game=replace(result.game, winner=0, reason=STOPPED))
+        is_stopped = player.may_be_stopped and result.game.reason == LEFT and stopped in stored
+        if result not in stored and not (
+            (player.dialect in VAGUE and _was_left(result, left)) or (verdict.may_be_cut and is_stopped)
+        ):
             known = "; ".join(map(str, stored)) or "nothing"
             verdict.troubles[MISSING].append(f"{player}: {result}; stored: {known}")
     if not player.is_cut_off:
