@@ -27,7 +27,7 @@ MANNERS = Manners(
 )
 
 
-RESIDENT = replace(MANNERS, afterwards=Afterwards.STAND_BY)
+RESIDENT = replace(MANNERS, afterwards=Afterwards.STAND_BY, stays=True)
 """The manners of a house player at the table of a tournament."""
 
 

@@ -47,7 +47,9 @@ class Manners:
     strict_entry: bool = False
     """Whether any refusal before the player has entered disconnects it."""
     house: bool = False
-    """Whether this is a house player, which plays one series."""
+    """Whether this is a house player. It leaves after a series, unless it `stays`."""
+    stays: bool = False
+    """Whether a house player stays after a series, as at the table of a tournament."""
     kind: str = ""
     """The word for players with these manners in results. The hub does not use it."""
     entry_limit: float | None = None

@@ -386,7 +386,7 @@ def _deliver(series: Series, notes: Sequence[Note]) -> None:
 def _dismissal(series: Series, number: int, broken: Broken | None) -> Dismissed | None:
     """Return the last event for a seat whose series is over; None if the seat stays connected."""
     manners = series.seats[number].manners
-    if manners.house and manners.afterwards is Afterwards.HANG_UP:
+    if manners.house and not manners.stays:
         return Dismissed(Why.SERIES_OVER)
     if broken is None:
         return Dismissed(Why.SERIES_OVER) if manners.afterwards is Afterwards.HANG_UP else None

@@ -41,7 +41,7 @@ from gateway.tournament.log import (
 from gateway.tournament.table import TournamentTable
 
 CUP = AtTable("cup")
-RESIDENT = replace(STANDING_BY, house=True)
+RESIDENT = replace(STANDING_BY, house=True, stays=True)
 """As those of the server's own players at the table of a tournament."""
 
 
