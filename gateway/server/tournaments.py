@@ -153,7 +153,7 @@ class TournamentService:
         entries = self._director.entries(table, now, unix, is_paused=self._hub.is_paused)
         if entries:
             return entries
-        if tournament.is_to_begin(table.here, unix):
+        if tournament.is_to_begin({*table.here}, unix):
             names = [each.name for each in tournament.entrants]
             ratings = await self._ask(lambda store: store.ratings(names))
             return [tournament.beginning(ratings, table.seen(trio.current_time()))]

@@ -138,7 +138,6 @@ _GAMES = (
         games.c.reason,
         games.c.first_thought,
         games.c.second_thought,
-        func.length(games.c.moves),
         tournament_games.c.culprit,
         tournament_games.c.fault,
     )

@@ -144,7 +144,6 @@ class TournamentResult(NamedTuple):
     """One of `gateway.store.records.WORDS`."""
     thought: tuple[int, int]
     """The thinking time of each mover, in milliseconds."""
-    moves: int
     culprit: Side | None
     fault: str | None
     """`culprit` and `fault` are as in `gateway.store.records.TournamentGame`."""

@@ -5,7 +5,7 @@ Pure. The text of the file is stored as it is, so that its author finds it again
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gateway.game.commands import HOUSE_PLAYERS, LONGEST_NAME, is_house_name
@@ -126,11 +126,6 @@ def parse(text: str) -> Settings:
     settings = Settings(**values)
     _check(settings)
     return settings
-
-
-def defaults_in_file() -> Mapping[str, Any]:
-    """Return the defaults of the keys, for the documents and the test of the example."""
-    return {each.name.replace("_", "-"): each.default for each in fields(Settings)}
 
 
 def _check(settings: Settings) -> None:

@@ -53,11 +53,11 @@ class TournamentTable:
         self._away: dict[str, float] = {}
         """Since when each absent player is absent, by the director's clock."""
         self._arrived: set[str] = set()
-        """The players that have sat down since their latest game."""
+        """The players at the table that have sat down since their latest game."""
         self._held: dict[int, list[str]] = {}
         """Pairings that are not started, since a forfeit of them is being stored, with the absent players."""
         self._seen: dict[str, float] = {}
-        """When each player was at the table last, by the director's clock."""
+        """When each player of the last `RECENT` seconds was at the table last, by the director's clock."""
         self._unread: list[Scheduled] = []
         """Series of pairings that were not read yet."""
         self._may_pair = False
@@ -79,7 +79,9 @@ class TournamentTable:
 
     @property
     def arrived(self) -> frozenset[str]:
-        """The players that have sat down since their latest game. Of these, the withdrawn ones return."""
+        """The players at the table that have sat down since their latest game. Of these, the withdrawn ones
+        return.
+        """
         return frozenset(self._arrived)
 
     # Calls of the matchmaker: see `LargeTable`.
@@ -104,6 +106,8 @@ class TournamentTable:
         name = self._seats.pop(seat, None)
         if name is not None and self._waiting.get(name) == seat:
             del self._waiting[name]
+        if name is not None and name not in self._seats.values():
+            self._arrived.discard(name)
         self._wake()
 
     def wait(self, seat: int) -> None:
@@ -168,9 +172,12 @@ class TournamentTable:
         """Record a series that is on, and was begun under another matchmaker.
 
         Its earlier games may not be read yet, so it is not known which results will still come.
+        A game that this tournament does not have is ignored: another node has named it.
         """
         number, first, _, created = scheduled
-        if created != self.tournament.created or (number, first) in self._series:
+        is_ours = created == self.tournament.created
+        is_possible = number >= 0 and first in range(self.tournament.settings.games)
+        if not is_ours or not is_possible or (number, first) in self._series:
             return
         if number >= len(self.tournament.pairings):
             self._unread.append(scheduled)
@@ -231,7 +238,8 @@ class TournamentTable:
         has failed, or the server has just been started.
         """
         here = {*self._seats.values()}
-        self._seen.update(dict.fromkeys(here, now))
+        recent = {name: at for name, at in self._seen.items() if at >= now - RECENT}
+        self._seen = recent | dict.fromkeys(here, now)
         clients = [each for each in self.tournament.entrants if not each.house and each.withdrawn is None]
         is_outage = len(clients) > 1 and not any(each.name in here for each in clients)
         is_running = self.tournament.state == "running" and not is_paused and not is_outage
@@ -241,10 +249,10 @@ class TournamentTable:
             else:
                 self._away.setdefault(entrant.name, now)
 
-    def seen(self, now: float) -> list[str]:
+    def seen(self, now: float) -> set[str]:
         """Return the players that were at the table within the last `RECENT` seconds."""
         limit = now - RECENT
-        return [*dict.fromkeys([*self.here, *(name for name, at in self._seen.items() if at >= limit)])]
+        return {*self._seats.values(), *(name for name, at in self._seen.items() if at >= limit)}
 
     def walkovers(self, now: float) -> list[Forfeited]:
         """Return forfeits of players that were absent for too long, at most one for each, and hold these

@@ -1,7 +1,8 @@
 """The state of a tournament: what its log and its stored games say, and what has to be added to the log.
 
-Pure: the same entries and games give the same state, in whichever order entries and games are added. Does not
-know seats, and reads no clock.
+Pure: the same log and games give the same state, whether a game is added before or after later entries. (The
+store adds no forfeit to a log if a game of its pairing was stored meanwhile.) Does not know seats, and reads
+no clock.
 """
 
 import math

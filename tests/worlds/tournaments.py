@@ -84,7 +84,6 @@ class Stored:
             result=record.result,
             reason=WORDS[record.reason],
             thought=record.thought,
-            moves=len(record.moves),
             culprit=place.culprit,
             fault=place.fault,
         )
@@ -119,7 +118,6 @@ class Stored:
             result=0 if winner is None else 1 + (winner + swapped) % 2,
             reason=reason,
             thought=(thought[swapped], thought[1 - swapped]),
-            moves=7,
             culprit=culprit,
             fault=None if fault_of is None else "crash",
         )

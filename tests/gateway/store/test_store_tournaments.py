@@ -246,9 +246,9 @@ def test_game_of_a_tournament_is_news_with_its_place_and_its_fault(database: Dat
     )
     names = {"first": "alice", "second": "bob"}
     common = {"ended": BEGAN + 1500, **names, "thought": (120, 340)}
-    four = {"result": 1, "reason": "four", "moves": 7, "culprit": None, "fault": None}
-    time_out = {"result": 2, "reason": "time", "moves": 4, "culprit": 0, "fault": "stall"}
-    stopped = {"result": 0, "reason": "stopped", "moves": 2, "culprit": 1, "fault": "crash"}
+    four = {"result": 1, "reason": "four", "culprit": None, "fault": None}
+    time_out = {"result": 2, "reason": "time", "culprit": 0, "fault": "stall"}
+    stopped = {"result": 0, "reason": "stopped", "culprit": 1, "fault": "crash"}
     assert results(database) == [
         TournamentResult(row=1, game="1", pairing=0, number=0, **common, **four),  # type: ignore[arg-type]
         TournamentResult(row=2, game="2", pairing=3, number=1, **common, **time_out),  # type: ignore[arg-type]

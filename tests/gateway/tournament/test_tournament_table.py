@@ -1,5 +1,6 @@
 """The table of a tournament, who plays whom there, and what a director adds to the log."""
 
+import weakref
 from collections.abc import Sequence
 
 import pytest
@@ -24,7 +25,7 @@ from gateway.tournament.log import (
     TournamentNews,
     Withdrawn,
 )
-from gateway.tournament.table import PATIENCE, TournamentTable
+from gateway.tournament.table import PATIENCE, RECENT, TournamentTable
 
 ALL_OF_FOUR = [(0, 3, 1), (1, 2, 1), (3, 2, 2), (0, 1, 2), (1, 3, 3), (2, 0, 3)]
 
@@ -368,6 +369,15 @@ def test_series_of_an_earlier_tournament_of_this_name_takes_no_game() -> None:
     assert run.pairs() == [(0, 3, 2, Scheduled(0, 0))]
 
 
+@pytest.mark.parametrize(("number", "first"), [(-1, 0), (0, -1), (0, 2), (77, 2)])
+def test_series_that_the_tournament_cannot_have_takes_no_game(number: int, first: int) -> None:
+    run = four(games=2)
+    run.sit(0, 3)
+    run.table.resume(Scheduled(number, first))
+    assert not run.table.is_busy
+    assert run.pairs() == [(0, 3, 2, Scheduled(0, 0))]
+
+
 def test_series_of_a_pairing_that_was_not_read_yet_is_on() -> None:
     run = Run("ann", "bob")
     run.sit(0, 1)
@@ -453,6 +463,24 @@ def test_players_that_were_here_a_moment_ago_are_remembered_for_as_long_as_a_wal
     run.table.rise(12)
     found = [sorted(run.table.seen(now)) for now in (3.0, 6.0, 6.1, 8.0, 8.1)]
     assert found == [["ann", "bob", "cid"], ["ann", "bob", "cid"], ["ann", "cid"], ["ann", "cid"], ["ann"]]
+
+
+def test_table_keeps_no_name_of_a_player_that_left_without_entering() -> None:
+    class Name(str):
+        """A text that can be referred to weakly."""
+
+    run = Run()
+    name = Name("ann")
+    kept = weakref.ref(name)
+    run.table.sit(10, name)
+    run.table.wait(10)
+    run.table.note_absences(0.0)
+    run.table.rise(10)
+    del name
+    run.table.note_absences(RECENT)
+    assert kept() is not None
+    run.table.note_absences(RECENT + 0.1)
+    assert kept() is None
 
 
 def test_one_pairing_is_lost_at_a_time_and_none_while_the_player_is_back() -> None:
