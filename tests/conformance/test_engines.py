@@ -39,13 +39,17 @@ def test_same_seed_deals_the_same_positions_in_which_a_move_can_be_a_mistake() -
     assert len({each.board.discs for each in one}) == 5
 
 
+def middle(_board: Board, _budget: float) -> int:
+    """Play in the middle: an engine whose move does not depend on the time it is given."""
+    return 3
+
+
 def test_share_is_that_of_the_moves_that_keep_the_value() -> None:
-    """On the empty board and behind one move this engine plays in the middle."""
     dealt = {
         "begin-easy": [Position(Board(), frozenset({3})), Position(board_at("4"), frozenset({0}))],
         "end-easy": [Position(board_at("11"), frozenset(range(7)))],
     }
-    found = {row.what: row.found for row in moved("aima", 0.01, dealt)}
+    found = {row.what: row.found for row in moved(f"{__name__}:middle", 0.01, dealt)}
     assert (found["begin-easy"], found["end-easy"], found["all"]) == (50.0, 100.0, 75.0)
 
 
