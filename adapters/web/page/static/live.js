@@ -3,6 +3,7 @@ import { Card, showPlayer } from "./card.js";
 import { copyOf, fill, find, findAll, write } from "./dom.js";
 import { minutes, number, plural, waits } from "./format.js";
 import { Games } from "./games.js";
+import { readJson } from "./read.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 
@@ -121,10 +122,9 @@ async function readTournaments() {
   const now = performance.now();
   if (now < readAt + BETWEEN_READINGS) return;
   readAt = now;
-  const answer = await fetch("/api/tournaments").catch(() => null);
-  if (!answer?.ok) return;
-  /** @type {{ tournaments: { name: string }[] }} */
-  const found = await answer.json();
+  /** @type {{ tournaments: { name: string }[] } | null} */
+  const found = await readJson("/api/tournaments");
+  if (found === null) return;
   for (const { name } of found.tournaments) tournaments.set(name, address("tournament", name));
   if (found.tournaments.length > 0) showTournaments();
 }

@@ -1,5 +1,6 @@
 // Shows the operator's announcement in every view, and whether pairing is paused. Updated while the page is visible.
 import { find, write } from "./dom.js";
+import { readJson } from "./read.js";
 
 const PERIOD = 10_000;
 /** Characters from which an announcement is long. */
@@ -11,12 +12,8 @@ document.addEventListener("visibilitychange", look);
 async function look() {
   clearTimeout(due);
   if (document.hidden) return;
-  try {
-    const answer = await fetch("/api/notice");
-    if (answer.ok) show(await answer.json());
-  } catch {
-    // The server is away for a moment. A view that needs the server shows that itself.
-  }
+  const notice = await readJson("/api/notice");
+  if (notice !== null) show(notice);
   clearTimeout(due);
   due = setTimeout(look, PERIOD * (0.9 + 0.2 * Math.random()));
 }

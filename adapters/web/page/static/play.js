@@ -9,6 +9,7 @@ import { kindOf, minutes, thought } from "./format.js";
 import { clock, Games, inWords } from "./games.js";
 import { Lobby } from "./lobby.js";
 import { causeOf, isMine, next, OPPONENT, opponentOf, titleOf } from "./play_state.js";
+import { readJson } from "./read.js";
 import { opposite } from "./rules.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
@@ -139,16 +140,11 @@ function follow(parameters) {
  */
 async function findStored({ request, moves, side }, isFirst = true) {
   if (!("keeps" in page.dataset)) return;
-  try {
-    const answer = await fetch(`/api/games?limit=5&player=${encodeURIComponent(request.me)}`);
-    /** @type {{ games?: StoredGame[] }} */
-    const { games: latest = [] } = await answer.json();
-    const game = latest.find((each) => each.moves === moves && each.players[side].name === request.me);
-    if (game) dispatch({ type: "stored", game });
-    else if (isFirst) setTimeout(() => state.at === "over" && findStored(state, false), LATE);
-  } catch {
-    // The page then has no link to the stored game.
-  }
+  /** @type {{ games: StoredGame[] } | null} */
+  const latest = await readJson(`/api/games?limit=5&player=${encodeURIComponent(request.me)}`);
+  const game = latest?.games.find((each) => each.moves === moves && each.players[side].name === request.me);
+  if (game) dispatch({ type: "stored", game });
+  else if (isFirst) setTimeout(() => state.at === "over" && findStored(state, false), LATE);
 }
 
 // Drawing.

@@ -4,6 +4,7 @@ import { create, find, findAll, write } from "./dom.js";
 import { plural, waits } from "./format.js";
 import { Games } from "./games.js";
 import "./notices.js";
+import { readText } from "./read.js";
 import { Stream } from "./stream.js";
 
 /** @typedef {import("./games.js").Counts} Counts */
@@ -67,12 +68,8 @@ function showHead() {
 
 async function renew() {
   if (standings === undefined) return;
-  try {
-    const answer = await fetch(standings);
-    if (answer.ok && shown === 0) replaceStandings(await answer.text());
-  } catch {
-    // The previous standings stay.
-  }
+  const html = await readText(standings);
+  if (html !== null && shown === 0) replaceStandings(html);
 }
 
 /** @param {string} html */

@@ -1,6 +1,7 @@
 // The view of a tournament: reads the page again every few seconds, and replaces the parts that have changed.
 import { find, findAll } from "./dom.js";
 import { localize } from "./header.js";
+import { readText } from "./read.js";
 import { announce, showConnection } from "./status.js";
 
 const PAUSE = 3_000;
@@ -10,10 +11,10 @@ const received = new Map();
 for (const part of findAll("[data-part]")) received.set(part.dataset.part ?? "", part.innerHTML);
 
 async function renew() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
-  showConnection(answer?.ok === true);
-  if (!answer?.ok) return;
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const html = await readText(location.href, { headers: { Accept: "text/html" } });
+  showConnection(html !== null);
+  if (html === null) return;
+  const page = new DOMParser().parseFromString(html, "text/html");
   const before = find(".tournament");
   const after = page.querySelector(".tournament");
   if (!(after instanceof HTMLElement)) return;

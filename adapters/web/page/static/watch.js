@@ -3,6 +3,7 @@
 // If the game disappears from the stream, its end was missed, or its server is away and may return.
 import { find } from "./dom.js";
 import { Games } from "./games.js";
+import { readJson } from "./read.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 
@@ -79,9 +80,8 @@ async function awaitResult(game, state, result, signal) {
   for (const [index, pause] of PAUSES.entries()) {
     await new Promise((resolve) => setTimeout(resolve, pause));
     if (signal?.aborted) return;
-    const response = await fetch(`/api/games/${game.game}`).catch(() => null);
     /** @type {{ evidence: unknown[] } | null} */
-    const stored = response?.ok ? await response.json() : null;
+    const stored = await readJson(`/api/games/${game.game}`);
     if (signal?.aborted) return;
     const hasEvidence = stored?.evidence.some((each) => each !== null);
     if (hasEvidence || (stored && index >= EVIDENCE)) return location.reload();

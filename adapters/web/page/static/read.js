@@ -1,0 +1,25 @@
+// Reads from the server. It may be away for a moment, also while it answers.
+
+/**
+ * Return the text at an address, or null if the server cannot be reached, breaks off its answer or refuses.
+ * @param {string} address
+ * @param {RequestInit} [options]
+ */
+export async function readText(address, options) {
+  try {
+    const answer = await fetch(address, options);
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Return the JSON value at an address, or null as `readText` does.
+ * @param {string} address
+ * @returns {Promise<any>}
+ */
+export async function readJson(address) {
+  const text = await readText(address);
+  return text === null ? null : JSON.parse(text);
+}

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { readJson, readText } from "../../adapters/web/page/static/read.js";
+
+const server = createServer((request, response) => {
+  if (request.url === "/whole") response.end('{"games": 1}');
+  else if (request.url === "/refused") response.writeHead(503).end("{}");
+  else response.writeHead(200, { "Content-Length": 9 }).write('{"gam', () => response.destroy());
+});
+let home = "";
+
+before(async () => {
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
+  home = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
+});
+after(() => server.close());
+
+test("a whole answer is read", async () => {
+  assert.equal(await readText(`${home}/whole`), '{"games": 1}');
+  assert.deepEqual(await readJson(`${home}/whole`), { games: 1 });
+});
+
+for (const address of ["/refused", "/broken-off"]) {
+  test(`${address} is no answer`, async () => {
+    assert.equal(await readText(home + address), null);
+    assert.equal(await readJson(home + address), null);
+  });
+}
+
+test("a server that cannot be reached gives no answer", async () => {
+  assert.equal(await readJson("http://127.0.0.1:0/"), null);
+});
