@@ -154,12 +154,17 @@ def _matchmaker(options: ServerOptions, director: Director) -> LobbyAndTables:
     lot = random.Random(options.seed)
     director.forget_seats()
     return LobbyAndTables(
-        lot, options.games_per_pair, options.house_after, lookalikes.looks_of, director.tables
+        lot,
+        options.games_per_pair,
+        options.house_after,
+        lookalikes.looks_of,
+        director.tables,
+        options.grace,
     )
 
 
 def _terms(options: ServerOptions) -> Terms:
-    return Terms(options.clock, options.penalty, options.idle, options.rejoin)
+    return Terms(options.clock, options.penalty, options.idle, options.rejoin, options.grace)
 
 
 @dataclass(frozen=True, slots=True)

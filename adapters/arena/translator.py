@@ -45,6 +45,7 @@ from gateway.game.events import (
     Objection,
     Overlooked,
     Refused,
+    Resumed,
     Shown,
     Started,
     ToMove,
@@ -123,6 +124,9 @@ class ArenaTranslator:
             case Started(_, you):
                 self._side = you
                 messages = (self._state(Board()),)
+            case Resumed(_, you, _, board):
+                self._side = you
+                messages = (self._state(board, board.moves[-1] if board.moves else None),)
             case Shown(_, board):
                 messages = (self._state(board),)
             case Ended():

@@ -461,6 +461,9 @@ class Opponent:
     def probe(self) -> None:
         """Do nothing: the hub probes only seats that may belong to an earlier connection of a client."""
 
+    def move_to(self, seat: Seat) -> None:
+        """Do nothing: the opponent never asks to enter."""
+
     async def settle(self) -> None:
         """Return at once."""
         await trio.lowlevel.checkpoint()

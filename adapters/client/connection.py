@@ -34,6 +34,7 @@ from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
 from gateway.hub.hub import HubForPlayers
+from gateway.hub.seats import Seat
 from gateway.runtime.accepting import KEEPALIVE_IDLE
 
 OUTBOX_LIMIT = 256
@@ -127,6 +128,7 @@ class Connection(Generic[C, S]):
         "_failure",
         "_farewell",
         "_framing",
+        "_has_left",
         "_held_size",
         "_holds",
         "_hub",
@@ -212,6 +214,7 @@ class Connection(Generic[C, S]):
         self._scope = trio.CancelScope()
         """Cancelled to hang up on the client."""
         self._farewell = Farewell(1011, "internal error")
+        self._has_left = False
         self._failure: Exception | None = None
         """The error that ends the connection. `flush` may store it from another client's task."""
         self._summary = _Summary(now)
@@ -245,7 +248,8 @@ class Connection(Generic[C, S]):
                     nursery.cancel_scope.cancel()
         finally:
             now = trio.current_time()
-            self._hub.submit(self._seat, Leave(), now)
+            # Not dismissed, so the connection broke, or this process had to give up on it.
+            self._leave(now, is_broken=True)
             counts = self._hub.feed.counts
             counts["connections_over", self._kind] += 1
             if self._summary.cause == STOPPED_READING:
@@ -291,7 +295,7 @@ class Connection(Generic[C, S]):
         if refused:
             self._latest, self._number = "", self._number + 1
             self._hub.submit(self._seat, Unreadable(self._number), self._socket.read_at)
-        self._hub.submit(self._seat, Leave(), self._socket.read_at)
+        self._leave(self._socket.read_at, is_broken=not (refused or self._framing.is_farewell))
 
     def _ready(self) -> bool:
         """Read what has arrived and carry it out; return whether to keep listening."""
@@ -396,6 +400,10 @@ class Connection(Generic[C, S]):
     def resume(self) -> None:
         """Resume reading from the client."""
         self._changed.unpark_all()
+
+    def move_to(self, seat: Seat) -> None:
+        """Use the seat that the player had before its earlier connection broke."""
+        self._seat = seat
 
     async def settle(self) -> None:
         """Wait until everything that arrived before the call is carried out.
@@ -622,6 +630,12 @@ class Connection(Generic[C, S]):
                 sock.probe_after(KEEPALIVE_IDLE)
 
     # Ending.
+
+    def _leave(self, now: float, *, is_broken: bool) -> None:
+        """Leave the hub, once: after that the seat may belong to another connection."""
+        if not self._has_left:
+            self._has_left = True
+            self._hub.submit(self._seat, Leave(is_broken), now)
 
     def _dismiss(self, dismissed: Dismissed) -> None:
         """Hang up on a client after everything was sent to it."""

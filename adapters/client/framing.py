@@ -21,6 +21,8 @@ class Framing(Protocol):
 
     ended: str
     """Why no more texts come, in words; empty while more may come."""
+    is_farewell: bool
+    """Whether the client has said that it ends its connection on purpose, or has broken the protocol."""
     has_more: bool
     """Whether some bytes are not decoded yet; if so, call `feed` again."""
     replies: bytes
@@ -61,10 +63,11 @@ class Lines:
     commands are removed (RFC 854).
     """
 
-    __slots__ = ("_flooded", "_limit", "_rest", "ended", "has_more", "replies")
+    __slots__ = ("_flooded", "_limit", "_rest", "ended", "has_more", "is_farewell", "replies")
 
     def __init__(self, limit: int = LINE_LIMIT) -> None:
         self.ended = ""
+        self.is_farewell = False  # lines have no farewell
         self.has_more = False
         self.replies = b""
         self._limit = limit
@@ -172,6 +175,8 @@ _SHORT = 126
 _HEAD = 6
 """The number of bytes before the payload of a short masked frame."""
 _SHORT_HEADS = tuple(bytes((_TEXT, size)) for size in range(_SHORT))
+_NORMAL = (1000).to_bytes(2, "big")
+"""The close code of a client that has done what it came for."""
 _CLOSE_CODES = frozenset((*range(1000, 1004), *range(1007, 1014)))
 """The codes below 3000 that a close frame may have (RFC 6455, 7.4.1)."""
 
@@ -184,10 +189,19 @@ class WebSocket:
     there.
     """
 
-    __slots__ = ("_answer_to_close", "_decoder", "_has_said_close", "ended", "has_more", "replies")
+    __slots__ = (
+        "_answer_to_close",
+        "_decoder",
+        "_has_said_close",
+        "ended",
+        "has_more",
+        "is_farewell",
+        "replies",
+    )
 
     def __init__(self) -> None:
         self.ended = ""
+        self.is_farewell = False
         self.has_more = False
         self.replies = b""
         self._decoder: _Decoder | None = None
@@ -261,6 +275,8 @@ class WebSocket:
                 elif frame.opcode is Opcode.CLOSE:
                     check_close(frame.payload)
                     self.ended, self.has_more = HUNG_UP, False
+                    # Another code than 1000 is that of a process that ends or failed (RFC 6455, 7.4.1).
+                    self.is_farewell = frame.payload[:2] in (b"", _NORMAL)
                     self._answer_to_close = frame.payload  # the answer has the same payload (RFC 6455, 5.5.1)
                     return texts
                 elif frame.message_finished and not frame.opcode.iscontrol():
@@ -270,6 +286,7 @@ class WebSocket:
             is_long = error.code is CloseReason.MESSAGE_TOO_BIG
             words = "sent a message that is too long" if is_long else "broke the websocket protocol"
             self.ended, self.has_more = f"{words} ({error.code.value})", False
+            self.is_farewell = True
             self._answer_to_close = error.code.value.to_bytes(2, "big")
         return texts
 

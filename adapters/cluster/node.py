@@ -66,7 +66,7 @@ class ClusterNode:
         """The latest time at which there was a pairing node."""
         hub.cluster = self
         hub.connect(self.games, self._matchmaker)
-        self._matchmaker.connect(hub, self._post)
+        self._matchmaker.connect(hub, self._post, self.games)
 
     # Called by the links. These methods never block.
 

@@ -23,6 +23,7 @@ from gateway.game.events import (
     Overlooked,
     Reason,
     Refused,
+    Resumed,
     Shown,
     Started,
     ToMove,
@@ -97,8 +98,8 @@ class DroidconTranslator:
                 messages = [Word.SUCCESS]
             case Refused(objections):
                 messages = _refusal(objections, asked)
-            case Shown() | Overlooked() | Dismissed():
-                pass
+            case Resumed() | Shown() | Overlooked() | Dismissed():
+                pass  # `Resumed` is never for these clients: their manners say that they do not resume
             case _:
                 assert_never(event)
         return messages
@@ -130,6 +131,7 @@ def _manners(rounds: int) -> Manners:
         afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 4.7
         rounds=rounds,
         hears_itself=False,  # PROTOCOL.md 4.3
+        resumes=False,  # PROTOCOL.md 8.3
         entry_limit=300.0,  # PROTOCOL.md 1
     )
 

@@ -113,6 +113,9 @@ class HousePlayer:
     def probe(self) -> None:
         """Do nothing: the hub probes only seats that may belong to an earlier connection of a client."""
 
+    def move_to(self, seat: Seat) -> None:
+        """Do nothing: the connection of a house player never breaks."""
+
     async def settle(self) -> None:
         """Return at once: a house player submits its move as soon as the engine has found it."""
         await trio.lowlevel.checkpoint()

@@ -36,6 +36,7 @@ from gateway.game.events import (
     Overlooked,
     Reason,
     Refused,
+    Resumed,
     Shown,
     Started,
     ToMove,
@@ -100,7 +101,7 @@ class Nac4Translator:
             case ToMove():
                 color = _COLORS[self._side]
                 messages = (GenMove(_cells(event.board), color, _PLAY[self._side], event.rest or 0.0),)
-            case Started(_, you, (red, yellow)):
+            case Started(_, you, (red, yellow)) | Resumed(_, you, (red, yellow)):
                 self._side = you
                 messages = (NewGame(_user(red), _user(yellow)),)
             case Ended(_, board, _, reason):

@@ -13,6 +13,7 @@ strictly as a client's text: an invalid one raises `EncodingError`.
 # `m` moves                         | columns since the last `m`; the player gets an event for the last column
 # `t` request to move               | its number, seconds left on the clock or `-`
 # `e` any other event               | in the form of `gateway.game.encoding`
+# `q` probe the client              | nothing
 #
 # to that node                      | payload; *used*: seconds since the request; number 0: no open request
 # --------------------------------- | ---------------------------------------------------------------------
@@ -20,6 +21,12 @@ strictly as a client's text: an invalid one raises `EncodingError`.
 # `c` any other command             | number of the request, used, the form of `gateway.game.encoding`
 # `f` the time is up                | number of the request, used
 # `d` no further game               | nothing
+# `w` the connection broke          | seconds for which the player's node keeps the seat
+# `b` the player has come back      | nothing
+# `a` the client answered a probe   | nothing
+#
+# A client that has come back to a seat on another node exchanges the same frames with that node, for as long
+# as it is connected. Its seat has the turn 0 in them, which no wait has.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,10 +37,11 @@ from typing import TypeAlias
 from gateway.game.board import COLUMNS, Board
 from gateway.game.commands import Command, Leave, Play
 from gateway.game.encoding import EncodingError, decode_command, decode_event, encode
-from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove, Why
+from gateway.game.events import Dismissed, Ended, Event, Moved, Resumed, Started, ToMove, Why
 from gateway.game.results import Results
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting, Seat
+from gateway.matchmaking.matchmaker import Returning
 
 ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LEFT})
 """Reasons for which the player is disconnected. For any other reason it stays connected to its own node."""
@@ -51,12 +59,15 @@ _Key: TypeAlias = tuple[str, bytes]
 
 @dataclass(eq=False, slots=True)
 class _RemotePlayer:
-    """The mailbox of a player of another node, during a series on this node."""
+    """The mailbox of a player of another node, during a series on this node; or of a seat of this node whose
+    client is connected to another node."""
 
     name: bytes
     send: Send
     forget: Callable[[], object]
     results: Results
+    is_relay: bool = False
+    """Whether the seat is this node's, and only the client is connected to another node."""
     request: ToMove | None = None
     """The latest request to move."""
     sent: int = 0
@@ -91,16 +102,25 @@ class _RemotePlayer:
             case _:
                 if isinstance(event, Started):
                     self.sent, self.request = 0, None
+                if isinstance(event, Resumed):
+                    self.sent, self.request = len(event.board.moves), None
                 if isinstance(event, Dismissed):
                     self.forget()
-                    event = event if event.why in ITS_OWN else Dismissed(Why.RETURNED)
+                    is_its_own = event.why in ITS_OWN or self.is_relay
+                    event = event if is_its_own else Dismissed(Why.RETURNED)
                 self.send(b"e %s %s" % (self.name, encode(event)))
 
     def resume(self) -> None:
         """Do nothing: frames of other nodes are never held back."""
 
     def probe(self) -> None:
-        """Do nothing: the player's own node probes the client."""
+        """Let the node of the client probe it, if the seat is this node's."""
+        if self.is_relay:
+            self.send(b"q %s " % self.name)
+
+    def move_to(self, seat: Seat) -> None:
+        """Use `seat` from now on."""
+        self.seat = seat
 
     async def settle(self) -> None:
         """Return at once: the player's node reads the client's socket before it reports that time is up."""
@@ -126,9 +146,19 @@ class _RemoteGame:
     def flag(self, request: int, used: float) -> None:
         self.send(b"f %s %d %r" % (self.name, request, used))
 
-    def leave(self) -> None:
-        self.submit(Leave(), 0, 0.0)
+    def away(self, grace: float) -> None:
+        self.send(b"w %s %r" % (self.name, grace))
+
+    def back(self) -> None:
+        self.send(b"b %s " % self.name)
+
+    def alive(self) -> None:
+        self.send(b"a %s " % self.name)
+
+    def leave(self, *, is_broken: bool = False) -> None:
+        self.submit(Leave(is_broken), 0, 0.0)
         self.forget()
+        self.send = _nowhere
 
     def end_series(self) -> None:
         """Ask the other node to begin no further game."""
@@ -151,6 +181,8 @@ class _RemoteGame:
                 event = decode_event(payload)
                 if isinstance(event, Started):
                     self.game, self.board = event.game, Board()
+                elif isinstance(event, Resumed):
+                    self.game, self.board = event.game, event.board
                 return event
         raise ValueError("no frame of this version")
 
@@ -197,6 +229,25 @@ class Games:
             game.end_series()
         return game
 
+    def send_to(self, node: str, returning: Returning, now: float) -> None:
+        """Give a kept seat back to its player, whose new connection is to `node`."""
+        name = b"%d.0" % returning.seat
+        send, forget = partial(self._send, node), partial(self._players.pop, (node, name), None)
+        player = _RemotePlayer(name, send, forget, self._hub.results, is_relay=True)
+        self._players[node, name] = player
+        self._hub.take_back(returning, player, now)
+
+    def receive_from(self, node: str, seat: Seat, now: float) -> None:
+        """Connect the client of a seat with its kept seat on `node`."""
+        name = b"%d.0" % seat.number
+        send, forget = partial(self._send, node), partial(self._games.pop, (node, name), None)
+        game = self._games[node, name] = _RemoteGame(name, send, forget, seat)
+        self._hub.relay_to(seat, game)
+
+    def decline(self, node: str, seat: int) -> None:
+        """Tell `node` that the client to which it gave a kept seat has left."""
+        self._send(node, b"c %d.0 0 0.0 %s" % (seat, encode(Leave(is_broken=True))))
+
     def drain(self) -> None:
         """End all series of this node's players on other nodes after their current games."""
         self._is_draining = True
@@ -210,12 +261,15 @@ class Games:
         """
         try:
             kind, name, payload = frame.split(b" ", 2)
-            if kind in b"mte" and (game := self._games.get((node, name))) is not None:
+            if kind in b"mteq" and (game := self._games.get((node, name))) is not None:
+                if kind == b"q":
+                    game.seat.mailbox.probe()
+                    return
                 event = game.event(kind, payload)
                 if isinstance(event, Dismissed):
                     game.forget()
                 self._hub.relay(game.seat, event, now)
-            elif kind in b"pcfd" and (player := self._players.get((node, name))) is not None:
+            elif kind in b"pcfdwba" and (player := self._players.get((node, name))) is not None:
                 self._obey(player, kind, payload, now)
         except ValueError as error:
             raise EncodingError(str(error)) from error
@@ -235,6 +289,15 @@ class Games:
             case b"d":
                 self._hub.end_series(player.seat, now)
                 return
+            case b"w":
+                self._hub.away(player.seat, _seconds(payload), now)
+                return
+            case b"b":
+                self._hub.back(player.seat, now)
+                return
+            case b"a":
+                self._hub.alive(player.seat, now)
+                return
             case _:
                 raise ValueError("no frame of this version")
         request, since = player.request, now - _seconds(used)
@@ -242,6 +305,8 @@ class Games:
         if request is not None and is_open:
             self._hub.handed(player.seat, request, since)
         if command is not None:
+            if isinstance(command, Leave):
+                player.forget()
             self._hub.submit(player.seat, command, now)
         elif is_open:
             self._hub.flag(player.seat, now)

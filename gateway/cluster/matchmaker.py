@@ -11,22 +11,31 @@ node to `receive`, then calls the hub's `settle`.
 # the series and answers `Hosted`. If it cannot, it answers `Unmatched`. If the reservation has run out when
 # `Hosted` arrives, the reply is `Unmatched`. When a match fails, each seat waits in a new turn, which is
 # reported to the node that pairs.
+#
+# A seat that is kept for a player whose connection broke stays on its node. If the player comes back to
+# another node, that node sends `Claim` to the node of the seat, which answers `Claimed`, and then sends all
+# events for the player to the new node. That node has no seat of the player's own.
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import Protocol, assert_never
 
 from gateway.cluster.messages import (
     Alive,
     Asked,
+    Away,
+    Claim,
+    Claimed,
     Instruction,
+    KeptBy,
     Left,
     Message,
     Order,
     Proposed,
     Renamed,
     Report,
+    Returned,
     Sits,
     Unmatched,
     Waits,
@@ -34,7 +43,7 @@ from gateway.cluster.messages import (
 from gateway.cluster.reporter import Held, LocalPlayer, Pairs, Reporter
 from gateway.game.events import Objection
 from gateway.hub.hub import Hub
-from gateway.hub.seats import Hosted, Hosting
+from gateway.hub.seats import Hosted, Hosting, Seat
 from gateway.matchmaking.matchmaker import (
     Answer,
     Decision,
@@ -47,12 +56,21 @@ from gateway.matchmaking.matchmaker import (
     Opponent,
     Pair,
     Probe,
+    Returning,
     Turn,
 )
 from gateway.matchmaking.members import house_wish
 
 HOLD = 2.0
 """The longest reservation of a seat, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenClaim:
+    """A claim for a kept seat of another node that has no answer yet."""
+
+    node: str
+    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +84,39 @@ class _Reservation:
     until: float
 
 
+class Relays(Protocol):
+    """Connects seats of a node with clients of other nodes."""
+
+    def send_to(self, node: str, returning: Returning, now: float) -> None:
+        """Give a kept seat of this node back to its player, whose new connection is to `node`."""
+
+    def receive_from(self, node: str, seat: Seat, now: float) -> None:
+        """Connect the client of a seat with its kept seat on `node`."""
+
+    def decline(self, node: str, seat: int) -> None:
+        """Tell `node` that the client to which it gave a kept seat has left."""
+
+
 class ClusterMatchmaker(Matchmaker):
     """The matchmaker of one node in a cluster."""
 
-    def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
+    def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker], grace: float = 0.0) -> None:
         """Create a matchmaker. `run` is the unique number of this run of the node.
 
-        `matchmaker` is called if this node has to pair; it returns the matchmaker for all nodes.
+        `matchmaker` is called if this node has to pair; it returns the matchmaker for all nodes. `grace` is
+        `Terms.grace`.
         """
         self._hub: Hub
+        self._relays: Relays
+        self._grace = grace
         self._node = node
         self._own = Reporter(node, run, matchmaker)
         self._inbox: deque[tuple[str, Message]] = deque()
         self._refused: deque[Decision] = deque()
         self._reserved: dict[int, _Reservation] = {}
         """The reserved seats, in the order in which the reservations run out."""
+        self._claims: dict[int, _OpenClaim] = {}
+        """The open claims, by the seats of the new connections, in the order in which they run out."""
         self._hosted: dict[int, Hosted] = {}
         """The series on other nodes, by the seat of this node's player."""
         self._hosting: dict[tuple[str, Turn], Hosting] = {}
@@ -90,9 +126,9 @@ class ClusterMatchmaker(Matchmaker):
 
     # Other nodes.
 
-    def connect(self, hub: Hub, post: Callable[[str, Message], None]) -> None:
+    def connect(self, hub: Hub, post: Callable[[str, Message], None], relays: Relays) -> None:
         """Use `post` from now on to send messages. It must keep the order of the messages to each node."""
-        self._hub, self._own.post = hub, post
+        self._hub, self._own.post, self._relays = hub, post, relays
 
     def attach(self, node: str | None, epoch: int, now: float, others: Collection[str] = ()) -> None:
         """Use `node` as the node that pairs in `epoch`. With None this node pairs only its own players.
@@ -125,6 +161,8 @@ class ClusterMatchmaker(Matchmaker):
         """
         self._own.now = now
         self._inbox = deque(each for each in self._inbox if each[0] != node)
+        for seat in [seat for seat, claim in self._claims.items() if claim.node == node]:
+            self._ask_again(seat)
         self._own.lost(node)
 
     def receive(self, node: str, message: Message, now: float) -> None:
@@ -197,6 +235,20 @@ class ClusterMatchmaker(Matchmaker):
             self._own.announce_first(seat)
             self._own.report(Alive(seat))
 
+    def away(self, seat: int) -> None:
+        """Report that a seat is kept for a player whose connection broke."""
+        if seat in self._own.players:
+            self._own.announce_first(seat)
+            self._own.report(Away(seat))
+
+    def returned(self, seat: int, origin: str, *, proven: bool) -> None:
+        """Report that the player of a kept seat has come back."""
+        if seat in self._own.players:
+            self._own.announce_first(seat)
+            player = self._own.players[seat]
+            player.entry = replace(player.entry, origin=origin, proven=proven)
+            self._own.report(Returned(seat, origin, proven))
+
     def began(self, match: Held | Hosted, game: int) -> None:
         """Report that a game began. The first game is also reported to the node of a remote opponent."""
         if game == 1:
@@ -208,7 +260,9 @@ class ClusterMatchmaker(Matchmaker):
         if isinstance(match, Hosting) and game == 1:
             self._hosting[match.node, match.other] = match
             player = self._own.players[match.turn.seat].player()
-            self._own.post(match.node, Hosted(match.other, self._node, player, match.table))
+            scheduled = match.scheduled
+            grace = self._grace if scheduled is None else scheduled.grace
+            self._own.post(match.node, Hosted(match.other, self._node, player, match.table, grace))
         self._own.began(match, game)
 
     def finished(self, match: Held | Hosted) -> None:
@@ -241,6 +295,8 @@ class ClusterMatchmaker(Matchmaker):
             yield self._refused.popleft()
         for seat in [seat for seat, each in self._reserved.items() if each.until <= now]:
             self._release(seat)
+        for seat in [seat for seat, claim in self._claims.items() if claim.until <= now]:
+            self._ask_again(seat)
         while self._inbox:
             yield from self._follow(*self._inbox.popleft())
         server, pairs = self._own.server, self._own.pairs
@@ -264,7 +320,8 @@ class ClusterMatchmaker(Matchmaker):
         if self._inbox or self._refused:
             return self._own.now
         runs_out = next((each.until for each in self._reserved.values()), None)
-        times = runs_out, self._own.next_due()
+        unanswered = next((each.until for each in self._claims.values()), None)
+        times = runs_out, unanswered, self._own.next_due()
         return min((when for when in times if when is not None), default=None)
 
     def _follow(self, node: str, message: Message) -> Iterator[Answer]:
@@ -290,6 +347,13 @@ class ClusterMatchmaker(Matchmaker):
                     self._release(turn.seat)
                 elif owner == node and (node, turn) in self._hosting:
                     self._hub.desert(self._hosting[node, turn])
+            case Claim(returning):
+                is_granted = self._hub.is_kept(returning.kept)
+                self._own.post(node, Claimed(returning.seat, is_granted))
+                if is_granted:
+                    self._relays.send_to(node, returning, self._own.now)
+            case Claimed(seat, is_granted):
+                self._claimed(node, seat, is_granted=is_granted)
             case Report():
                 pass  # carried out in `receive`
             case _:
@@ -300,6 +364,8 @@ class ClusterMatchmaker(Matchmaker):
         match instruction:
             case Decision():
                 yield from self._decide(instruction)
+            case KeptBy():
+                yield from self._claim(instruction)
             case Probe() | Hindered():
                 yield instruction
             case Pair() | HousePair():
@@ -328,6 +394,45 @@ class ClusterMatchmaker(Matchmaker):
             del self._own.players[decision.seat]
             self._own.report(Left(decision.seat))
         yield decision
+
+    def _claim(self, kept_by: KeptBy) -> Iterator[Answer]:
+        """Give a kept seat of this node back to its player, or ask the seat's node for it."""
+        seat, player = kept_by.seat, self._own.players.get(kept_by.seat)
+        if player is None or player.asks is None:
+            return
+        entry = player.asks
+        returning = Returning(seat, kept_by.kept, entry.origin, entry.proven)
+        if kept_by.node == self._node:
+            player.asks = None
+            yield returning
+        elif kept_by.node:
+            self._claims[seat] = _OpenClaim(kept_by.node, self._own.now + HOLD)
+            self._own.post(kept_by.node, Claim(returning))
+        else:
+            self._ask_again(seat)
+
+    def _claimed(self, node: str, seat: int, *, is_granted: bool) -> None:
+        """Follow the answer to a claim. If the seat was granted, its node sends all further events."""
+        claim, asking = self._claims.get(seat), self._hub.asking(seat)
+        is_open = claim is not None and claim.node == node
+        if is_open and not is_granted:
+            self._ask_again(seat)
+        elif is_open and asking is not None:
+            del self._claims[seat]
+            self._own.announce_first(seat)
+            del self._own.players[seat]
+            self._own.report(Left(seat))  # it may have been announced to another node since
+            self._relays.receive_from(node, asking, self._own.now)
+        elif is_granted:
+            self._relays.decline(node, seat)
+
+    def _ask_again(self, seat: int) -> None:
+        """Ask again to enter, since the player did not get its kept seat."""
+        self._claims.pop(seat, None)
+        player = self._own.players.get(seat)
+        if player is not None and player.asks is not None:
+            self._own.announce_first(seat)
+            self._own.report(Asked(player.asks))
 
     def _match(self, match: Match) -> Iterator[Answer]:
         """Begin a series of two local seats, or of one with a house player, if the seats still wait."""

@@ -13,7 +13,7 @@ from gateway.game.encoding import decode as decode_any
 from gateway.game.encoding import encode_unchecked, kinds_of
 from gateway.game.results import Scheduled
 from gateway.hub.seats import Hosted, Hosting
-from gateway.matchmaking.matchmaker import Decision, Entry, Hindered, HousePair, Pair, Probe, Turn
+from gateway.matchmaking.matchmaker import Decision, Entry, Hindered, HousePair, Pair, Probe, Returning, Turn
 from gateway.matchmaking.tables import Position
 
 
@@ -100,6 +100,23 @@ class Alive:
 
 
 @dataclass(frozen=True, slots=True)
+class Away:
+    """The connection of a player in a game broke. Its seat is kept."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The player of a kept seat has come back."""
+
+    seat: int
+    origin: str
+    proven: bool
+    """`origin` and `proven` are as in `Entry`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Playing:
     """A series is being played on the reporting node."""
 
@@ -136,7 +153,20 @@ class Met:
 
 
 Fact: TypeAlias = (
-    Joined | Announced | Asked | Present | Renamed | Waits | Left | Alive | Playing | Over | Met | Unmatched
+    Joined
+    | Announced
+    | Asked
+    | Present
+    | Renamed
+    | Waits
+    | Left
+    | Alive
+    | Away
+    | Returned
+    | Playing
+    | Over
+    | Met
+    | Unmatched
 )
 
 
@@ -148,8 +178,8 @@ class Report:
     fact: Fact
 
 
-# Orders: answers of a matchmaker, `Proposed`, `Unmatched` and `Sits`. Their seat numbers are those of the
-# node that gets the order.
+# Orders: answers of a matchmaker, `KeptBy`, `Proposed`, `Unmatched` and `Sits`. Their seat numbers are those
+# of the node that gets the order.
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +206,18 @@ class Sits:
     games: int
 
 
-Instruction: TypeAlias = Decision | Probe | Pair | HousePair | Hindered | Proposed | Unmatched | Sits
+@dataclass(frozen=True, slots=True)
+class KeptBy:
+    """A player that asks to enter has a kept seat on a node. The order goes to the player's new node."""
+
+    seat: int
+    """The seat of the new connection, on that node."""
+    node: str
+    kept: int
+    """The kept seat, on `node`."""
+
+
+Instruction: TypeAlias = Decision | KeptBy | Probe | Pair | HousePair | Hindered | Proposed | Unmatched | Sits
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +228,28 @@ class Order:
     instruction: Instruction
 
 
+# Between the nodes of a player that has come back.
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A player has come back with a connection to the sending node. Its kept seat is on the receiving one."""
+
+    returning: Returning
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The answer to a `Claim`. If it is granted, all events for the player are sent to its new node."""
+
+    seat: int
+    """The seat of the new connection."""
+    is_granted: bool
+
+
 # All messages.
 
-Message: TypeAlias = Report | Order | Hosting | Hosted | Unmatched
+Message: TypeAlias = Report | Order | Hosting | Hosted | Unmatched | Claim | Claimed
 
 _KINDS = kinds_of(Message)
 

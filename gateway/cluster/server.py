@@ -15,9 +15,11 @@ from gateway.cluster.messages import (
     Alive,
     Announced,
     Asked,
+    Away,
     Fact,
     Instruction,
     Joined,
+    KeptBy,
     Left,
     Met,
     Over,
@@ -25,6 +27,7 @@ from gateway.cluster.messages import (
     Present,
     Proposed,
     Renamed,
+    Returned,
     Sits,
     Unmatched,
     Waits,
@@ -42,6 +45,7 @@ from gateway.matchmaking.matchmaker import (
     Opponent,
     Pair,
     Probe,
+    Returning,
     Turn,
 )
 from gateway.matchmaking.tables import Position
@@ -169,7 +173,7 @@ class PairingServer:
                     seat.since = self._now - waited
                     if turn is not None:
                         self._waiting[seat] = Turn(seat.number, turn)
-            case Waits() | Left() | Alive() | Renamed():
+            case Waits() | Left() | Alive() | Away() | Returned() | Renamed():
                 if fact.seat in node.seats:
                     self._change(node.seats[fact.seat], fact)
             case Playing():
@@ -188,7 +192,7 @@ class PairingServer:
             case _:
                 assert_never(fact)
 
-    def _change(self, seat: _Seat, fact: Waits | Left | Alive | Renamed) -> None:
+    def _change(self, seat: _Seat, fact: Waits | Left | Alive | Away | Returned | Renamed) -> None:
         match fact:
             case Waits(_, turn, anew):
                 seat.since = self._now if anew or seat.since is None else seat.since
@@ -197,6 +201,10 @@ class PairingServer:
                 self._drop(seat)
             case Alive():
                 self._matchmaker.alive(seat.number)
+            case Away():
+                self._matchmaker.away(seat.number)
+            case Returned(_, origin, proven):
+                self._matchmaker.returned(seat.number, origin, proven=proven)
             case Renamed(_, name, counted):
                 if seat.is_in:
                     self._matchmaker.rename(seat.number, name, counted=counted)
@@ -385,6 +393,8 @@ class PairingServer:
                     self._drop(seat)
                 self._orders.append((seat.node, Decision(seat.local, against)))
                 self._say_who_sits(number)
+            case Returning(number, kept):
+                self._give_back(self._seats.get(number), self._seats.get(kept))
             case Probe(number):
                 if number in self._seats:
                     seat = self._seats[number]
@@ -406,6 +416,19 @@ class PairingServer:
                     self._orders.append((node, replace(answer, turn=at)))
             case _:
                 assert_never(answer)
+
+    def _give_back(self, seat: _Seat | None, kept: _Seat | None) -> None:
+        """Order a player's new node to ask for the player's kept seat.
+
+        The new connection is no player of its own. If it does not get the seat, it asks to enter again.
+        """
+        if seat is None or not seat.is_undecided:
+            return
+        if kept is None:  # its node is lost
+            self._orders.append((seat.node, KeptBy(seat.local, "", 0)))
+        else:
+            self._orders.append((seat.node, KeptBy(seat.local, kept.node, kept.local)))
+        self._drop(seat)
 
 
 class _Everywhere:

@@ -34,6 +34,8 @@ class Terms:
     """A side's time for one move, in games without a clock."""
     rejoin: float = 10.0
     """How long a seat is kept for a player that has to ask for the next game."""
+    grace: float = 0.0
+    """How long a seat is kept during a game for a player whose connection broke; 0 if it is not kept."""
 
     def control(self, *, clocked: bool) -> TimeControl:
         """Return the time control of a game, which depends on whether the game is on a clock."""

@@ -159,7 +159,10 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Leave the server: the last command of a player."""
+    """Leave the server: the last command of a client."""
+
+    is_broken: bool = False
+    """Whether the connection broke, so that the player may come back with another one."""
 
 
 Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Denied | Leave

@@ -67,6 +67,7 @@ class Reason(Enum):
     ABORTED = "aborted, one left before both had moved"
     ILLEGAL = "illegal move"
     STOPPED = "cut off by the server"
+    REPLAYED = "played again, since a connection broke"
 
 
 class Why(Enum):
@@ -106,6 +107,19 @@ class Started:
     you: Side
     names: tuple[str, str]
     """The names of the first and the second mover."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The player has come back to its game. If it has the move, a `ToMove` follows."""
+
+    game: GameId
+    you: Side
+    names: tuple[str, str]
+    """The names of the first and the second mover."""
+    board: Board
+    age: float
+    """Seconds since the game began."""
 
 
 @value
@@ -198,5 +212,15 @@ class Dismissed:
 
 
 Event: TypeAlias = (
-    Introduced | Entered | Started | ToMove | Moved | Shown | Refused | Overlooked | Ended | Dismissed
+    Introduced
+    | Entered
+    | Started
+    | Resumed
+    | ToMove
+    | Moved
+    | Shown
+    | Refused
+    | Overlooked
+    | Ended
+    | Dismissed
 )

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND
 from gateway.game.encoding import EncodingError, Kinds, decode, encode_unchecked, kinds_of
 from gateway.game.facts import (
+    Away,
+    AwayFor,
+    Back,
     Came,
     Fact,
     GameStarted,
@@ -39,9 +42,10 @@ class Stands:
     thought: tuple[float, float]
     left: tuple[float, float] | None
     thinking: float
+    away: tuple[AwayFor | None, AwayFor | None]
 
 
-_KINDS = kinds_of(Came | Waits | Hindered | Left | GameStarted | Finished | Stands)
+_KINDS = kinds_of(Came | Waits | Hindered | Left | GameStarted | Away | Back | Finished | Stands)
 _LOCAL_KINDS: Kinds = {**_KINDS, "Vanished": Vanished}
 _SIDES = {b"0": FIRST, b"1": SECOND}
 _COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
@@ -56,7 +60,7 @@ def encode_fact(fact: Shown) -> bytes:
         case (started, standing):
             moves = "".join(map(str, standing.moves))
             return b"v " + encode_unchecked(
-                Stands(started, moves, standing.thought, standing.left, standing.thinking)
+                Stands(started, moves, standing.thought, standing.left, standing.thinking, standing.away)
             )
         case _:
             return b"v " + encode_unchecked(fact)
@@ -107,6 +111,8 @@ def _placed(fact: Fact | Stands, offset: int) -> Shown:
             return _started(fact, offset)
         case Stands(started):
             return _started(started, offset), _standing(fact)
+        case Away(grace=seconds) | Back(away=seconds):
+            _check(seconds)
         case Finished(thought=thought):
             _check(*thought)
     return fact
@@ -116,7 +122,8 @@ def _standing(stands: Stands) -> Standing:
     _check(*stands.thought, *(stands.left or ()), stands.thinking)
     if len(stands.moves) > CELLS or not all("0" <= digit < str(COLUMNS) for digit in stands.moves):
         raise EncodingError("not the columns of a game")
-    return Standing(tuple(map(int, stands.moves)), stands.thought, stands.left, stands.thinking)
+    _check(*(seconds for absence in stands.away if absence is not None for seconds in absence))
+    return Standing(tuple(map(int, stands.moves)), stands.thought, stands.left, stands.thinking, stands.away)
 
 
 def _started(started: GameStarted, offset: int) -> GameStarted:

@@ -6,7 +6,7 @@ name. A player waits from `Waits` to `GameStarted` or `Left`; a game lasts from 
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gateway.game.board import Side
 from gateway.game.ids import GameId
@@ -110,7 +110,29 @@ class MoveMade:
     """Seconds that remain to the side; None without a clock."""
 
 
-Fact: TypeAlias = Came | Waits | Hindered | Left | GameStarted | MoveMade | Finished
+@dataclass(frozen=True, slots=True)
+class Away:
+    """The connection of a player in a game broke. Its seat is kept for a while."""
+
+    game: GameId
+    side: Side
+    name: str
+    grace: float
+    """Seconds for which the seat is kept, from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """A player has come back to its game."""
+
+    game: GameId
+    side: Side
+    name: str
+    away: float
+    """Seconds for which it was away."""
+
+
+Fact: TypeAlias = Came | Waits | Hindered | Left | GameStarted | MoveMade | Away | Back | Finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +152,15 @@ class Vanished:
     """The players' numbers are from `first` to `last`."""
 
 
+class AwayFor(NamedTuple):
+    """The absence of a player whose connection broke and whose seat is kept."""
+
+    seconds: float
+    """For how long the player has been away."""
+    grace: float
+    """For how long its seat is kept, from the beginning of the absence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """The state of a game. In each pair the first mover's value comes first."""
@@ -142,6 +173,8 @@ class Standing:
     """Seconds that remained to each side at the latest request to move; None without a clock."""
     thinking: float
     """Seconds since the latest request to move was sent; 0 if it was not sent yet."""
+    away: tuple[AwayFor | None, AwayFor | None] = (None, None)
+    """The absence of each side's player; None if it is here."""
 
 
 Shown: TypeAlias = Fact | Vanished | tuple[GameStarted, Standing]

@@ -52,5 +52,8 @@ class Manners:
     """Whether a house player stays after a series, as at the table of a tournament."""
     kind: str = ""
     """The word for players with these manners in results. The hub does not use it."""
+    resumes: bool = True
+    """Whether a client that comes back after its connection broke can be told the board, and so go on with
+    its game. If not, the game is played again."""
     entry_limit: float | None = None
     """Seconds within which the player must enter; None for no limit."""

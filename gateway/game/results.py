@@ -12,7 +12,7 @@ from gateway.game.events import Ended, Event, Moved, Reason, Spoken, ToMove
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 
-WITHOUT_RESULT = (Reason.ABORTED, Reason.STOPPED)
+WITHOUT_RESULT = (Reason.ABORTED, Reason.STOPPED, Reason.REPLAYED)
 """Games that ended for these reasons are neither won nor drawn, and count in no statistics."""
 
 FAULT_WORDS = ("illegal", "time", "stall", "crash", "walkover")
@@ -51,6 +51,8 @@ class Scheduled(NamedTuple):
     """Whether the games count in statistics and ratings."""
     created: int = 0
     """When the tournament was added, in milliseconds of Unix time, since a later one may have its name."""
+    grace: float = 0.0
+    """As `Terms.grace`, for these games."""
 
 
 @dataclass(frozen=True, slots=True)

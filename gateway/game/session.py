@@ -6,6 +6,7 @@ series. Seat 0 moves first in round 1, and the first move swaps with every round
 second mover of one round.
 """
 
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Literal
 
@@ -19,6 +20,7 @@ from gateway.game.events import (
     Objection,
     Reason,
     Refused,
+    Resumed,
     Shown,
     Started,
     ToMove,
@@ -62,6 +64,7 @@ class Session:
         "_clock",
         "_clocked",
         "_control",
+        "_replayed",
         "_request",
         "_rounds",
         "_scheduled",
@@ -104,6 +107,8 @@ class Session:
         self._scheduled = scheduled
         self._rounds = rounds or max(player.manners.rounds for player in players)
         self._began = 0.0
+        self._replayed: set[tuple[int, Number]] = set()
+        """The rounds that were played again, each with the seat whose connection broke."""
         self._board = Board()
         self._turn: Side = FIRST
         """The side to move."""
@@ -217,6 +222,41 @@ class Session:
         """
         return Outcome(ending=self._break(number, Reason.LEFT, now, is_lost=is_lost))
 
+    def resume(self, number: Number, now: float) -> list[Event]:
+        """Return the events for a player that has come back to the current game.
+
+        Its clock ran on meanwhile.
+        """
+        side = self.side(number)
+        events: list[Event] = [Resumed(self.game, side, self.names, self._board, max(0.0, now - self._began))]
+        request = self.request(number)
+        if request is not None:
+            left = None if request.rest is None else max(0.0, request.rest - self._clock.running_for(now))
+            events.append(ToMove(self.game, request.number, self._board, left))
+        return events
+
+    def request(self, number: Number) -> ToMove | None:
+        """Return the open request to a seat to move; None if there is none."""
+        if self.to_move != number:
+            return None
+        rest = self._clock.rest(self.side(number)) if self._clocked else None
+        return ToMove(self.game, self._request, self._board, rest)
+
+    def may_play_again(self, number: Number) -> bool:
+        """Whether a seat's broken connection may make the current round be played again: once."""
+        return (self.round, number) not in self._replayed
+
+    def play_again(self, number: Number, now: float) -> Ending:
+        """End the current game without a result, since a seat's connection broke.
+
+        `begin` then repeats the round.
+        """
+        self._replayed.add((self.round, number))
+        ending = self._end(None, Reason.REPLAYED, now)
+        self.round -= 1
+        self.phase = Phase.BETWEEN
+        return ending if ending.asked != number else replace(ending, asked=None)
+
     def flag(self, number: Number, now: float) -> Outcome:
         """End the game if it is the seat's move and its time is up."""
         deadline = self._clock.deadline
@@ -230,7 +270,8 @@ class Session:
         self.phase = Phase.OVER
         return None if ending is None else ending.finished
 
-    def _side(self, number: Number) -> Side:
+    def side(self, number: Number) -> Side:
+        """Return the side of a seat in the current round."""
         return number if self.round & 1 else other(number)
 
     def _ask(self, number: Number, side: Side) -> ToMove:
@@ -272,7 +313,7 @@ class Session:
     def _out_of_time(self, number: Number, now: float) -> Ending:
         if self.players[number].manners.afterwards is Afterwards.HANG_UP:
             return self._break(number, Reason.TIME, now)
-        return self._end(self._side(other(number)), Reason.TIME, now)
+        return self._end(self.side(other(number)), Reason.TIME, now)
 
     def _break(self, number: Number, reason: Reason, now: float, *, is_lost: bool = False) -> Ending:
         broken = (number, reason)
@@ -281,7 +322,7 @@ class Session:
         elif self.phase is Phase.PLAYING and reason is Reason.LEFT and len(self._board.moves) < BOTH_MOVED:
             ending = self._end(None, Reason.ABORTED, now, broken)
         elif self.phase is Phase.PLAYING:
-            ending = self._end(self._side(other(number)), reason, now, broken)
+            ending = self._end(self.side(other(number)), reason, now, broken)
         else:
             ending = Ending(None, broken=broken)
         self.phase = Phase.OVER
@@ -305,7 +346,7 @@ class Session:
             table=self._table,
             began=self._began,
             ended=max(now, self._began),
-            leaver=self._side(broken[0]) if broken is not None and broken[1] is Reason.LEFT else None,
+            leaver=self.side(broken[0]) if broken is not None and broken[1] is Reason.LEFT else None,
             scheduled=self._scheduled,
         )
         return Ending(finished, asked, broken)

@@ -8,10 +8,14 @@ before that.
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 from gateway.game.commands import AtTable
 from gateway.game.facts import (
+    Away,
+    AwayFor,
+    Back,
     Came,
     Fact,
     GameStarted,
@@ -21,12 +25,23 @@ from gateway.game.facts import (
     MoveMade,
     Shown,
     Snapshot,
+    Standing,
     Waits,
 )
 from gateway.game.results import Finished, Results
-from gateway.hub.seats import Gone, PlayingElsewhere, Seat, Seated, Series, Waiting
+from gateway.hub.seats import Gone, PlayingElsewhere, Relayed, Seat, Seated, Series, Waiting
 
-ALL: tuple[type[Fact], ...] = (Came, Waits, Hindered, Left, GameStarted, MoveMade, Finished)
+ALL: tuple[type[Fact], ...] = (
+    Came,
+    Waits,
+    Hindered,
+    Left,
+    GameStarted,
+    MoveMade,
+    Away,
+    Back,
+    Finished,
+)
 LIMIT = 10_000
 """The most facts that wait for a subscriber."""
 TEXT_LIMIT = 1024 * 1024
@@ -217,22 +232,31 @@ def started(series: Series) -> GameStarted:
     return series.session.started((series.seats[first].number, series.seats[second].number))
 
 
+def standing(series: Series, now: float) -> Standing:
+    """Return the state of the current game of a series."""
+    first, second = (
+        None if absence is None else AwayFor(max(0.0, now - absence.since), absence.grace)
+        for absence in (series.seats[number].absence for number in series.session.order)
+    )
+    return replace(series.session.standing(now), away=(first, second))
+
+
 def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
     """Return the state of the players on these seats, and of the games in which one of them is seat 0."""
-    here = [seat for seat in seats if not isinstance(seat.situation, Gone | PlayingElsewhere)]
+    here = [seat for seat in seats if not isinstance(seat.situation, Gone | PlayingElsewhere | Relayed)]
     situations = [seat.situation for seat in here]
     series = [each.series for each in situations if isinstance(each, Seated) and each.number == 0]
     return Snapshot(
         players=tuple(came(seat) for seat in here if seat.name is not None),
         waiting=tuple(waits(seat, now) for seat in here if seat.waits),
-        games=tuple((started(each), each.session.standing(now)) for each in series if each.is_playing),
+        games=tuple((started(each), standing(each, now)) for each in series if each.is_playing),
         hindered=tuple(hindered(seat) for seat in here if seat.waits and seat.is_hindered),
     )
 
 
 def _characters(fact: Fact) -> int:
     match fact:
-        case Came():
+        case Came() | Away() | Back():
             return len(fact.name)
         case Hindered(name=name, obstacle=obstacle):
             return len(name) + (0 if obstacle is None else obstacle.characters)

@@ -48,14 +48,19 @@ from gateway.game.results import NoResults, Results
 from gateway.hub.feed import Feed, came, hindered, snapshot
 from gateway.hub.remote import Cluster, RemotePlayers
 from gateway.hub.seats import (
+    Absence,
     Gone,
     Hosted,
     Hosting,
+    Kept,
     Mailbox,
+    Nowhere,
     Outgoing,
     Pending,
     PlayingElsewhere,
     Question,
+    Relayed,
+    RemoteGame,
     RemoteGames,
     RemotePairing,
     Seat,
@@ -72,6 +77,7 @@ from gateway.matchmaking.matchmaker import (
     Matchmaker,
     Pair,
     Probe,
+    Returning,
     Turn,
 )
 
@@ -154,14 +160,18 @@ class Hub:
         """The times until which players must have entered."""
         self._denials: Deadlines[Seat] = Deadlines()
         """The times when the pauses of denied requests for a name are over."""
+        self._kept: Deadlines[Seat] = Deadlines()
+        """The times until which seats are kept for players whose connections broke."""
         self._timers = [self._runner.pending, self._runner.rejoins, self._runner.absences]
-        self._timers += self._entries, self._denials, self._remote.flags
-        self._open: deque[Decision | Hosting] = deque()
-        """Decisions to carry out, and series to end because the other player never came. The hub carries
-        these out after all other answers of the matchmaker."""
+        self._timers += self._entries, self._denials, self._kept, self._remote.flags
+        self._open: deque[Decision | Returning | Hosting] = deque()
+        """Decisions to carry out, players that come back, and series to end because the other player never
+        came. The hub carries these out after all other answers of the matchmaker."""
         self._is_deciding = False
         self._unsent: list[Outgoing] = []
         """The mailboxes to flush."""
+        self._flushed_at = 0.0
+        """The time of the latest flush."""
         self._answered: list[Mailbox] = []
         """The mailboxes to resume."""
         self.expect: Callable[[Outgoing], None] = self._unsent.append
@@ -219,6 +229,8 @@ class Hub:
                     self._part(partings, now)
             elif isinstance(situation, PlayingElsewhere):
                 self._remote.play(seat, situation, command, now)
+            elif isinstance(situation, Relayed):
+                self._remote.pass_on(seat, situation, command, now)
             else:
                 self._play_without_game(seat, command, now)
         except Exception:
@@ -233,7 +245,7 @@ class Hub:
         """Start the clock for `request`, which was sent to the seat's client at `now`."""
         situation = seat.situation
         if not isinstance(situation, Seated):
-            if isinstance(situation, PlayingElsewhere):
+            if isinstance(situation, PlayingElsewhere | Relayed):
                 self._remote.handed(seat, situation, request, now)
             return
         series = situation.series
@@ -247,8 +259,11 @@ class Hub:
     def alive(self, seat: Seat, now: float) -> None:
         """Record that the seat's client has answered a probe, so that the seat keeps its name."""
         with self._step(seat, now):
-            self.matchmaker.alive(seat.number)
-            self._settle(now)
+            if isinstance(seat.situation, Relayed):
+                seat.situation.game.alive()
+            elif not seat.is_gone:
+                self.matchmaker.alive(seat.number)
+                self._settle(now)
 
     # Time.
 
@@ -282,6 +297,9 @@ class Hub:
         for seat in self._denials.due(now):
             with self._contain(seat, now):
                 self._deny(seat, now)
+        for seat in self._kept.due(now):
+            with self._contain(seat, now):
+                self._leave(seat, Dismissed(Why.LEFT), now)
         for seat in runner.absences.due(now):
             self._runner.wait_on(seat, now)
         self._settle(now)
@@ -295,7 +313,7 @@ class Hub:
     def flag(self, seat: Seat, now: float) -> None:
         """End the seat's game because its time is up, unless its move has arrived meanwhile."""
         with self._step(seat, now):
-            if isinstance(seat.situation, PlayingElsewhere):
+            if isinstance(seat.situation, PlayingElsewhere | Relayed):
                 self._remote.flag(seat.situation, now)
             else:
                 self._part(self._runner.flag(seat, now), now)
@@ -387,19 +405,103 @@ class Hub:
                 parting = self._remote.relay(seat, seat.situation, event, now)
                 if parting is not None:
                     self._depart(parting, now)
+            elif isinstance(seat.situation, Relayed):
+                if isinstance(event, Dismissed):
+                    self._hang_up(seat, event)
+                else:
+                    self._remote.hear(seat, seat.situation, event)
 
     def lose(self, seat: Seat, now: float) -> None:
-        """End a seat's series with a player of a lost node. Its game has no result."""
+        """End a seat's series with a player of a lost node. Its game has no result.
+
+        If the node is that of the client, or of the client's seat, the client's connection is broken.
+        """
         with self._step(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 self._part((self._remote.lose(seat, seat.situation, now),), now)
-            else:
+            elif isinstance(seat.situation, Relayed):
+                self._hang_up(seat, Dismissed(Why.STOPPED))
+            elif seat.is_remote or seat.is_gone:
                 self._part(self._runner.leave(seat, now, is_lost=True), now)
+            else:
+                self._carry_out(seat, Leave(is_broken=True), now)
 
     def end_series(self, seat: Seat, now: float) -> None:
         """End a series after the current game, since the node of one player drains."""
         with self._step(seat, now):
             self._part(self._runner.end_series(seat, now), now)
+
+    def away(self, seat: Seat, grace: float, now: float) -> None:
+        """Record that the connection of another node's player broke; its node keeps the seat for `grace`."""
+        with self._step(seat, now):
+            if isinstance(seat.situation, Seated) and seat.situation.series.is_playing:
+                seat.absence = Absence(now, grace)
+                self._runner.away(seat)
+
+    def back(self, seat: Seat, now: float) -> None:
+        """Go on with the game of another node's player, which has come back."""
+        with self._step(seat, now):
+            situation, absence = seat.situation, seat.absence
+            seat.absence = None
+            if isinstance(situation, Seated) and situation.series.is_playing and absence is not None:
+                self._runner.back(seat, max(0.0, now - absence.since))
+                if not seat.manners.resumes:
+                    self._runner.play_again(seat, now)
+                    self._runner.go_on(situation.series, now)
+
+    def is_kept(self, number: int) -> bool:
+        """Whether a seat is kept for a player whose connection broke."""
+        return number in self._seats and self._seats[number].absence is not None
+
+    def take_back(self, returning: Returning, mailbox: Mailbox, now: float) -> None:
+        """Give a kept seat back to its player, which has a new connection."""
+        number, seat = returning.kept, self._seats[returning.kept]
+        with self._contain(seat, now):
+            away = max(0.0, now - seat.take_back(mailbox, returning.origin))
+            mailbox.move_to(seat)
+            self._kept.cancel(seat)
+            self.matchmaker.returned(number, returning.origin, proven=returning.proven)
+            situation = seat.situation
+            if isinstance(situation, PlayingElsewhere):
+                seat.deliver(Entered(situation.names[0]))
+                self._remote.resume(seat, situation, now)
+            elif isinstance(situation, Seated):
+                series, number = situation.series, situation.number
+                self._runner.back(seat, away)
+                if series.is_playing and not seat.manners.resumes:
+                    self._runner.play_again(seat, now)
+                seat.deliver(Entered(situation.names[0]))
+                if series.is_playing:
+                    for event in series.session.resume(number, now):
+                        seat.deliver(event)
+                else:
+                    seat.join(series, number)
+                    self._runner.rejoins.cancel(seat)
+                    self._runner.go_on(series, now)
+
+    def asking(self, number: int) -> Seat | None:
+        """Return a seat with an open request to enter; None if there is no such seat."""
+        seat = self._seats.get(number)
+        return seat if seat is not None and isinstance(seat.question, Question) else None
+
+    def relay_to(self, seat: Seat, game: RemoteGame) -> None:
+        """Connect the client of a seat that asks to enter with its earlier seat, which another node has kept."""
+        question = self._question(seat)
+        assert isinstance(question, Question)
+        self._entries.cancel(seat)
+        if seat.name is not None:
+            self.feed.publish(
+                Left(seat.number)
+            )  # from now on the other node publishes facts about the player
+        seat.name = question.entry.name
+        seat.relay(game, question.entry.place)
+
+    def ask_again(self, number: int) -> None:
+        """Ask the matchmaker again whether a seat may enter, since it could not take back its earlier seat."""
+        seat = self.asking(number)
+        if seat is not None:
+            assert isinstance(seat.question, Question)
+            self.matchmaker.enter(seat.question.entry)
 
     def settle(self, now: float) -> None:
         """Carry out the consequences of messages from other nodes, and flush mailboxes."""
@@ -411,6 +513,13 @@ class Hub:
     def _carry_out(
         self, seat: Seat, command: Introduce | Enter | Ask | Unfit | Unreadable | Denied | Leave, now: float
     ) -> None:
+        if isinstance(seat.situation, Relayed):
+            if isinstance(command, Leave):
+                seat.situation.game.leave(is_broken=command.is_broken)
+                self._hang_up(seat, Dismissed(Why.LEFT))
+            else:
+                self._remote.pass_on(seat, seat.situation, command, now)
+            return
         match command:
             case Ask():
                 self._ask(seat, command, now)
@@ -427,8 +536,9 @@ class Hub:
             case Denied():
                 seat.ask(command)
                 self._denials.set(seat, now + command.pause)
-            case Leave():
-                self._leave(seat, Dismissed(Why.LEFT), now)
+            case Leave(is_broken):
+                if not is_broken or not self._keep(seat, now):
+                    self._leave(seat, Dismissed(Why.LEFT), now)
             case _:
                 assert_never(command)
 
@@ -498,6 +608,7 @@ class Hub:
             origin=seat.origin,
             against=objections,
             proven=command.proven,
+            is_first=seat.place is None,
         )
         seat.ask(Question(command, entry))
         self.matchmaker.enter(entry)
@@ -557,6 +668,36 @@ class Hub:
         self._hang_up(seat, dismissed)
         self._settle(now)
 
+    def _keep(self, seat: Seat, now: float) -> bool:
+        """Keep the seat of a player whose connection broke during a game, if this series has a grace time.
+
+        Return whether the seat is kept. During a drain it is not, since no player can come back. A game that
+        was played again for this player is not played again once more.
+        """
+        match seat.situation:
+            case Seated(series, number) if series.is_playing:
+                grace, again = series.grace, series.session.may_play_again(number)
+            case PlayingElsewhere(match=match, started=started) as there if started is not None:
+                grace, again = match.grace, not there.was_replayed
+            case _:
+                return False
+        if not grace or not (again or seat.manners.resumes) or self._runner.is_closed or seat.is_remote:
+            return False
+        self._denials.cancel(seat)
+        seat.keep(Kept(self.expect, lambda request: self.handed(seat, request, self._flushed_at)), now, grace)
+        self._kept.set(seat, now + grace)
+        if isinstance(seat.situation, Seated):
+            self._runner.away(seat)
+            request = seat.situation.series.session.request(seat.situation.number)
+        else:
+            seat.situation.game.away(grace)
+            request = seat.situation.request
+        if request is not None:
+            self.handed(seat, request, now)
+        self.matchmaker.away(seat.number)
+        self._settle(now)
+        return True
+
     def _leave_series(self, seat: Seat, now: float) -> None:
         if isinstance(seat.situation, PlayingElsewhere):
             self._remote.leave(seat, seat.situation)
@@ -577,6 +718,8 @@ class Hub:
             self._hang_up(seat, parting.dismissed)
         elif seat.is_remote:
             self._hang_up(seat, Dismissed(Why.RETURNED))
+        elif seat.absence is not None:
+            self._hang_up(seat, Dismissed(Why.LEFT))
         elif parting.asked is not None:
             self._enter(seat, parting.asked, now)
         elif parting.waits:
@@ -608,10 +751,12 @@ class Hub:
 
     def _follow(self, answer: Answer, now: float) -> None:
         match answer:
-            case Decision():
+            case Decision() | Returning():
                 self._open.append(answer)  # after all other answers, since it may lead to further questions
             case Probe(number):
-                if number in self._seats:
+                if self.is_kept(number):
+                    self.matchmaker.away(number)
+                elif number in self._seats:
                     self._seats[number].mailbox.probe()
             case Hindered(turn, obstacle):
                 seat = self._runner.waiting(turn)
@@ -622,7 +767,7 @@ class Hub:
             case _:
                 assert_never(answer)
 
-    def _follow_open(self, answer: Decision | Hosting, now: float) -> None:
+    def _follow_open(self, answer: Decision | Returning | Hosting, now: float) -> None:
         if isinstance(answer, Hosting):
             for seat in [*self._seats.values()]:
                 if isinstance(seat.situation, Seated) and seat.situation.series.match == answer:
@@ -630,12 +775,30 @@ class Hub:
                     self._part(self._runner.leave(absent, now, is_lost=True), now)
                     return
             return
+        if isinstance(answer, Returning):
+            self._return(answer, now)
+            return
         asking = self._seats.get(answer.seat)
         if asking is not None and asking.question is not None:
             with self._contain(asking, now):
                 self._decide(asking, answer.against, now)
         elif not answer.against:  # the seat has left meanwhile
             self.matchmaker.leave(answer.seat)
+
+    def _return(self, answer: Returning, now: float) -> None:
+        """Let a player that has come back have its kept seat, unless it was given to another connection."""
+        newcomer = self.asking(answer.seat)
+        if newcomer is None:
+            self.matchmaker.leave(answer.seat)  # the client has left meanwhile
+            return
+        if not self.is_kept(answer.kept):
+            self.ask_again(answer.seat)
+        else:
+            self._question(newcomer)
+            mailbox, newcomer.mailbox = newcomer.mailbox, Nowhere()
+            self._hang_up(newcomer, Dismissed(Why.RETURNED))
+            self.take_back(answer, mailbox, now)
+        self._settle(now)
 
     # A bug ends one game, without a winner, and disconnects both players, since their state may be wrong.
     # Each of these steps is done even if another one fails. Steps for one seat are in `with self._contain`
@@ -683,6 +846,8 @@ class Hub:
         """Disconnect a seat that is in no series, or whose series was cut off."""
         if isinstance(seat.situation, PlayingElsewhere):
             self._attempt(seat.situation.game.leave)
+        elif isinstance(seat.situation, Relayed):  # no further call has an effect
+            self._attempt(partial(seat.situation.game.leave, is_broken=True))
         if seat.name is not None:
             self._attempt(partial(self.feed.publish, Left(seat.number)))
         self._attempt(partial(self.matchmaker.leave, seat.number))
@@ -698,7 +863,7 @@ class Hub:
             self._on_fault(())
 
     def _flush(self, now: float) -> None:
-        unsent = self._unsent
+        unsent, self._flushed_at = self._unsent, now
         while unsent:
             mailbox = unsent.pop()
             try:

@@ -6,10 +6,11 @@ when the request was sent to the client until the move arrived, so that delays b
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Protocol
 
 from gateway.game.board import FIRST, SECOND, Board, other
-from gateway.game.commands import Enter, Play
+from gateway.game.commands import Command, Enter, Play
 from gateway.game.deadlines import Deadlines
 from gateway.game.events import (
     Dismissed,
@@ -19,13 +20,14 @@ from gateway.game.events import (
     Moved,
     Overlooked,
     Reason,
+    Resumed,
     Started,
     ToMove,
     Why,
 )
 from gateway.game.results import Finished
 from gateway.hub.feed import RemoteFacts, came
-from gateway.hub.seats import PlayingElsewhere, Seat
+from gateway.hub.seats import PlayingElsewhere, Relayed, Seat
 from gateway.hub.series import Parting, SeriesRunner
 
 
@@ -82,22 +84,24 @@ class RemotePlayers:
         there.asked = command
         there.game.submit(command, 0, 0.0)
 
-    def handed(self, seat: Seat, there: PlayingElsewhere, request: ToMove, now: float) -> None:
+    def handed(self, seat: Seat, there: PlayingElsewhere | Relayed, request: ToMove, now: float) -> None:
         """Start the player's clock for `request`, which was sent to its client at `now`."""
         if there.request == request and there.handed is None:
             there.handed = now
             self.flags.set(seat, now + (self._idle if request.rest is None else request.rest))
 
-    def flag(self, there: PlayingElsewhere, now: float) -> None:
+    def flag(self, there: PlayingElsewhere | Relayed, now: float) -> None:
         """Report that the player's time is up, if it has an open request to move."""
         if there.request is not None:
             there.game.flag(there.request.number, _used(there, now))
 
     def relay(self, seat: Seat, there: PlayingElsewhere, event: Event, now: float) -> Parting | None:
         """Deliver an event that the other node sent to a player."""
+        if there.awaits_replay and not isinstance(event, Started | Ended | Dismissed):
+            return None
         match event:
             case Started():
-                there.started, there.began = event, now
+                there.started, there.began, there.awaits_replay = event, now, False
                 there.rounds += 1
                 there.board, there.thought = Board(), 0.0
             case Moved(board=board):
@@ -134,11 +138,58 @@ class RemotePlayers:
         there.game.leave()
         self._part(seat, there)
 
+    def resume(self, seat: Seat, there: PlayingElsewhere, now: float) -> None:
+        """Go on with a player's game after its absence."""
+        there.game.back()
+        if not seat.manners.resumes:
+            there.awaits_replay = there.was_replayed = True
+            there.request = there.handed = None
+            self.flags.cancel(seat)
+            return
+        assert there.started is not None
+        game, you, names = there.started.game, there.started.you, there.started.names
+        seat.deliver(Resumed(game, you, names, there.board, max(0.0, now - there.began)))
+        if there.request is not None:
+            rest = there.request.rest
+            left = None if rest is None else max(0.0, rest - _used(there, now))
+            there.request = replace(there.request, rest=left)
+            seat.deliver(there.request)
+
+    # Clients that have come back to a seat on another node. That node gets all commands, with the time that a
+    # move took.
+
+    def pass_on(self, seat: Seat, there: Relayed, command: Command, now: float) -> None:
+        """Send a command to the node of a client's seat."""
+        request, used = there.request, _used(there, now)
+        if isinstance(command, Play):
+            self.flags.cancel(seat)
+            there.request = there.handed = None
+        there.game.submit(command, 0 if request is None else request.number, used)
+
+    def hear(self, seat: Seat, there: Relayed, event: Event) -> None:
+        """Deliver an event that the node of a client's seat sent."""
+        match event:
+            case Started() | Resumed():
+                there.plays = True
+            case ToMove():
+                there.request, there.handed = event, None
+            case Ended():
+                there.plays, there.request = False, None
+                self.flags.cancel(seat)
+            case _:
+                pass
+        seat.deliver(event)
+
     def _end(self, seat: Seat, there: PlayingElsewhere, ended: Ended, now: float) -> None:
         self.flags.cancel(seat)
-        seat.deliver(ended)
-        if there.request is not None and not seat.steps_out:
-            self._runner.await_move(seat, ended.game, now)
+        if not there.awaits_replay:
+            seat.deliver(ended)
+            if there.request is not None and not seat.steps_out:
+                self._runner.await_move(seat, ended.game, now)
+        if ended.reason is Reason.REPLAYED:
+            there.rounds -= 1
+        else:
+            there.was_replayed = False
         there.started = there.request = there.handed = None
         there.ready = not seat.steps_out
 
@@ -154,7 +205,7 @@ class RemotePlayers:
         self._feed.publish(came(seat))
 
 
-def _used(there: PlayingElsewhere, now: float) -> float:
+def _used(there: PlayingElsewhere | Relayed, now: float) -> float:
     """Return the seconds since the open request was sent; 0 if it was not sent yet."""
     return 0.0 if there.handed is None else max(0.0, now - there.handed)
 

@@ -1,14 +1,15 @@
 """Seats: the players of a hub, and the situation of each.
 
 A seat has a mailbox and no socket, so the hub does not distinguish clients from house players. A seat is in
-one of five situations. In any of these it may have a pending move (`Pending`) and an open question
+one of six situations. In any of these it may have a pending move (`Pending`) and an open question
 (`Question`). Only methods of this module change a seat.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from math import inf
-from typing import Protocol, TypeAlias, assert_never
+from typing import NamedTuple, Protocol, TypeAlias, assert_never
 
 from gateway.game.board import Board, other
 from gateway.game.commands import LOBBY, AtTable, Command, Denied, Enter, InLobby, Place
@@ -45,6 +46,12 @@ class Mailbox(Protocol):
         Later call the hub's `alive` if the client answers; otherwise submit `Leave`.
         """
 
+    def move_to(self, seat: "Seat") -> None:
+        """Use `seat` from now on: the player had it before its earlier connection broke.
+
+        Called while a request of the player to enter is open.
+        """
+
     async def settle(self) -> None:
         """Wait until everything that the client had sent before the call has been submitted.
 
@@ -73,8 +80,33 @@ class Nowhere:
     def probe(self) -> None:
         """Do nothing."""
 
+    def move_to(self, seat: "Seat") -> None:
+        """Do nothing."""
+
     async def settle(self) -> None:
         """Return at once."""
+
+
+class Kept(Nowhere):
+    """The mailbox of a seat that is kept for a player whose connection broke. Only starts its clock."""
+
+    def __init__(self, expect: "Callable[[Kept], None]", handed: Callable[[ToMove], None]) -> None:
+        """`expect` is `Hub.expect`. `handed` starts the clock for a request."""
+        self._expect = expect
+        self._handed = handed
+        self._request: ToMove | None = None
+
+    def deliver(self, event: Event) -> None:
+        """Drop an event, except a request to move."""
+        if isinstance(event, ToMove):
+            self._request = event
+            self._expect(self)
+
+    def flush(self) -> None:
+        """Start the clock for the latest request."""
+        request, self._request = self._request, None
+        if request is not None:
+            self._handed(request)
 
 
 # Series with a player of another node. Each is played on one of the two nodes, and the hubs of both nodes
@@ -114,6 +146,8 @@ class Hosted:
     """The opponent."""
     table: str | None = None
     """As in `Pair`."""
+    grace: float = 0.0
+    """As `Terms.grace`, for this series."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -133,8 +167,17 @@ class RemoteGame(Protocol):
     def flag(self, request: int, used: float) -> None:
         """Report that the time for the open request, sent `used` seconds ago, is up."""
 
-    def leave(self) -> None:
-        """Report that the player has left. No further call follows."""
+    def away(self, grace: float) -> None:
+        """Report that the player's connection broke, and that its seat is kept for `grace` seconds."""
+
+    def back(self) -> None:
+        """Report that the player has come back."""
+
+    def alive(self) -> None:
+        """Report that the client has answered a probe."""
+
+    def leave(self, *, is_broken: bool = False) -> None:
+        """Report that the player has left, as `Leave` does. Further calls have no effect."""
 
 
 class RemoteGames(Protocol):
@@ -219,6 +262,10 @@ class PlayingElsewhere:
     """When the request was sent to the client."""
     asked: Enter | None = None
     """The player's request for the next round, until it is answered."""
+    awaits_replay: bool = False
+    """Whether the player has come back and the game will be played again. Events of the old game are dropped."""
+    was_replayed: bool = False
+    """Whether the current round was begun again because this player's connection broke."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -226,12 +273,25 @@ class PlayingElsewhere:
         return self.player.name, self.opponent.name
 
 
+@dataclass(eq=False, slots=True)
+class Relayed:
+    """The client has come back to a seat on another node, to which everything is passed on."""
+
+    game: RemoteGame
+    plays: bool = True
+    """Whether a game is on."""
+    request: ToMove | None = None
+    """The open request to move."""
+    handed: float | None = None
+    """When the request was sent to the client."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gone:
     """The player is disconnected. Its commands are ignored."""
 
 
-Situation: TypeAlias = Out | Waiting | Seated | PlayingElsewhere | Gone
+Situation: TypeAlias = Out | Waiting | Seated | PlayingElsewhere | Relayed | Gone
 
 
 class Pending(Enum):
@@ -245,6 +305,14 @@ class Pending(Enum):
     """The move may be on its way, so the player gets no game yet."""
     LATE = auto()
     """The move has not arrived in time, so the player can get a game."""
+
+
+class Absence(NamedTuple):
+    """The absence of a player whose connection broke during a game."""
+
+    since: float
+    grace: float
+    """Seconds for which the seat is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +351,8 @@ class Seat:
     """The player's request that has no answer yet."""
     is_held: bool = False
     """Whether `submit` has returned True, and the mailbox waits for `resume`."""
+    absence: Absence | None = None
+    """The absence of the player; None while it is connected."""
     pending: Pending | None = None
     pending_game: GameId = ""
     """The game of the latest pending move. The client gets the end of this game only when the result is
@@ -321,7 +391,7 @@ class Seat:
     def is_asked(self) -> bool:
         """Whether the player has an open request to move."""
         situation = self.situation
-        if isinstance(situation, PlayingElsewhere):
+        if isinstance(situation, PlayingElsewhere | Relayed):
             return situation.request is not None
         return isinstance(situation, Seated) and situation.series.session.to_move == situation.number
 
@@ -334,6 +404,11 @@ class Seat:
     def plays(self) -> bool:
         """Whether the player is in a game."""
         return Objection.PLAYING in self.standing()
+
+    @property
+    def is_relayed(self) -> bool:
+        """Whether the player's own seat is on another node."""
+        return isinstance(self.situation, Relayed)
 
     @property
     def steps_out(self) -> bool:
@@ -353,6 +428,8 @@ class Seat:
                 return Objection.WAITING if ready or asked is not None else Objection.NOT_ENTERED
             case Waiting():
                 return Objection.WAITING
+            case Relayed(plays=plays):
+                return Objection.PLAYING if plays else Objection.NOT_ENTERED
             case Out() | Gone():
                 return Objection.NOT_ENTERED
             case _:
@@ -451,6 +528,23 @@ class Seat:
         opponent = replace(match.player, is_remote=True)
         self.situation = PlayingElsewhere(match, game, self.player(), opponent)
 
+    def keep(self, mailbox: Kept, since: float, grace: float) -> None:
+        """Keep the seat for `grace` seconds for the player, whose connection broke."""
+        self.mailbox, self.question, self.is_held = mailbox, None, False
+        self.pending = None  # the move cannot arrive any more
+        self.absence = Absence(since, grace)
+
+    def take_back(self, mailbox: Mailbox, origin: str) -> float:
+        """Give the seat back to its player, which has a new connection; return since when it was away."""
+        assert self.absence is not None
+        since, self.absence = self.absence.since, None
+        self.mailbox, self.origin = mailbox, origin
+        return since
+
+    def relay(self, game: RemoteGame, place: Place) -> None:
+        """Pass everything on to the seat, on another node, to which the client has come back."""
+        self.situation, self.place = Relayed(game), place
+
     def part(self) -> None:
         """Leave the series."""
         self.situation = Out()
@@ -488,6 +582,8 @@ class Series:
     """The seats, by their numbers in the session."""
     session: Session = field(init=False)
     """Set immediately after both seats have joined the series."""
+    grace: float = 0.0
+    """As `Terms.grace`, for this series."""
     leaves_next: Seat | None = None
     """The seat that leaves the series after the current game."""
     watched: float = inf
@@ -497,6 +593,12 @@ class Series:
     def numbered(self) -> tuple[tuple[Number, Seat], tuple[Number, Seat]]:
         """The two seats with their numbers."""
         return (0, self.seats[0]), (1, self.seats[1])
+
+    @property
+    def leaver(self) -> Seat | None:
+        """The seat that leaves the series after the current game, perhaps since its player is away."""
+        away = (seat for seat in self.seats if seat.absence is not None)
+        return self.leaves_next or next(away, None)
 
     @property
     def is_playing(self) -> bool:

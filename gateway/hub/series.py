@@ -15,7 +15,7 @@ from gateway.game.clock import Terms
 from gateway.game.commands import Enter, Play
 from gateway.game.deadlines import Deadlines
 from gateway.game.events import Dismissed, Reason, ToMove, Why
-from gateway.game.facts import Left
+from gateway.game.facts import Away, Back, Left
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards
 from gateway.game.results import Broken, Finished, Note, Outcome
@@ -197,10 +197,10 @@ class SeriesRunner:
                 return
             case _:
                 assert_never(match)
-        series = Series(match, seats)
+        table, scheduled = (None, None) if isinstance(match, HousePair) else (match.table, match.scheduled)
+        series = Series(match, seats, self._terms.grace if scheduled is None else scheduled.grace)
         for number, seat in series.numbered:
             seat.join(series, number)  # from here on a bug disconnects both
-        table, scheduled = (None, None) if isinstance(match, HousePair) else (match.table, match.scheduled)
         players = seats[0].player(), seats[1].player()
         series.session = Session(
             players, self._terms, next(self._numbers), table, rounds=match.rounds, scheduled=scheduled
@@ -268,6 +268,29 @@ class SeriesRunner:
             seat.situation.series.leaves_next = seat
             return ()
         return self.leave(seat, now)
+
+    def away(self, seat: Seat) -> None:
+        """Publish that a seat is kept for its player, which is away."""
+        assert isinstance(seat.situation, Seated)
+        assert seat.absence is not None
+        series, number = seat.situation.series, seat.situation.number
+        game, side, name = series.session.game, series.session.side(number), seat.situation.names[0]
+        self.feed.publish(Away(game, side, name, seat.absence.grace))
+
+    def back(self, seat: Seat, away: float) -> None:
+        """Publish that a seat's player has come back after `away` seconds."""
+        assert isinstance(seat.situation, Seated)
+        series, number = seat.situation.series, seat.situation.number
+        game, side, name = series.session.game, series.session.side(number), seat.situation.names[0]
+        self.feed.publish(Back(game, side, name, away))
+
+    def play_again(self, seat: Seat, now: float) -> None:
+        """End the current game of a seat without a result, and tell only its opponent. `go_on` repeats it."""
+        assert isinstance(seat.situation, Seated)
+        series, number = seat.situation.series, seat.situation.number
+        ending = series.session.play_again(number, now)
+        assert ending.finished is not None
+        self._game_over(series, ending.finished, ending.asked, now, untold=seat)
 
     def stop(self, series: Series, now: float) -> None:
         """Cut off a series without delivering events. The caller handles its seats."""
@@ -343,17 +366,21 @@ class SeriesRunner:
             self._game_over(series, ending.finished, ending.asked, now)
         if series.session.phase is Phase.OVER:
             return self._part(series, ending.broken)
-        if series.leaves_next is not None:
-            return self.leave(series.leaves_next, now)
+        if (leaver := series.leaver) is not None:
+            return self.leave(leaver, now)
         self.go_on(series, now)
         return ()
 
-    def _game_over(self, series: Series, finished: Finished, asked: int | None, now: float) -> None:
+    def _game_over(
+        self, series: Series, finished: Finished, asked: int | None, now: float, untold: Seat | None = None
+    ) -> None:
+        """End a game. Its end is not told to the player of `untold`, who does not know the game."""
         by_move = finished.reason in (Reason.FOUR, Reason.FULL)
         self.feed.end(finished, series.session.latest_move() if by_move else None)
         ended = finished.as_event()
         for number in series.session.order:
-            series.seats[number].deliver(ended)
+            if series.seats[number] is not untold:
+                series.seats[number].deliver(ended)
         self.forget_flag(series)
         for index, seat in series.numbered:
             if seat.steps_out:

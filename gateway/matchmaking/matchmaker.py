@@ -58,6 +58,8 @@ class Entry:
     """The node of the seat; empty without a cluster."""
     proven: bool = False
     """Whether the client has sent the token of its name."""
+    is_first: bool = False
+    """Whether the client has never entered before, so that it may come back after its connection broke."""
 
     def may_replace(self, other: "Entry") -> bool:
         """Whether this entry may come from the client of `other`, judging by token or address.
@@ -77,8 +79,21 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class Returning:
+    """A player whose connection broke asks to enter with a new connection, and gets its kept seat back."""
+
+    seat: int
+    """The seat of the new connection."""
+    kept: int
+    origin: str
+    proven: bool
+    """`origin` and `proven` are as in the `Entry` of the new connection."""
+
+
+@dataclass(frozen=True, slots=True)
 class Probe:
-    """A request to probe the client of a seat. Later the hub calls `alive` or `leave` for the seat."""
+    """A request to probe the client of a seat. Later the hub calls `alive`, `away` or `leave` for the
+    seat."""
 
     seat: int
 
@@ -134,7 +149,7 @@ class Hindered:
 
 
 Match: TypeAlias = Pair | HousePair
-Answer: TypeAlias = Decision | Probe | Match | Hindered
+Answer: TypeAlias = Decision | Returning | Probe | Match | Hindered
 
 
 class HousePlayers(Protocol):
@@ -179,6 +194,15 @@ class Matchmaker:
 
     def alive(self, seat: int) -> None:
         """Record that the client of a seat has answered a `Probe`."""
+
+    def away(self, seat: int) -> None:
+        """Record that the connection of a seat broke during a game, and that the seat is kept for the player.
+
+        It keeps its place, too. A `Returning` gives the seat back.
+        """
+
+    def returned(self, seat: int, origin: str, *, proven: bool) -> None:
+        """Record that the player of a kept seat has come back; `origin` and `proven` are as in `Entry`."""
 
     def began(self, match: Match, game: int) -> None:
         """Record that a game of a series began, numbered from 1. The first move swaps with every game."""

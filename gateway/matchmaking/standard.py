@@ -7,6 +7,7 @@ hub does not start a pair, its seats continue to wait.
 import random
 from collections import deque
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from gateway.game.commands import AtTable, InLobby
@@ -26,12 +27,16 @@ from gateway.matchmaking.matchmaker import (
     Opponent,
     Pair,
     Probe,
+    Returning,
     Turn,
 )
 from gateway.matchmaking.members import Member, house_wish
 from gateway.matchmaking.obstacles import Looks, Obstacles, folded_only
 from gateway.matchmaking.pool import Seeker
 from gateway.matchmaking.tables import LargeTable, Position, Table, Tables
+
+MOST_PROBED = 8
+"""The most seats that one request to enter probes because the player may be coming back."""
 
 
 class LobbyAndTables(Matchmaker):
@@ -44,13 +49,15 @@ class LobbyAndTables(Matchmaker):
         house_after: float = 5.0,
         looks: Looks = folded_only,
         large_tables: Mapping[str, LargeTable] | None = None,
+        grace: float = 0.0,
     ) -> None:
         """`lot` draws first movers. After `house_after` seconds in the lobby a player gets a house player.
 
         `games_per_pair` limits the games of two players that both stand by: each has the first move up to
         this many times. 0 is no limit. `looks` finds names that look alike. `large_tables` are the tables of
-        tournaments, by their keys; tables may be added to the mapping at any time.
+        tournaments, by their keys; tables may be added to the mapping at any time. `grace` is `Terms.grace`.
         """
+        self._grace = grace
         self._games_per_pair = games_per_pair
         self._house_after = house_after
         self._house: HousePlayers | None = None
@@ -61,9 +68,10 @@ class LobbyAndTables(Matchmaker):
         self._opened: dict[str, LargeTable] = {}
         """The large tables that took over the waiting players of ordinary tables."""
         self._players: dict[int, Member] = {}
-        self._unique: dict[str, set[int]] = {}
-        """The seats with a unique name, by name. Several seats can have the same name only if the players of
-        several nodes were taken over."""
+        self._named: dict[str, dict[int, None]] = {}
+        """The seats by the name with which they entered, the first to enter first."""
+        self._away: set[int] = set()
+        """Seats that are kept for players whose connections broke, as far as is known."""
         self._claims: dict[int, tuple[Entry, set[int]]] = {}
         """Requests to enter that wait for probes, each with the seats that are probed. The key is the asking
         seat."""
@@ -71,7 +79,9 @@ class LobbyAndTables(Matchmaker):
         """The asking seats whose requests have to be decided again, since a probed seat has left."""
         self._series: dict[Match, tuple[tuple[str, str], Table[int] | LargeTable | None]] = {}
         """The names and the table of each current series."""
-        self._decisions: deque[Decision | Probe] = deque()
+        self._latest: dict[Match, int] = {}
+        """The number of the latest game of each series."""
+        self._decisions: deque[Decision | Returning | Probe] = deque()
         self._calling: deque[Member] = deque()
         """Players that wish for a house player."""
         self._lonely: Deadlines[Member] = Deadlines()
@@ -88,13 +98,18 @@ class LobbyAndTables(Matchmaker):
         self._house = house
 
     def enter(self, entry: Entry) -> None:
-        """Decide about a request to enter, and give the player a place.
+        """Decide about a request to enter, and give the player a place, or its earlier seat.
 
-        Earlier connections of the same player may hold the name or the seat at the table. If so, these are
-        probed before the decision.
+        Earlier connections of the same player may be in a game, or hold the name or the seat at the table. If
+        so, these are probed before the decision.
         """
+        earlier = self._earlier_seats(entry)
+        kept = next((seat for seat in earlier if seat in self._away), None)
+        if kept is not None:
+            self._give_back(kept, entry)
+            return
         against = self._objections(entry)
-        holders = self._replaceable(entry, against)
+        holders = self._replaceable(entry, against) | {*earlier[:MOST_PROBED]}
         if holders:
             self._claims[entry.seat] = entry, holders
             self._decisions.extend(map(Probe, sorted(holders)))
@@ -102,10 +117,29 @@ class LobbyAndTables(Matchmaker):
             self._decide(entry, against)
 
     def alive(self, seat: int) -> None:
-        """Decide about the requests that waited for the probe of this seat."""
+        """Decide about the requests that waited only for the probe of this seat."""
         for claimant in self._claimants(seat):
-            entry, _ = self._claims.pop(claimant)
-            self._decide(entry, self._objections(entry))
+            self._keeps_seat(claimant, seat)
+
+    def away(self, seat: int) -> None:
+        """Give a kept seat back to a player that asked for it, or wait for such a player."""
+        self._away.add(seat)
+        for claimant in self._claimants(seat):
+            entry, _ = self._claims[claimant]
+            if seat not in self._earlier_seats(entry):
+                self._keeps_seat(claimant, seat)
+            elif seat in self._away:
+                del self._claims[claimant]
+                self._give_back(seat, entry)
+            else:  # another connection was first
+                self._freed.append(claimant)
+
+    def returned(self, seat: int, origin: str, *, proven: bool) -> None:
+        """Record that the player of a kept seat has come back."""
+        self._away.discard(seat)
+        player = self._players.get(seat)
+        if player is not None:
+            player.entry = replace(player.entry, origin=origin, proven=proven)
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
         """Set the name of a player. If it waits in the lobby, the new name counts for its pairing at once.
@@ -139,8 +173,8 @@ class LobbyAndTables(Matchmaker):
         if player is None:
             return
         player.turn = None
-        if player.entry.manners.unique_name:
-            self._free_name(player.entry)
+        self._away.discard(seat)
+        self._free_name(player.entry)
         self._freed.extend(self._claimants(seat))
         self._obstacles.names.discard(player.name)
         self._obstacles.forget(player)
@@ -160,18 +194,21 @@ class LobbyAndTables(Matchmaker):
                 self._obstacles.forget(player)
                 self._lonely.cancel(player)
         (first, second), table = self._series[match]
+        is_again, self._latest[match] = self._latest.get(match) == game, game
         if isinstance(table, Table):
-            table.played()
+            if not is_again:
+                table.played()
         elif table is not None:
             if (scheduled := _scheduled(match)) is not None:
                 table.began(scheduled)
-        else:
+        elif not is_again:
             self._lobby.meetings.add(*((first, second) if game % 2 else (second, first)))
 
     def finished(self, match: Match) -> None:
         """Record that a series is over, so that its two names may meet again."""
         if match in self._series:
             names, table = self._series.pop(match)
+            self._latest.pop(match, None)
             self._lobby.played(*names)
             if (
                 isinstance(match, Pair)
@@ -224,12 +261,13 @@ class LobbyAndTables(Matchmaker):
 
         The two names of a match are not paired again before the match is `finished`.
         """
-        while self._freed:
-            claim = self._claims.pop(self._freed.popleft(), None)
-            if claim is not None:
-                self.enter(claim[0])
-        while self._decisions:
-            yield self._decisions.popleft()
+        while self._freed or self._decisions:
+            while self._freed:
+                claim = self._claims.pop(self._freed.popleft(), None)
+                if claim is not None:
+                    self.enter(claim[0])
+            if self._decisions:
+                yield self._decisions.popleft()
         yield from self._house_pairs(now)
         for first, second in self._lobby.pair(now):
             yield self._paired(first.seat, second.seat)
@@ -265,7 +303,7 @@ class LobbyAndTables(Matchmaker):
 
     def _objections(self, entry: Entry) -> Objection:
         against = entry.against
-        if entry.manners.unique_name and entry.name in self._unique:
+        if entry.manners.unique_name and self._with_unique_name(entry.name):
             against |= Objection.NAME_TAKEN
         player = self._players.get(entry.seat)
         is_there = player is not None and self._has_seat(player, entry)
@@ -281,7 +319,7 @@ class LobbyAndTables(Matchmaker):
         if against & ~(Objection.NAME_TAKEN | Objection.TABLE_FULL):
             return holders
         if Objection.NAME_TAKEN in against:
-            holders |= self._unique[entry.name]
+            holders |= self._with_unique_name(entry.name)
             if not all(entry.may_replace(self._players[seat].entry) for seat in holders):
                 return set()
         if Objection.TABLE_FULL in against and isinstance(entry.place, AtTable):
@@ -291,6 +329,42 @@ class LobbyAndTables(Matchmaker):
             own = {seat for seat, each in seats if each.name == entry.name and entry.may_replace(each.entry)}
             return holders | own if own else set()
         return holders
+
+    def _with_unique_name(self, name: str) -> set[int]:
+        """Return the seats with this name whose manners forbid others to have it.
+
+        There are several only if the players of several nodes were taken over.
+        """
+        return {seat for seat in self._named.get(name, ()) if self._players[seat].entry.manners.unique_name}
+
+    def _earlier_seats(self, entry: Entry) -> list[int]:
+        """Return the seats in games to which the player of an entry may be coming back.
+
+        These were entered by the same way, under the same name, from the same address or with the same token.
+        """
+        if not entry.is_first or entry.against:
+            return []
+        return [
+            seat
+            for seat in self._named.get(entry.name, ())
+            if (player := self._players[seat]).turn is None
+            and (self._grace if player.large is None else player.large.grace)
+            and player.is_at(entry.place)
+            and player.entry.manners == entry.manners
+            and entry.may_replace(player.entry)
+        ]
+
+    def _give_back(self, seat: int, entry: Entry) -> None:
+        self._away.discard(seat)
+        self._decisions.append(Returning(entry.seat, seat, entry.origin, entry.proven))
+
+    def _keeps_seat(self, claimant: int, holder: int) -> None:
+        """Decide about a request to enter, unless it waits for further seats; `holder` keeps its seat."""
+        entry, holders = self._claims[claimant]
+        holders.discard(holder)
+        if not holders:
+            del self._claims[claimant]
+            self._decide(entry, self._objections(entry))
 
     def _claimants(self, seat: int) -> list[int]:
         return [claimant for claimant, (_, holders) in self._claims.items() if seat in holders]
@@ -332,8 +406,7 @@ class LobbyAndTables(Matchmaker):
         self.leave(entry.seat)
         player = self._players[entry.seat] = Member(entry, entry.name, entry.counted)
         self._obstacles.names.add(entry.name)
-        if entry.manners.unique_name:
-            self._unique.setdefault(entry.name, set()).add(entry.seat)
+        self._named.setdefault(entry.name, {})[entry.seat] = None
         match entry.place:
             case AtTable() if (large := self._large_tables.get(entry.place.key)) is not None:
                 player.large = large
@@ -382,9 +455,9 @@ class LobbyAndTables(Matchmaker):
         return True
 
     def _free_name(self, entry: Entry) -> None:
-        self._unique[entry.name].discard(entry.seat)
-        if not self._unique[entry.name]:
-            del self._unique[entry.name]
+        del self._named[entry.name][entry.seat]
+        if not self._named[entry.name]:
+            del self._named[entry.name]
 
     def _rise(self, seat: int, table: Table[int]) -> None:
         table.rise(seat)

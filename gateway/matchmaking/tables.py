@@ -141,6 +141,10 @@ class LargeTable(Protocol):
     def name(self) -> str:
         """The name, for results."""
 
+    @property
+    def grace(self) -> float:
+        """Seconds for which a seat is kept during a game for a player whose connection broke."""
+
     def admits(self, name: str) -> bool:
         """Whether a player of this name may sit down now."""
 

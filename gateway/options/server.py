@@ -241,6 +241,12 @@ class ServerOptions:
     rejoin: float = option(
         "how long an {players} player's seat is kept between two games", seconds(), 10.0, is_shared=True
     )
+    grace: float = option(
+        "how long a seat is kept during a game for a player whose connection broke; 0: not at all",
+        seconds(0),
+        0.0,
+        is_shared=True,
+    )
     seed: int | None = option("seed for the random choice of who moves first", WHOLE_NUMBER)
     house: list[str] = option(
         f"house players that play whoever has no other opponent in the lobby: any of {_HOUSE}",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 from gateway import __version__
 from gateway.game.board import FIRST, other
 from gateway.game.events import Reason
-from gateway.game.facts import Cause, Hindered, Obstacle
+from gateway.game.facts import Away, Back, Cause, Hindered, Obstacle
 from gateway.game.results import Finished
 from gateway.game.text import json_text, quoted, visible
 from gateway.store.records import WORDS
@@ -164,7 +164,8 @@ def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
 
 
 def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
-    """Log each game that ends, and the reason for which a waiting player has no opponent, once per wait.
+    """Log each game that ends, players whose connections break during a game and who come back, and, once per
+    wait, the reason for which a waiting player has no opponent.
 
     `delay_since` gets a time, and returns the longest time between two polls of the sockets since then, in
     seconds.
@@ -176,8 +177,28 @@ def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
                 log_game(fact, delay_since(fact.began))
             elif isinstance(fact, Hindered) and fact.obstacle is not None and fact.is_first:
                 log_obstacle(fact.name, fact.obstacle)
+            elif isinstance(fact, Away | Back):
+                log_absence(fact)
 
-    subscription = feed.subscribe(wake, (Finished, Hindered))
+    subscription = feed.subscribe(wake, (Finished, Hindered, Away, Back))
+
+
+def log_absence(fact: Away | Back) -> None:
+    """Log that a player's connection broke during a game, or that the player is back."""
+    about = {"player": fact.name, "game": fact.game}
+    match fact:
+        case Away(grace=grace):
+            logger.info(
+                "the connection of %s broke in game %s; its seat is kept for %g s",
+                *(quoted(fact.name), fact.game, grace),
+                extra={"event": "player_away", "grace": grace, **about},
+            )
+        case Back(away=away):
+            logger.info(
+                "%s is back in game %s after %.1f s",
+                *(quoted(fact.name), fact.game, away),
+                extra={"event": "player_back", "away": round(away, 3), **about},
+            )
 
 
 def log_obstacle(name: str, obstacle: Obstacle) -> None:

@@ -24,6 +24,7 @@ WORDS = {
     Reason.ABORTED: "aborted",
     Reason.ILLEGAL: "illegal",
     Reason.STOPPED: "stopped",
+    Reason.REPLAYED: "replayed",
 }
 """The word for each reason in the database, exports and filters. The words must never change."""
 REASONS = {word: reason for reason, word in WORDS.items()}

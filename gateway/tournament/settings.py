@@ -84,6 +84,8 @@ class Settings:
     boards: int = 0
     walkover: float = 30.0
     """Seconds, 1 to 86,400."""
+    grace: float = 30.0
+    """Seconds for which a seat is kept during a game for a player whose connection broke, 0 to 3,600."""
     faults: int = 3
     rated: bool = True
     tie_breaks: tuple[str, ...] = tuple(TIE_BREAKS)
@@ -178,10 +180,13 @@ def _even(value: object) -> int:
     return number
 
 
-def _seconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 86_400:
-        raise ValueError(f"{value!r} is not a number of seconds from 1 to 86400")
-    return float(value)
+def _seconds(least: int, most: int) -> Callable[[object], float]:
+    def read(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise ValueError(f"{value!r} is not a number of seconds from {least} to {most}")
+        return float(value)
+
+    return read
 
 
 def _truth(value: object) -> bool:
@@ -249,7 +254,8 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "late": _truth,
     "seeds": _seeds,
     "boards": _whole(0, 10_000),
-    "walkover": _seconds,
+    "walkover": _seconds(1, 86_400),
+    "grace": _seconds(0, 3_600),
     "faults": _whole(1, 1_000),
     "rated": _truth,
     "tie-breaks": _list_of(_one_of([*TIE_BREAKS])),

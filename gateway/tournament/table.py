@@ -73,6 +73,11 @@ class TournamentTable:
         return self.tournament.settings.name
 
     @property
+    def grace(self) -> float:
+        """Seconds for which a seat is kept during a game for a player whose connection broke."""
+        return self.tournament.settings.grace
+
+    @property
     def here(self) -> list[str]:
         """The names of the players at the table, in the order in which they sat down."""
         return [*dict.fromkeys(self._seats.values())]
@@ -149,7 +154,7 @@ class TournamentTable:
             assert one is not None
             assert other is not None
             rated, created = tournament.settings.rated, tournament.created
-            yield one, other, len(games), Scheduled(number, games[0], rated, created)
+            yield one, other, len(games), Scheduled(number, games[0], rated, created, self.grace)
 
     def began(self, scheduled: Scheduled) -> None:
         """Count a game of a series that has begun."""
@@ -174,7 +179,7 @@ class TournamentTable:
         Its earlier games may not be read yet, so it is not known which results will still come.
         A game that this tournament does not have is ignored: another node has named it.
         """
-        number, first, _, created = scheduled
+        number, first, _, created, _ = scheduled
         is_ours = created == self.tournament.created
         is_possible = number >= 0 and first in range(self.tournament.settings.games)
         if not is_ours or not is_possible or (number, first) in self._series:

@@ -36,7 +36,7 @@ from gateway.tournament.schedule import Schedule
 from gateway.tournament.settings import Settings, parse
 from gateway.tournament.standings import Row, standings
 
-UNDECIDED = ("aborted", "stopped")
+UNDECIDED = ("aborted", "stopped", "replayed")
 """The words for reasons after which a game is played again."""
 LEFT = "left"
 BREAKS = 3

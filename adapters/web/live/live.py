@@ -14,7 +14,7 @@ import trio
 from adapters.web.live.channel import Channel, Wanted, event
 from adapters.web.live.state import NAMESAKES, Game, Json, State
 from gateway.game.fact_encoding import decode_fact
-from gateway.game.facts import GameStarted, MoveMade, Shown, Vanished
+from gateway.game.facts import Away, Back, GameStarted, MoveMade, Shown, Vanished
 from gateway.game.results import Finished
 from gateway.runtime.child import LinkError
 
@@ -159,6 +159,11 @@ class Live:
                 for channel in channels:
                     if game.id in channel.places:
                         channel.put(moved)
+            case Away() | Back():
+                away = event("away", {"game": game.id, "away": game.absences(now)})
+                for channel in channels:
+                    if game.id in channel.places:
+                        channel.put(away)
             case Finished():
                 about = {"game": game.id, "winner": game.winner, "reason": game.reason, "left": game.left}
                 ended = event("ended", about)

@@ -5,13 +5,15 @@ unknown game or player is ignored, because a later part of the state already inc
 """
 
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias, assert_never
 
 from gateway.game.board import Side, position_string
 from gateway.game.facts import (
+    Away,
+    Back,
     Came,
     GameStarted,
     Hindered,
@@ -65,6 +67,9 @@ class Game:
     left: tuple[float, float] | None
     asked: float
     """When the latest request for a move was made."""
+    away: list[tuple[float, float] | None] = field(default_factory=lambda: [None, None])
+    """Since when each side's player has been away, and for how many seconds its seat is kept; None if it is
+    here."""
     winner: Side | None = None
     reason: str | None = None
     """Why the game ended; None for a live game."""
@@ -87,9 +92,19 @@ class Game:
             "to_move": len(self.moves) & 1 if is_on else None,
             "left": self.left,
             "thinking": round(max(0.0, now - self.asked), 3) if is_on else 0.0,
+            "away": self.absences(now),
             "winner": self.winner,
             "reason": self.reason,
         }
+
+    def absences(self, now: float) -> Sequence[Json | None]:
+        """Return the absence of each side's player as it is sent to viewers; None if it is here."""
+        return [
+            None
+            if each is None
+            else {"seconds": round(max(0.0, now - each[0]), 1), "grace": round(each[1], 1)}
+            for each in self.away
+        ]
 
     def move(self, move: MoveMade, now: float) -> None:
         """Apply a move."""
@@ -103,6 +118,7 @@ class Game:
     def end(self, over: Finished, now: float) -> None:
         """Apply the end of the game."""
         self.winner, self.reason, self.ended = over.winner, WORDS[over.reason], now
+        self.away = [None, None]
         clock = self.started.clock
         if self.left is not None and clock is not None:
             one, other = (
@@ -150,6 +166,11 @@ class State:
                     self._waiting.pop(player, None)
                 clocks = None if fact.clock is None else (fact.clock, fact.clock)
                 return self._begin(fact, Standing((), (0.0, 0.0), clocks, 0.0), now)
+            case Away() | Back():
+                game = self.games.get(fact.game)
+                if game is not None:
+                    game.away[fact.side] = (now, fact.grace) if isinstance(fact, Away) else None
+                return game
             case Finished():
                 game = self.games.pop(fact.game, None)
                 if game is not None:
@@ -229,5 +250,8 @@ class State:
         moves = "".join(map(str, standing.moves))
         one, other = standing.left or (0.0, 0.0)
         left = None if standing.left is None else (round(one, 3), round(other, 3))
-        game = self.games[started.game] = Game(started.game, started, moves, left, now - standing.thinking)
+        away = [None if each is None else (now - each.seconds, each.grace) for each in standing.away]
+        game = self.games[started.game] = Game(
+            started.game, started, moves, left, now - standing.thinking, away
+        )
         return game

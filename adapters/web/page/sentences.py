@@ -25,6 +25,7 @@ REASON_TEXTS = {
     "aborted": "aborted",
     "illegal": "illegal move",
     "stopped": "stopped",
+    "replayed": "played again",
 }
 """For each stored word on how a game ended, the text that people see."""
 
@@ -163,6 +164,8 @@ def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: C
             text = ("An aborted game has no winner.",)
         case Reason.STOPPED:
             text = ("The server stopped the game, so it has no winner.",)
+        case Reason.REPLAYED:
+            text = ("A player's connection broke, so the game was played again.",)
     return text if record.counted else (*text, " It does not count in the standings.")
 
 

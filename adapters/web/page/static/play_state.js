@@ -79,6 +79,7 @@ const CAUSES = {
   gone: "your opponent left",
   aborted: "your opponent left before both had moved",
   stopped: "the server stopped the game",
+  replayed: "a connection broke, and the game is played again",
 };
 
 /**
