@@ -48,13 +48,11 @@ from gateway.game.results import NoResults, Results
 from gateway.hub.feed import Feed, came, hindered, snapshot
 from gateway.hub.remote import Cluster, RemotePlayers
 from gateway.hub.seats import (
-    Absence,
     Gone,
     Hosted,
     Hosting,
     Kept,
     Mailbox,
-    Nowhere,
     Outgoing,
     Pending,
     PlayingElsewhere,
@@ -435,16 +433,15 @@ class Hub:
         """Record that the connection of another node's player broke; its node keeps the seat for `grace`."""
         with self._step(seat, now):
             if isinstance(seat.situation, Seated) and seat.situation.series.is_playing:
-                seat.absence = Absence(now, grace)
+                seat.go_away(now, grace)
                 self._runner.away(seat)
 
     def back(self, seat: Seat, now: float) -> None:
         """Go on with the game of another node's player, which has come back."""
         with self._step(seat, now):
-            situation, absence = seat.situation, seat.absence
-            seat.absence = None
-            if isinstance(situation, Seated) and situation.series.is_playing and absence is not None:
-                self._runner.back(seat, max(0.0, now - absence.since))
+            situation, since = seat.situation, seat.come_back()
+            if isinstance(situation, Seated) and situation.series.is_playing and since is not None:
+                self._runner.back(seat, max(0.0, now - since))
                 if not seat.manners.resumes:
                     self._runner.play_again(seat, now)
                     self._runner.go_on(situation.series, now)
@@ -457,7 +454,9 @@ class Hub:
         """Give a kept seat back to its player, which has a new connection."""
         number, seat = returning.kept, self._seats[returning.kept]
         with self._contain(seat, now):
-            away = max(0.0, now - seat.take_back(mailbox, returning.origin))
+            since = seat.come_back()
+            assert since is not None
+            seat.take_back(mailbox, returning.origin)
             mailbox.move_to(seat)
             self._kept.cancel(seat)
             self.matchmaker.returned(number, returning.origin, proven=returning.proven)
@@ -467,7 +466,7 @@ class Hub:
                 self._remote.resume(seat, situation, now)
             elif isinstance(situation, Seated):
                 series, number = situation.series, situation.number
-                self._runner.back(seat, away)
+                self._runner.back(seat, max(0.0, now - since))
                 if series.is_playing and not seat.manners.resumes:
                     self._runner.play_again(seat, now)
                 seat.deliver(Entered(situation.names[0]))
@@ -485,7 +484,7 @@ class Hub:
         return seat if seat is not None and isinstance(seat.question, Question) else None
 
     def relay_to(self, seat: Seat, game: RemoteGame) -> None:
-        """Connect the client of a seat that asks to enter with its earlier seat, which another node has kept."""
+        """Connect the client of a seat that asks to enter with its earlier seat, kept by another node."""
         question = self._question(seat)
         assert isinstance(question, Question)
         self._entries.cancel(seat)
@@ -493,11 +492,10 @@ class Hub:
             self.feed.publish(
                 Left(seat.number)
             )  # from now on the other node publishes facts about the player
-        seat.name = question.entry.name
-        seat.relay(game, question.entry.place)
+        seat.relay(game, question.entry.name, question.entry.place)
 
     def ask_again(self, number: int) -> None:
-        """Ask the matchmaker again whether a seat may enter, since it could not take back its earlier seat."""
+        """Ask the matchmaker again whether a seat may enter, since its player did not get its kept seat."""
         seat = self.asking(number)
         if seat is not None:
             assert isinstance(seat.question, Question)
@@ -795,7 +793,7 @@ class Hub:
             self.ask_again(answer.seat)
         else:
             self._question(newcomer)
-            mailbox, newcomer.mailbox = newcomer.mailbox, Nowhere()
+            mailbox = newcomer.hand_over()
             self._hang_up(newcomer, Dismissed(Why.RETURNED))
             self.take_back(answer, mailbox, now)
         self._settle(now)

@@ -263,7 +263,7 @@ class PlayingElsewhere:
     asked: Enter | None = None
     """The player's request for the next round, until it is answered."""
     awaits_replay: bool = False
-    """Whether the player has come back and the game will be played again. Events of the old game are dropped."""
+    """Whether the player has come back and the game will be played again. Until then, events are dropped."""
     was_replayed: bool = False
     """Whether the current round was begun again because this player's connection broke."""
 
@@ -417,23 +417,23 @@ class Seat:
 
     def standing(self) -> Objection:
         """Return the objection that the seat's situation raises to any command other than a move."""
+        plays = waits = False
         match self.situation:
-            case Seated(series, _, ready):
-                if series.is_playing:
-                    return Objection.PLAYING
-                return Objection.WAITING if ready else Objection.NOT_ENTERED
+            case Seated(series, _, waits):
+                plays = series.is_playing
             case PlayingElsewhere(started=started, ready=ready, asked=asked):
-                if started is not None:
-                    return Objection.PLAYING
-                return Objection.WAITING if ready or asked is not None else Objection.NOT_ENTERED
-            case Waiting():
-                return Objection.WAITING
+                plays, waits = started is not None, ready or asked is not None
             case Relayed(plays=plays):
-                return Objection.PLAYING if plays else Objection.NOT_ENTERED
+                pass  # the node of the player's seat knows whether it waits
+            case Waiting():
+                waits = True
             case Out() | Gone():
-                return Objection.NOT_ENTERED
+                pass
             case _:
                 assert_never(self.situation)
+        if plays:
+            return Objection.PLAYING
+        return Objection.WAITING if waits else Objection.NOT_ENTERED
 
     def opponent(self) -> Opponent:
         """Return the player's data for a house player that plays against it."""
@@ -532,18 +532,29 @@ class Seat:
         """Keep the seat for `grace` seconds for the player, whose connection broke."""
         self.mailbox, self.question, self.is_held = mailbox, None, False
         self.pending = None  # the move cannot arrive any more
+        self.go_away(since, grace)
+
+    def go_away(self, since: float, grace: float) -> None:
+        """Record that the player is away since then, and that its seat is kept for `grace` seconds."""
         self.absence = Absence(since, grace)
 
-    def take_back(self, mailbox: Mailbox, origin: str) -> float:
-        """Give the seat back to its player, which has a new connection; return since when it was away."""
-        assert self.absence is not None
-        since, self.absence = self.absence.since, None
-        self.mailbox, self.origin = mailbox, origin
-        return since
+    def come_back(self) -> float | None:
+        """Record that the player is back; return since when it was away, or None if it was not away."""
+        absence, self.absence = self.absence, None
+        return None if absence is None else absence.since
 
-    def relay(self, game: RemoteGame, place: Place) -> None:
+    def take_back(self, mailbox: Mailbox, origin: str) -> None:
+        """Give the seat back to its player, which has a new connection."""
+        self.mailbox, self.origin = mailbox, origin
+
+    def hand_over(self) -> Mailbox:
+        """Return the mailbox, and use none from now on: it gets another seat."""
+        mailbox, self.mailbox = self.mailbox, Nowhere()
+        return mailbox
+
+    def relay(self, game: RemoteGame, name: str, place: Place) -> None:
         """Pass everything on to the seat, on another node, to which the client has come back."""
-        self.situation, self.place = Relayed(game), place
+        self.situation, self.name, self.place = Relayed(game), name, place
 
     def part(self) -> None:
         """Leave the series."""

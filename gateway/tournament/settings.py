@@ -51,6 +51,7 @@ seeds = "rating"        # or a list of names, the strongest first
 
 boards = 0              # how many pairings are played at the same time; 0 is no limit
 walkover = 30           # seconds after which a player that is not here loses its pairing
+grace = 30              # seconds for which a player whose connection broke in a game may come back to it
 faults = 3              # after so many faults in a row a player is withdrawn, until it comes back
 rated = true            # whether the games count in standings and ratings of the server
 tie-breaks = ["game-points", "direct", "buchholz", "sonneborn-berger", "faults"]

@@ -134,7 +134,7 @@ class Node:
         self._decisions: deque[Decision] = deque()
         self._probes: deque[Probe] = deque()
         self.matchmaker = ClusterMatchmaker(name, self.run, net.matchmaker)
-        self.matchmaker.connect(self, lambda to, message: net.send(name, to, message))
+        self.matchmaker.connect(self, lambda to, message: net.send(name, to, message), self)
         if house is not None:
             self.matchmaker.engage(house)
 

@@ -13,7 +13,16 @@ from typing import TypeVar
 
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
-from gateway.game.events import Dismissed, Ended, Event, Moved, Objection, Started, ToMove
+from gateway.game.events import (
+    Dismissed,
+    Ended,
+    Event,
+    Moved,
+    Objection,
+    Resumed,
+    Started,
+    ToMove,
+)
 from gateway.game.facts import (
     Came,
     GameStarted,
@@ -49,8 +58,8 @@ STANDING_BY = Manners(
 """As nac4's: penalties, a clock, one bearer of a name, paired by the server for as long as it stays."""
 STEPPING_OUT = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 """As arena's: illegal moves cost nothing, and each game is asked for."""
-HANGING_UP = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, rounds=4)
-"""As Droidcon's: illegal moves lose, and the connection ends with a series of four rounds."""
+HANGING_UP = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, rounds=4, resumes=False)
+"""As Droidcon's: illegal moves lose, the connection ends with a series of four rounds, no board can be told."""
 MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
 HOUSE = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
 
@@ -117,10 +126,10 @@ class Client:
     def deliver(self, event: Event) -> None:
         assert not self.gone, f"{event} after the farewell"
         assert self.plays or not isinstance(event, ToMove | Moved | Ended), f"{event} without a game"
-        assert not (self.plays and isinstance(event, Started)), "a second game at a time"
+        assert not (self.plays and isinstance(event, Started | Resumed)), "a second game at a time"
         self.heard.append(event)
         match event:
-            case Started(_, you):
+            case Started(_, you) | Resumed(_, you):
                 self._you = you
                 self._rest = None
             case ToMove(rest=rest):
@@ -139,6 +148,10 @@ class Client:
     def probe(self) -> None:
         self.probes += 1
 
+    def move_to(self, seat: Seat) -> None:
+        assert self.heard == [] or not self.plays
+        self.seat = seat
+
     async def settle(self) -> None:
         raise AssertionError("the hub does not settle anything")
 
@@ -156,6 +169,12 @@ class Client:
 
     def leave(self) -> list[Event]:
         return self.say(Leave())
+
+    def break_off(self) -> None:
+        """Let the connection break."""
+        self.say(Leave(is_broken=True))
+        self.request = None
+        self.gone = True
 
     def hand(self) -> None:
         """Let the request to move leave for the client now."""
@@ -177,7 +196,7 @@ class Client:
 
     @property
     def games(self) -> int:
-        return len(self.all(Started))
+        return len(self.all(Started)) + len(self.all(Resumed))
 
     @property
     def plays(self) -> bool:
@@ -359,7 +378,8 @@ class World:
         self.kept = Heard(self.keep)
         self.hub = Hub(
             Terms(**terms),
-            matchmaker or LobbyAndTables(random.Random(seed), games_per_pair),
+            matchmaker
+            or LobbyAndTables(random.Random(seed), games_per_pair, grace=terms.get("grace", 0.0)),
             self.kept,
             on_fault,
             game_ids(run),

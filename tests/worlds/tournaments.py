@@ -31,8 +31,11 @@ from worlds.hub import World
 
 
 def file_of(**settings: object) -> str:
-    """Return the file of a tournament; a round robin called cup unless the settings say otherwise."""
-    values = {"name": "cup", "format": "round-robin"} | settings
+    """Return the file of a tournament; a round robin called cup unless the settings say otherwise.
+
+    No seat is kept for a player whose connection breaks.
+    """
+    values = {"name": "cup", "format": "round-robin", "grace": 0} | settings
     return "\n".join(f"{key.replace('_', '-')} = {json.dumps(value)}" for key, value in values.items())
 
 

@@ -71,17 +71,21 @@ class Idle:
     def can_reach(self, seat: int) -> bool:
         return True
 
+    def is_kept(self, seat: int) -> bool:
+        return seat % 2 == 0
+
     def do(self, *_: object) -> None:
         """Do nothing."""
 
-    meet = wait_anew = desert = do
+    asking = meet = wait_anew = desert = do
+    send_to = receive_from = decline = do
 
 
 @given(st.sampled_from(["a", "b", None]), st.lists(st.tuples(st.sampled_from("bc"), MESSAGES), max_size=40))
 def test_no_message_can_crash_a_node(pairs: str | None, heard: list[tuple[str, Message]]) -> None:
     """Neither the one that pairs nor another, whatever the rest of them say in whatever order."""
     matchmaker = ClusterMatchmaker("a", 1, lambda: LobbyAndTables(random.Random(0)))
-    matchmaker.connect(Idle(), lambda _, message: encode(message) and None)
+    matchmaker.connect(Idle(), lambda _, message: encode(message) and None, Idle())
     matchmaker.attach(pairs, 1, 0.0)
     for seat in (1, 2):
         manners = Manners(Illegal.RETRY, Afterwards.STAND_BY)

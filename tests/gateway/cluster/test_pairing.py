@@ -473,7 +473,7 @@ class Deserted:
 def test_series_with_another_run_of_a_lost_node_outlives_one_with_the_run_before() -> None:
     """The games with a lost node end one after the other, and seats have the same numbers in each run."""
     hub, matchmaker = Deserted(), ClusterMatchmaker("a", 1, Recording)
-    matchmaker.connect(hub, lambda *_: None)  # type: ignore[arg-type]
+    matchmaker.connect(hub, lambda *_: None, hub)  # type: ignore[arg-type]
     matchmaker.attach(None, 0, 0.0)
     for seat in (1, 2):
         matchmaker.enter(Entry(seat, f"n{seat}", LOBBY, True, ASKING, "", NOTHING))
