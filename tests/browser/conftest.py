@@ -24,10 +24,16 @@ def browser() -> Iterator["Browser"]:
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory, browser: "Browser") -> Iterator[Served]:
-    """A gateway with a page and an empty database, which has to end in good order."""
+def gateway(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, browser: "Browser"
+) -> Iterator[Served]:
+    """A gateway with a page and an empty database, which has to end in good order.
+
+    A module may have further options of it: `OPTIONS`.
+    """
     where = tmp_path_factory.mktemp("gateway") / "games.db"
-    with served(*EVERY_PORT, "--web", "0", "--rounds", "1", "--db", str(where), addresses=4) as gateway:
+    options = (*EVERY_PORT, "--web", "0", "--rounds", "1", "--db", str(where))
+    with served(*options, *getattr(request.module, "OPTIONS", ()), addresses=4) as gateway:
         yield gateway
         status, err = gateway.stop()
         assert status == 0

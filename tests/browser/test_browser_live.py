@@ -1,13 +1,15 @@
 """Live and the projector: boards that move while clients play, and viewers that were cut off."""
 
 import os
+import re
 import signal
+import socket
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browsing import Windows, expect
+from browsing import PHONE, Windows, expect
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected
 from worlds.server import Served
 
@@ -18,9 +20,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+OPTIONS = ("--grace", "30")
 WON = (0, 1, 0, 1, 0, 1, 0)
 LOST_CONNECTION = "ERR_(INTERNET_DISCONNECTED|CONNECTION|CONTENT_LENGTH|INCOMPLETE|EMPTY|NETWORK)"
 tables = map("t{}".format, count())
+
+
+class FragileClient(ArenaClient):
+    """An arena player whose connection a test can break."""
+
+    def break_off(self) -> None:
+        """End the connection without a farewell."""
+        self._websocket.socket.shutdown(socket.SHUT_RDWR)
 
 
 def couple(gateway: Served) -> tuple[Client, Client]:
@@ -86,6 +97,32 @@ def test_viewer_that_was_cut_off_misses_nothing(gateway: Served, windows: Window
         expect(page.locator(".connection")).to_have_text("connected")
         play(first, second, 2, 2)
         shows(board_of(page, first), 6)
+
+
+def test_player_whose_connection_broke_is_away_until_it_is_back(gateway: Served, windows: Windows) -> None:
+    """On a card that stays as it is, for whoever watched before and for whoever comes."""
+    early, table = windows.open("/", **PHONE), next(tables)
+    first = Nac4Client(gateway, f"alice-{table}", table)
+    second = FragileClient(gateway, f"bob-{table}", table)
+    with connected(first, second):
+        play(first, second, 3, 3)
+        card = board_of(early, first)
+        shows(card, 2)
+        before = card.locator("svg.board").bounding_box()
+        second.break_off()
+        expect(card.locator(".away[data-side='1']")).to_have_text(re.compile(r"^◌\saway [1-9]\d?\ss of\s30$"))
+        assert card.locator("svg.board").bounding_box() == before
+        late = windows.open("/")
+        card.get_by_role("link").click()
+        early.wait_for_url("**/game/*")
+        expect(board_of(late, first).locator(".away[data-side='1']")).to_contain_text("away")
+        expect(early.locator(".player .away[data-side='1']")).to_contain_text("away")
+        second.enter()
+        for page in (early, late):
+            expect(page.locator(".away:not(:empty)")).to_have_count(0)
+        expect(early.get_by_role("status")).to_have_text(f"{second.name} is back")
+        play(first, second, 4, 4)
+        shows(board_of(late, first), 4)
 
 
 @pytest.mark.usefixtures("long")

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browsing import PHONE, Windows, expect
-from scripted_clients import DroidconClient, connected
+from scripted_clients import ArenaClient, connected
 from worlds.server import Served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, WebSocketRoute
 
 pytestmark = pytest.mark.browser
 
+OPTIONS = ("--grace", "30")
 OVER = re.compile("You won|You lost|Draw")
 DISCS = ".game svg.board g:is(.first, .second)"
 
@@ -91,7 +92,7 @@ def test_person_plays_a_bot_that_waits_in_the_lobby_and_is_told_when_it_leaves(
     gateway: Served, windows: Windows
 ) -> None:
     page = windows.open("/play")
-    with connected(DroidconClient(gateway, "hannah")) as (bot,):
+    with connected(ArenaClient(gateway, "hannah")) as (bot,):
         choose(page, "hannah")
         for number in range(2):
             expect(page.locator("#turn")).to_have_text(re.compile("Your move|thinks"))
@@ -102,6 +103,25 @@ def test_person_plays_a_bot_that_waits_in_the_lobby_and_is_told_when_it_leaves(
             expect(page.locator(DISCS).nth(number)).to_be_attached()
     expect(page.locator("#turn")).to_have_text("You won")
     expect(page.locator(".said")).to_contain_text("left")
+
+
+@pytest.mark.usefixtures("long")
+def test_person_whose_connection_broke_goes_on_with_the_game(windows: Windows) -> None:
+    page = windows.open("/play")
+    sockets: list[tuple[WebSocketRoute, WebSocketRoute]] = []
+    page.route_web_socket(re.compile(""), lambda socket: sockets.append((socket, socket.connect_to_server())))
+    page.reload()
+    choose(page, "random")
+    expect(page.locator("#turn")).to_have_text("Your move")
+    page.keyboard.press("3")
+    expect(page.locator(".said")).to_contain_text("random played")
+    discs = page.locator(DISCS).count()
+    for socket in sockets[-1]:
+        socket.close(code=3000)  # no farewell
+    expect(page.locator(".said")).to_contain_text("Your seat is kept")
+    page.get_by_role("button", name="Play again").click()
+    expect(page.locator("#turn")).to_have_text("Your move")
+    expect(page.locator(DISCS)).to_have_count(discs)
 
 
 @pytest.mark.usefixtures("long")

@@ -1,15 +1,17 @@
 // The games of a live stream, their clocks, and what is said of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clock, Games, inWords, outcome } from "../../adapters/web/page/static/games.js";
+import { absence, clock, Games, inWords, outcome } from "../../adapters/web/page/static/games.js";
 
 const PLAYERS = [
   { name: "ann", kind: "arena" },
   { name: "ben", kind: "nac4" },
 ];
 
+const HERE = [null, null];
+
 function streamed(game, place, more = {}) {
-  const start = { moves: "", to_move: 0, left: null, thinking: 0, winner: null, reason: null };
+  const start = { moves: "", to_move: 0, left: null, thinking: 0, away: HERE, winner: null, reason: null };
   return { game, place, players: PLAYERS, ...start, ...more };
 }
 
@@ -50,7 +52,7 @@ test("a move that is sent twice counts once", () => {
 
 test("events of games that are not here change nothing", () => {
   const games = gamesWith(streamed("a", 0));
-  for (const name of ["moved", "ended", "gone"])
+  for (const name of ["moved", "away", "ended", "gone"])
     assert.deepEqual(games.apply({ name, data: { game: "b" } }, 0), []);
   assert.deepEqual(games.apply({ name: "counts", data: {} }, 0), []);
 });
@@ -67,6 +69,36 @@ test("a snapshot changes the places that were and those that are in use", () => 
   assert.deepEqual(games.apply({ name: "snapshot", data }, 2_000), [0, 1, 2]);
   assert.equal(games.get("a"), undefined);
   assert.equal(games.get("c").asked, 500);
+});
+
+test("a player is away until it is back or the game is over", () => {
+  const games = gamesWith(streamed("a", 2));
+  const told = (...away) => games.apply({ name: "away", data: { game: "a", away } }, 50_000);
+  assert.deepEqual(told(null, { seconds: 2, grace: 30 }), [2]);
+  assert.deepEqual(games.get("a").away, [null, { since: 48_000, grace: 30 }]);
+  told({ seconds: 0, grace: 30 }, null);
+  assert.deepEqual(games.get("a").away, [{ since: 50_000, grace: 30 }, null]);
+  games.apply({ name: "ended", data: { game: "a", winner: 1, reason: "left", left: null } }, 60_000);
+  assert.deepEqual(games.get("a").away, HERE);
+});
+
+test("an absence that began before the game was streamed counts from its beginning", () => {
+  const away = [{ seconds: 12, grace: 30 }, null];
+  const games = gamesWith(streamed("a", 0, { away }));
+  games.apply({ name: "snapshot", data: { games: [streamed("b", 1, { away })] } }, 20_000);
+  assert.deepEqual(games.get("b").away, [{ since: 8_000, grace: 30 }, null]);
+});
+
+test("an absence is shown in whole seconds, and never longer than the seat is kept", () => {
+  const words = (seconds, grace) =>
+    absence({ away: [null, { since: 1_000, grace }] }, 1, 1_000 + 1_000 * seconds).replaceAll("\u00a0", " ");
+  assert.equal(words(0, 30), "◌ away 0 s of 30");
+  assert.equal(words(12.9, 30), "◌ away 12 s of 30");
+  assert.equal(words(40, 30), "◌ away 30 s of 30");
+  assert.equal(words(-1, 30), "◌ away 0 s of 30");
+  assert.equal(words(75, 300), "◌ away 1:15 of 5:00");
+  assert.equal(absence({ away: HERE }, 1, 0), "");
+  assert.equal(absence({ away: [null, { since: 0, grace: 30 }] }, 0, 0), "");
 });
 
 test("without clocks the player to move is shown how long it has thought", () => {
@@ -88,6 +120,7 @@ const OUTCOMES = [
   { winner: null, reason: "full", badges: ["= drawn drawn", "= drawn drawn"] },
   { winner: 1, reason: "time", badges: ["✕ time time", "✓ won won"] },
   { winner: null, reason: "aborted", badges: ["– aborted drawn", "– aborted drawn"] },
+  { winner: null, reason: "replayed", badges: ["– replayed drawn", "– replayed drawn"] },
 ];
 
 for (const { badges, ...game } of OUTCOMES) {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   causeOf,
+  isAway,
   isMine,
   next,
   OPPONENT,
@@ -37,7 +38,8 @@ function players(...names) {
 }
 
 function live(game, moves, names = ["carla", "hannah"], more = {}) {
-  return { game, moves, players: players(...names), reason: null, left: null, ...more };
+  const start = { reason: null, left: null, asked: 5_000, away: [null, null] };
+  return { game, moves, players: players(...names), ...start, ...more };
 }
 
 function after(...events) {
@@ -262,6 +264,48 @@ describe("the game in the live stream", () => {
     const timed = next(state, stream([live("x", "34")], move(1, 1.5)));
     assert.equal(timed.used, 1.5);
     assert.equal(next(timed, stream([live("x", "34")], move(0, 9))).used, 1.5);
+  });
+
+  const gone = { since: 6_000, grace: 30 };
+  const away = (side) => live("x", "34", undefined, { away: side ? [null, gone] : [gone, null] });
+
+  test("says that the opponent's connection broke, and that it is back", () => {
+    const mine = next(playing(live("x", "34")), stream([away(1)]));
+    assert.equal(isAway(mine, 1), true);
+    assert.equal(sentence(mine), "OPPONENT’s connection broke. The seat is kept for 30 s.");
+    assert.equal(next(mine, stream([away(1)])).message, mine.message);
+    assert.equal(sentence(next(mine, stream([live("x", "34")]))), "OPPONENT is back. Your move.");
+    const moved = next(mine, position("343"));
+    assert.equal(sentence(moved), "You played column 3. OPPONENT is away.");
+    assert.equal(sentence(next(moved, stream([live("x", "343")]))), "OPPONENT is back.");
+  });
+
+  test("says whether the person's seat is kept, after the connection was lost", () => {
+    const state = next(playing(live("x", "34")), lost(""));
+    const kept = next(state, stream([away(0)]));
+    assert.equal(titleOf(kept), "Connection lost");
+    assert.equal(
+      sentence(kept),
+      "The connection is lost. Your seat is kept: Play again goes on with the game.",
+    );
+    const over = next(kept, stream([live("x", "34", undefined, { reason: "left" })]));
+    assert.equal(sentence(over), sentence(state));
+  });
+
+  test("says that the game will be played again", () => {
+    const over = next(playing(live("x", "34")), disconnected);
+    const state = next(over, stream([live("x", "34", undefined, { reason: "replayed" })]));
+    assert.equal(titleOf(state), "Nobody won");
+    assert.equal(
+      sentence(state),
+      "Nobody won: your opponent’s connection broke. Play again to repeat the game.",
+    );
+  });
+
+  test("has the time since which the person is to move in a game to which it came back", () => {
+    assert.equal(playing(live("x", "34", undefined, { asked: 1_500 })).since, 1_500);
+    assert.equal(playing(live("x", "34", undefined, { asked: 9_000 })).since, 5_000);
+    assert.equal(playing(live("x", "343", undefined, { asked: 1_500 })).since, 5_000);
   });
 
   test("changes nothing when it says nothing new", () => {

@@ -114,13 +114,14 @@ def test_description_has_every_parameter_of_the_lists() -> None:
 async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
     if not empty:
         stopped = game("ann", "bob", winner=None, reason=Reason.STOPPED, moves="", counted=False, table="x")
-        records = [game(), drawn(), stopped, *(game(name, "bob") for name in NASTY)]
+        replayed = game("ann", "bob", winner=None, reason=Reason.REPLAYED, moves="33", counted=False)
+        records = [game(), drawn(), stopped, replayed, *(game(name, "bob") for name in NASTY)]
         keep(site.database, records, (said("x"), ()))
         keep(site.database, [game()])
         add(site.database, file_of(format="swiss", rounds=3), SWISS, SWISS_GAMES)
         add(site.database, file_of(name="KO", format="knockout"), KNOCKOUT)
     targets = {path: [path] for path in DOCUMENT["paths"]}
-    targets["/api/games/{game}"] = ["/api/games/1", "/api/games/14", "/api/games/99"]
+    targets["/api/games/{game}"] = ["/api/games/1", "/api/games/15", "/api/games/99"]
     targets["/api/games/{game}/perfect"] = ["/api/games/1/perfect", "/api/games/99/perfect"]
     targets["/api/players/{name}"] = [
         "/api/players/alice",

@@ -2,7 +2,7 @@
 import { Board } from "./board.js";
 import { copyOf, find, write } from "./dom.js";
 import { kindOf } from "./format.js";
-import { clock, inWords, outcome } from "./games.js";
+import { absence, clock, inWords, outcome } from "./games.js";
 import { SIDES } from "./rules.js";
 
 /**
@@ -20,6 +20,7 @@ export class Card {
   constructor() {
     this.element = copyOf("#card");
     this.players = SIDES.map((side) => find(`.player[data-side="${side}"]`, this.element));
+    this.absences = SIDES.map((side) => find(`.away[data-side="${side}"]`, this.element));
     this.clocks = SIDES.map((side) => find(`.clock[data-side="${side}"]`, this.element));
     this.board = new Board(find(".board", this.element));
   }
@@ -40,18 +41,23 @@ export class Card {
     this.board.show(game.moves, inWords(game, [first.name, second.name]));
     for (const side of SIDES) {
       this.players[side].classList.toggle("to-move", game.to_move === side);
-      if (isOver) showOutcome(this.clocks[side], outcome(game, side));
+      if (!isOver) continue;
+      write(this.absences[side], "");
+      showOutcome(this.clocks[side], outcome(game, side));
     }
     this.tick(now);
   }
 
   /**
-   * Update the clocks of a live game to `now`.
+   * Update the clocks and the absences of a live game to `now`.
    * @param {number} now
    */
   tick(now) {
     if (!this.#game || this.#game.reason !== null) return;
-    for (const side of SIDES) showClock(this.clocks[side], clock(this.#game, side, now));
+    for (const side of SIDES) {
+      write(this.absences[side], absence(this.#game, side, now));
+      showClock(this.clocks[side], clock(this.#game, side, now));
+    }
   }
 
   /** @param {LiveGame} game */

@@ -9,6 +9,12 @@ import { opposite } from "./rules.js";
  */
 
 /**
+ * The absence of a player whose connection broke, in seconds: how long it has been away, and how long its seat is kept.
+ * @typedef {{ seconds: number, grace: number }} StreamedAbsence
+ * @typedef {[StreamedAbsence | null, StreamedAbsence | null]} StreamedAbsences null for a player who is here
+ */
+
+/**
  * A game in the stream. Durations are in seconds.
  * @typedef {object} StreamedGame
  * @property {string} game its id
@@ -19,21 +25,26 @@ import { opposite } from "./rules.js";
  * @property {Side | null} to_move
  * @property {Both | null} left on the clocks; null without clocks
  * @property {number} thinking how long the player to move has thought
+ * @property {StreamedAbsences} away
  * @property {Side | null} winner
  * @property {string | null} reason null while the game is on
  */
 
 /**
- * A game of the stream. `asked` is the time of the latest request for a move, as by performance.now().
- * @typedef {StreamedGame & { asked: number }} LiveGame
+ * A game of the stream. `asked` is the time of the latest request for a move, and `since` the time when a player's
+ * connection broke, as by performance.now().
+ * @typedef {{ since: number, grace: number }} Absence
+ * @typedef {[Absence | null, Absence | null]} Absences null for a player who is here
+ * @typedef {Omit<StreamedGame, "away"> & { asked: number, away: Absences }} LiveGame
  */
 
 /**
- * Why a player waits, a waiting player, the counts of all games, a move, and the end of a game.
+ * Why a player waits, a waiting player, the counts of all games, a move, the absences of players, and the end of a game.
  * @typedef {{ cause: string, name: string, alike: string | null }} Why
  * @typedef {Player & { table: string | null, waited: number, why: Why | null }} Waiting
  * @typedef {{ playing: number, waiting: number, moves: number, lobby: Waiting[] }} Counts
  * @typedef {{ game: string, number: number, side: Side, column: number, used: number, left: Both | null }} Move
+ * @typedef {{ game: string, away: StreamedAbsences }} Away
  * @typedef {{ game: string, winner: Side | null, reason: string, left: Both | null }} Ended
  */
 
@@ -42,6 +53,7 @@ import { opposite } from "./rules.js";
  * @typedef {{ name: "snapshot", data: Counts & { games: StreamedGame[] } }
  *   | { name: "started", data: StreamedGame }
  *   | { name: "moved", data: Move }
+ *   | { name: "away", data: Away }
  *   | { name: "ended", data: Ended }
  *   | { name: "gone", data: { game: string } }
  *   | { name: "counts", data: Counts }} StreamEvent
@@ -76,6 +88,7 @@ export class Games {
     const game = this.get(data.game);
     if (!game) return [];
     if (name === "moved") this.at.set(game.place, afterMove(game, data, now));
+    else if (name === "away") this.at.set(game.place, { ...game, away: arrived(data.away, now) });
     else if (name === "ended") this.at.set(game.place, afterEnd(game, data));
     else this.#remove(game);
     return [game.place];
@@ -107,7 +120,8 @@ export class Games {
   #put(game, now) {
     const before = this.at.get(game.place);
     if (before) this.#remove(before);
-    this.at.set(game.place, { ...game, asked: now - 1000 * game.thinking });
+    const asked = now - 1000 * game.thinking;
+    this.at.set(game.place, { ...game, asked, away: arrived(game.away, now) });
     this.#places.set(game.game, game.place);
     return [game.place];
   }
@@ -117,6 +131,17 @@ export class Games {
     this.at.delete(game.place);
     this.#places.delete(game.game);
   }
+}
+
+/**
+ * Return absences with the times when they began, by this page's clock.
+ * @param {StreamedAbsences} away
+ * @param {number} now
+ */
+function arrived(away, now) {
+  return /** @type {Absences} */ (
+    away.map((each) => each && { since: now - 1000 * each.seconds, grace: each.grace })
+  );
 }
 
 /**
@@ -141,7 +166,7 @@ function afterMove(game, { number, side, column, left }, now) {
  * @returns {LiveGame}
  */
 function afterEnd(game, { winner, reason, left }) {
-  return { ...game, winner, reason, left, to_move: null };
+  return { ...game, winner, reason, left, to_move: null, away: [null, null] };
 }
 
 /**
@@ -162,6 +187,23 @@ export function clock(game, side, now) {
   if (!game.left) return runs ? { text: minutes(spent), runs, isShort: false } : null;
   const left = Math.max(0, game.left[side] - spent);
   return { text: left < 100 ? tenths(left) : minutes(left), runs, isShort: left < 5 };
+}
+
+/**
+ * Return how long a side's player has been away at `now`, and how long its seat is kept: ◌ away 12 s of 30, or ◌ away
+ * 0:12 of 5:00. Empty for a player who is here.
+ * @param {Pick<LiveGame, "away">} game
+ * @param {Side} side
+ * @param {number} now
+ */
+export function absence({ away }, side, now) {
+  const there = away[side];
+  if (!there) return "";
+  const { since, grace } = there;
+  const gone = Math.min(grace, Math.max(0, now - since) / 1000);
+  // The spaces within a part do not break, so that a narrow card shows whole parts only.
+  if (grace >= 100) return `◌\u00a0away ${minutes(gone)} of\u00a0${minutes(grace)}`;
+  return `◌\u00a0away ${Math.floor(gone)}\u00a0s of\u00a0${grace}`;
 }
 
 /**

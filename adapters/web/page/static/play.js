@@ -6,9 +6,9 @@ import { showClock } from "./card.js";
 import { Columns } from "./columns.js";
 import { fill, find, findAll, write } from "./dom.js";
 import { kindOf, minutes, thought } from "./format.js";
-import { clock, Games, inWords } from "./games.js";
+import { absence, clock, Games, inWords } from "./games.js";
 import { Lobby } from "./lobby.js";
-import { causeOf, isMine, next, OPPONENT, opponentOf, titleOf } from "./play_state.js";
+import { causeOf, isAway, isMine, next, OPPONENT, opponentOf, titleOf } from "./play_state.js";
 import { readJson } from "./read.js";
 import { opposite } from "./rules.js";
 import { announce } from "./status.js";
@@ -222,9 +222,10 @@ function drawTurn(game) {
     turn.classList.toggle("mine", game.winner === game.side);
     fill(title, titleOf(game));
   } else {
+    const waits = isAway(game, opposite(game.side)) ? " is away" : " thinks";
     turn.dataset.side = String(game.toMove);
     turn.classList.toggle("mine", game.toMove === game.side);
-    fill(title, ...(game.toMove === game.side ? ["Your move"] : [{ name: opponentOf(game) }, " thinks"]));
+    fill(title, ...(game.toMove === game.side ? ["Your move"] : [{ name: opponentOf(game) }, waits]));
   }
 }
 
@@ -260,7 +261,7 @@ function label(game) {
 }
 
 /**
- * Show the time left on both clocks or for this move, and the time of the opponent's last move.
+ * Show the time left on both clocks or for this move, and the time of the opponent's last move or its absence.
  * @param {Playing | Over} game
  * @param {number} now
  */
@@ -270,12 +271,15 @@ function showClocks(game, now) {
   const toMove = game.at === "playing" ? game.toMove : null;
   const faces = { to_move: toMove, asked: since, left };
   const isMyTurn = toMove === side;
-  const took = isMyTurn && !left && used !== null ? `last move ${thought(1000 * used)}` : null;
+  const live = game.at === "playing" ? game.live : null;
+  const away = live ? absence(live, opposite(side), now) : "";
+  const took = isMyTurn && !left && used !== null && !away ? `last move ${thought(1000 * used)}` : null;
   showClock(find(".self .clock", page), left ? clock(faces, side, now) : null);
   showClock(
     find(".other .clock", page),
     took ? { text: took, runs: false, isShort: false } : clock(faces, opposite(side), now),
   );
+  write(find(".other .away", page), away);
   // Until the live stream has the game, only a game against a house player is known to have no clock.
   const isKnown = request.opponent.kind === "house" || game.live !== null;
   const rest = Math.max(0, Number(page.dataset.idle) - (now - since) / 1000);

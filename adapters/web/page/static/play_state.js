@@ -30,7 +30,8 @@ import { ending, opposite } from "./rules.js";
  * @property {Side} side the person's own
  * @property {string} moves
  * @property {number} since when the latest move was made
- * @property {Pick<LiveGame, "game" | "players" | "reason" | "left"> | null} live the game in the live stream, once known
+ * @property {Pick<LiveGame, "game" | "players" | "reason" | "left" | "away"> | null} live the game in the live stream,
+ *   once known
  * @property {number | null} used seconds of the opponent's latest move, once known
  * @property {MessagePart[]} message the latest sentence about it
  */
@@ -79,7 +80,7 @@ const CAUSES = {
   gone: "your opponent left",
   aborted: "your opponent left before both had moved",
   stopped: "the server stopped the game",
-  replayed: "a connection broke, and the game is played again",
+  replayed: "your opponent’s connection broke. Play again to repeat the game",
 };
 
 /**
@@ -133,10 +134,21 @@ export function opponentOf({ live, side, request }) {
 }
 
 /**
- * Return why a game ended, as far as it is known. Only the live stream shows time and illegal moves.
+ * Return whether a side's connection broke, and its seat is kept.
+ * @param {Game} game
+ * @param {Side} side
+ */
+export function isAway({ live }, side) {
+  return Boolean(live?.away[side]);
+}
+
+/**
+ * Return why a game ended, as far as it is known. Only the live stream shows time and illegal moves, and that a game
+ * will be played again. The arena connection shows the latter as a departure of the opponent.
  * @param {Over} over
  */
 export function causeOf({ cause, moves, live }) {
+  if (live?.reason === "replayed") return live.reason;
   return cause ?? ending(moves) ?? live?.reason ?? "";
 }
 
@@ -246,11 +258,12 @@ function moved(state, { side, moves, toMove, winner }, games, now) {
   if (winner !== undefined) return finished(playing, { winner });
   if (!isNew || !moves) return playing;
   const column = moves[moves.length - 1];
+  const opponent = isAway(playing, opposite(side)) ? " is away." : " thinks.";
   /** @type {MessagePart[]} */
   const message =
     toMove === side
       ? [OPPONENT, ` played column ${column}. Your move.`]
-      : [`You played column ${column}. `, OPPONENT, " thinks."];
+      : [`You played column ${column}. `, OPPONENT, opponent];
   return { ...playing, message };
 }
 
@@ -275,7 +288,9 @@ function finished(
 function explained(over) {
   const cause = causeOf(over);
   const words = cause === "time" && over.winner !== over.side ? "your time was up" : (CAUSES[cause] ?? cause);
-  return { ...over, message: [over.trouble || `${titleOf(over)}${words ? `: ${words}` : ""}.`] };
+  const kept = "The connection is lost. Your seat is kept: Play again goes on with the game.";
+  const trouble = over.trouble && isAway(over, over.side) ? kept : over.trouble;
+  return { ...over, message: [trouble || `${titleOf(over)}${words ? `: ${words}` : ""}.`] };
 }
 
 /**
@@ -290,7 +305,16 @@ function watch(state, { name, data }, games) {
   const seen = matched(state, games);
   const isOther = name === "moved" && data.game === seen.live?.game && data.side !== seen.side;
   const timed = isOther ? { ...seen, used: data.used } : seen;
-  return timed.at === "over" && timed.live?.reason !== state.live?.reason ? explained(timed) : timed;
+  if (timed.at === "over") {
+    const isNew =
+      timed.live?.reason !== state.live?.reason || isAway(timed, timed.side) !== isAway(state, state.side);
+    return isNew ? explained(timed) : timed;
+  }
+  const absence = timed.live?.away[opposite(timed.side)];
+  if (!absence === !isAway(state, opposite(state.side))) return timed;
+  const back = ` is back.${timed.toMove === timed.side ? " Your move." : ""}`;
+  const gone = `’s connection broke. The seat is kept for ${absence?.grace} s.`;
+  return { ...timed, message: [OPPONENT, absence ? gone : back] };
 }
 
 /**
@@ -305,7 +329,10 @@ function matched(state, games) {
   const newest = [...games].sort((one, other) => (one.game < other.game ? 1 : -1));
   const live =
     newest.find(({ game }) => game === state.live?.game) ?? newest.find((game) => isLike(state, game));
-  return live && live !== state.live ? { ...state, live } : state;
+  if (!live || live === state.live) return state;
+  // In a game to which the person has come back, the latest move was made before its position arrived.
+  const since = live.moves === state.moves ? Math.min(state.since, live.asked) : state.since;
+  return { ...state, live, since };
 }
 
 /**
@@ -326,7 +353,7 @@ function isLike(state, { players, moves, reason }) {
  * @returns {Over}
  */
 function withStored(state, { id, players, winner, reason }) {
-  const live = state.live ?? { game: id, players, reason, left: null };
+  const live = state.live ?? { game: id, players, reason, left: null, away: [null, null] };
   if (state.cause === "gone") {
     const side = winner ? /** @type {Side} */ (winner - 1) : null;
     return explained({ ...state, stored: id, live, cause: reason, winner: side });

@@ -1,7 +1,8 @@
-// The times beside the players' names: the time left on a clock, or how long a player thought.
-import { findAll, write } from "./dom.js";
+// The times beside the players' names: the time left on a clock, how long a player thought, or has been away.
+import { find, write } from "./dom.js";
 import { seconds, thought } from "./format.js";
-import { clock } from "./games.js";
+import { absence, clock } from "./games.js";
+import { SIDES } from "./rules.js";
 
 /**
  * @typedef {import("./games.js").LiveGame} LiveGame
@@ -21,19 +22,21 @@ import { clock } from "./games.js";
  */
 
 /**
- * Show both players' times after `number` moves. `live` is the game in the live stream, if it is on.
+ * Show both players' times after `number` moves, and who is away. `live` is the game in the live stream, if it is on.
  * @param {ParentNode} article
  * @param {Timed} game
  * @param {number} number
  * @param {LiveGame | null} live
  */
 export function showTimes(article, game, number, live = null) {
-  for (const place of findAll(".player .time", article)) {
-    const side = /** @type {Side} */ (Number(place.dataset.side));
-    const face = live && number === game.moves.length ? clock(live, side, performance.now()) : null;
+  const now = performance.now();
+  for (const side of SIDES) {
+    const place = find(`.time[data-side="${side}"]`, article);
+    const face = live && number === game.moves.length ? clock(live, side, now) : null;
     write(place, face?.text ?? timeOf(game, side, number));
     place.classList.toggle("runs", Boolean(face?.runs));
     place.classList.toggle("short", Boolean(face?.isShort && face.runs));
+    write(find(`.away[data-side="${side}"]`, article), live ? absence(live, side, now) : "");
   }
 }
 

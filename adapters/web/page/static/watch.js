@@ -4,6 +4,7 @@
 import { find } from "./dom.js";
 import { Games } from "./games.js";
 import { readJson } from "./read.js";
+import { SIDES } from "./rules.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 
@@ -30,12 +31,17 @@ export function watch(game, address, changed) {
   let missing = null;
   const stream = new Stream(address, (event) => {
     if (isOver || event.name === "counts") return;
+    const before = games.get(game.game);
     games.apply(event, performance.now());
     const live = games.get(game.game) ?? null;
     if (live) game.moves = live.moves;
     if (event.name === "moved" && live) game.turns[event.data.number - 1] = turnOf(event.data);
     while (game.turns.length < game.moves.length) game.turns.push({ used: null, left: null });
     changed(live);
+    if (event.name === "away" && live) {
+      const side = SIDES.find((each) => !live.away[each] !== !before?.away[each]);
+      if (side !== undefined) announce(`${game.names[side]} is ${live.away[side] ? "away" : "back"}`);
+    }
     if (!live) {
       if (missing) return;
       missing = new AbortController();

@@ -10,7 +10,18 @@ from adapters.web.live.live import Live
 from gateway.game.board import Board, Side
 from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact
-from gateway.game.facts import Came, GameStarted, Hindered, MoveMade, Obstacle, Shown, Standing, Waits
+from gateway.game.facts import (
+    Away,
+    Back,
+    Came,
+    GameStarted,
+    Hindered,
+    MoveMade,
+    Obstacle,
+    Shown,
+    Standing,
+    Waits,
+)
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 
@@ -49,6 +60,16 @@ def game(
 def move(number: int, side: Side, column: int = 3, left: float | None = None) -> MoveMade:
     """Return a move that took half a second."""
     return MoveMade(identity(number), side, column, 0.5, left)
+
+
+def away(number: int, side: Side, grace: float = 30.0) -> Away:
+    """Return that the connection of a player of a game broke."""
+    return Away(identity(number), side, "", grace)
+
+
+def back(number: int, side: Side, seconds: float = 1.0) -> Back:
+    """Return that this player has come back."""
+    return Back(identity(number), side, "", seconds)
 
 
 def over(
@@ -175,10 +196,15 @@ class Browser:
         assert len(game["moves"]) == told["number"]
         game["to_move"], game["left"] = 1 - told["side"], told["left"]
 
+    def _away(self, told: dict[str, Any]) -> None:
+        game = self.named(told["game"])
+        assert game["reason"] is None
+        game["away"] = told["away"]
+
     def _ended(self, told: dict[str, Any]) -> None:
         game = self.named(told["game"])
         assert game["reason"] is None
-        game.update(told, to_move=None)
+        game.update(told, to_move=None, away=[None, None])
 
     def _gone(self, told: dict[str, Any]) -> None:
         game = self.named(told["game"])

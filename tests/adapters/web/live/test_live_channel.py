@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,8 @@ from live_world import (
     NASTY,
     Browser,
     Games,
+    away,
+    back,
     events_in,
     game,
     hindered,
@@ -22,6 +25,7 @@ from live_world import (
 
 from adapters.web.live.channel import Wanted
 from adapters.web.live.live import CHANNELS
+from gateway.game.events import Reason
 from gateway.game.facts import Cause, Obstacle, Vanished
 
 ALL = Wanted()
@@ -55,9 +59,13 @@ class Viewer:
 
 
 def agree(games: Games, viewer: Viewer, now: float) -> None:
-    """Check that a viewer knows what a new one is told."""
+    """Check that a viewer knows what a new one is told, but for what grows with time."""
+
+    def lasting(game: dict[str, Any]) -> dict[str, Any]:
+        return {**game, "thinking": 0, "away": [each and each["grace"] for each in game["away"]]}
+
     shown = [
-        {place: {**each, "thinking": 0} for place, each in each.read(now).games.items()}
+        {place: lasting(game) for place, game in each.read(now).games.items()}
         for each in (viewer, Viewer(games, viewer.wanted))
     ]
     assert shown[0] == shown[1]
@@ -74,6 +82,22 @@ def test_viewer_is_told_a_game_from_its_start_to_its_place_being_free() -> None:
     games.tick(LATER)
     assert viewer.new() == ["gone"]
     assert viewer.browser.games == {}
+
+
+def test_viewer_is_told_of_the_absence_of_a_player_of_a_game_that_it_sees() -> None:
+    games = Games(stands(game(1)), stands(game(2)))
+    viewer = Viewer(games, Wanted(most=1))
+    viewer.read()
+    games.hear([away(2, 1), away(1, 0), away(9, 0)], 1.0)
+    assert viewer.new(1.0) == ["away"]
+    agree(games, viewer, 1.0)
+    assert viewer.browser.named(identity(2))["away"] == [None, {"seconds": 0.0, "grace": 30.0}]
+    games.hear([back(2, 1)], 4.0)
+    assert viewer.new(4.0) == ["away"]
+    agree(games, viewer, 4.0)
+    games.hear([away(2, 0), over(2, 1, Reason.LEFT)], 5.0)
+    assert viewer.new(5.0) == ["away", "ended"]
+    agree(games, viewer, 5.0)
 
 
 def test_newest_games_have_the_first_places_and_the_others_are_counted() -> None:
@@ -268,7 +292,9 @@ def test_channels_are_bounded_and_the_one_without_viewers_for_longest_makes_room
 
 
 @given(
-    st.lists(st.sampled_from(["start", "start", "end", "tick", "gap", *range(20)]), max_size=80),
+    st.lists(
+        st.sampled_from(["start", "start", "away", "back", "end", "tick", "gap", *range(20)]), max_size=80
+    ),
     st.lists(st.integers(0, 7), min_size=1, max_size=20),
 )
 def test_viewer_that_reads_now_and_then_knows_what_a_new_one_is_told(
@@ -290,6 +316,9 @@ def test_viewer_that_reads_now_and_then_knows_what_a_new_one_is_told(
             case "gap":
                 told = [stands(game(each, (f"p{each % 3}", "bob")), (3,) * on[each]) for each in on]
                 games.tell_all(*told, now=now)
+            case "away" | "back" if on:
+                absent = [*on][number % len(on)]
+                games.hear([away(absent, 0) if step == "away" else back(absent, 0)], now)
             case "end" if on:
                 ended = [*on][number % len(on)]
                 del on[ended]

@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 from jsonschema import Draft202012Validator
-from live_world import Browser, game, identity, move, over
+from live_world import Browser, away, back, game, identity, move, over
 from starlette.types import Message
 from web_world import Site
 
@@ -24,6 +24,7 @@ SCHEMAS = {
     "snapshot": "LiveSnapshot",
     "started": "LiveGame",
     "moved": "LiveMove",
+    "away": "LiveAway",
     "ended": "LiveEnd",
     "gone": "LiveGone",
     "counts": "LiveCounts",
@@ -124,7 +125,8 @@ async def test_stream_tells_a_game_as_it_is_described(site: Site, autojump_clock
         assert stream.headers[b"x-accel-buffering"] == b"no"
         assert [*site.application.requests.delays] == [("live", 200)]  # a stream counts when it begins
         site.tell(encode_fact(Came(7, "eve", "one")), encode_fact(Waits(7, "x", 3.0)))
-        site.tell(encode_fact(game(1, clock=42.0)), encode_fact(move(1, 0, left=41.0)), encode_fact(over(1)))
+        site.tell(encode_fact(game(1, clock=42.0)), encode_fact(move(1, 0, left=41.0)))
+        site.tell(encode_fact(away(1, 1)), encode_fact(back(1, 1)), encode_fact(over(1)))
         await trio.sleep(12)
     assert {*stream.browser.kinds} == {*SCHEMAS}
     for kind, data in stream.browser.told:

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from live_world import game, hindered, identity, move, over, stands, waits
+from live_world import away, back, game, hindered, identity, move, over, stands, waits
 
 from adapters.web.live.state import HELD, LOBBY, LOBBY_TEXT, MINUTE, NAMESAKES, State
 from gateway.game.events import Reason
-from gateway.game.facts import Came, Cause, Left, Obstacle, Shown, Standing, Waits
+from gateway.game.facts import AwayFor, Came, Cause, Left, Obstacle, Shown, Standing, Waits
 
 
 def state(*told: Shown, now: float = 0.0) -> State:
@@ -40,6 +40,7 @@ def test_game_is_shown_from_its_first_move_to_its_end() -> None:
         "to_move": 0,
         "left": None,
         "thinking": 0.0,
+        "away": [None, None],
         "winner": None,
         "reason": None,
     }
@@ -71,7 +72,24 @@ def test_game_that_stood_already_is_shown_as_it_stands() -> None:
     assert (found["moves"], found["to_move"], found["left"], found["thinking"]) == ("332", 1, (5.0, 6.0), 2.5)
 
 
-@pytest.mark.parametrize("told", [move(1, 0), over(1), Left(7), Waits(7, None)])
+def test_absence_of_a_player_is_shown_until_it_is_back_or_the_game_is_over() -> None:
+    made = state(game(1))
+    made.hear(away(1, 1), 5.0)
+    assert shown(made, now=17.04)["away"] == [None, {"seconds": 12.0, "grace": 30.0}]
+    made.hear(away(1, 0, 2.5), 20.0)
+    made.hear(back(1, 1), 21.0)
+    assert shown(made, now=21.0)["away"] == [{"seconds": 1.0, "grace": 2.5}, None]
+    made.hear(over(1, 1, Reason.LEFT), 22.5)
+    assert shown(made, now=23.0)["away"] == [None, None]
+
+
+def test_absence_that_began_before_the_state_was_told_is_shown_from_its_beginning() -> None:
+    standing = Standing((3,), (0.0, 0.0), None, 0.0, (AwayFor(4.0, 30.0), None))
+    made = state((game(1), standing), now=100.0)
+    assert shown(made, now=101.0)["away"] == [{"seconds": 5.0, "grace": 30.0}, None]
+
+
+@pytest.mark.parametrize("told", [move(1, 0), away(1, 0), back(1, 0), over(1), Left(7), Waits(7, None)])
 def test_what_is_told_of_the_unknown_changes_nothing_that_is_shown(told: Shown) -> None:
     made = state(told)
     assert (made.games, made.over, lobby(made)) == ({}, {}, [])

@@ -64,6 +64,7 @@ def evidence(*both: Sequence[Spoken]) -> Both:
         ),
         (two("3", None, Reason.ABORTED), (), ["aborted"]),
         (two("", None, Reason.STOPPED), (), ["server"]),
+        (two("33", None, Reason.REPLAYED), (), ["connection", "again"]),
     ],
 )
 def test_end_of_a_game_has_its_reason(
@@ -96,6 +97,7 @@ def test_title_names_who_won_or_lost_first(record: GameRecord) -> None:
         (drawn(), ["drawn", "drawn"]),
         (two("3", None, Reason.ABORTED), ["", ""]),
         (two("3", None, Reason.STOPPED), ["", ""]),
+        (two("33", None, Reason.REPLAYED), ["", ""]),
     ],
 )
 def test_each_side_has_its_badge(record: GameRecord, badges: list[str]) -> None:
