@@ -464,6 +464,9 @@ class Opponent:
     def move_to(self, seat: Seat) -> None:
         """Do nothing: the opponent never asks to enter."""
 
+    def conclude(self, ended: Ended) -> None:
+        """Do nothing: the opponent has no connection."""
+
     async def settle(self) -> None:
         """Return at once."""
         await trio.lowlevel.checkpoint()

@@ -30,7 +30,7 @@ from adapters.client.rate_limit import RateLimit
 from adapters.client.wire_log import NOTED, TURNING, Hide, WireLog
 from adapters.net.socket import BROKEN
 from gateway.game.commands import Command, Leave, Unreadable
-from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Resumed, Started, ToMove
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
 from gateway.hub.hub import HubForPlayers
@@ -255,8 +255,8 @@ class Connection(Generic[C, S]):
             if self._summary.cause == STOPPED_READING:
                 counts["dropped", self._kind] += 1
             self._summary.log(self._kind, self._seat.name, self._socket.origin, now)
-            if self._wire_log is not None:
-                self._wire_log.close(now)  # this also stores the logs of games whose end was not sent
+            if self._wire_log is not None:  # this also stores the logs of games whose end was not sent
+                self._wire_log.close(now, is_kept=not self._seat.is_gone)
             # Otherwise only the cyclic garbage collector would free the events and the texts.
             self._events, self._unheard = [], []
             self._messages.clear()
@@ -405,6 +405,11 @@ class Connection(Generic[C, S]):
         """Use the seat that the player had before its earlier connection broke."""
         self._seat = seat
 
+    def conclude(self, ended: Ended) -> None:
+        """Store the evidence of the game that was on when the connection broke."""
+        if self._wire_log is not None:
+            self._wire_log.end(trio.current_time(), ended)
+
     async def settle(self) -> None:
         """Wait until everything that arrived before the call is carried out.
 
@@ -489,7 +494,7 @@ class Connection(Generic[C, S]):
         """
         if self._wire_log is not None and isinstance(event, TURNING):
             self._wire_log.mark(texts, event)
-        if isinstance(event, Started):
+        if isinstance(event, Started | Resumed):
             self._summary.plays(event.game)
         if not isinstance(event, Refused):
             return None
@@ -595,14 +600,19 @@ class Connection(Generic[C, S]):
             self._nursery.start_soon(self._probe)
 
     async def _probe(self) -> None:
-        # At most one probe in `PROBE_LIMIT` seconds, however often the name is requested
-        if trio.current_time() >= self._probed + PROBE_LIMIT:
+        # At most one probe in `PROBE_LIMIT` seconds, however often the name is requested. The connection of a
+        # client in a game may have broken since the last one, so its next probe waits.
+        pause = self._probed + PROBE_LIMIT - trio.current_time()
+        if pause > 0 and self._seat.plays:
+            await trio.sleep(pause)
+        if pause <= 0 or self._seat.plays:
             if not await self._answers():
                 self._give_up(NO_ANSWER)
                 return
             self._probed = trio.current_time()
         self._is_probed = False
-        self._hub.alive(self._seat, trio.current_time())
+        if not self._has_left:
+            self._hub.alive(self._seat, trio.current_time())
 
     async def _answers(self) -> bool:
         """Probe the client; return whether it answers within `PROBE_LIMIT` seconds.
@@ -610,21 +620,24 @@ class Connection(Generic[C, S]):
         Any bytes from the client are an answer. If the client may not be reading now, or uses lines, which
         have no pings, an acknowledgement by its TCP is an answer, too.
         """
-        sock, ping = self._socket, self._framing.ping()
+        sock, reads = self._socket, self._socket.reads
+        acknowledged = trio.current_time() - sock.silence
+        if sock.silence <= 2 * _SLACK:
+            await trio.sleep(2 * _SLACK)  # so that the answer can be told from what was acknowledged before
+        ping = self._framing.ping()
         if ping:
             self._send(ping)
         else:
             sock.probe_after(1)
         try:
-            began, reads = trio.current_time(), sock.reads
             # Pauses instead of a deadline, because no client can answer while the server stands still.
             for pause in _PROBE_PAUSES:
                 await trio.sleep(pause)
                 may_not_read = not ping or self._holds or self._seat.may_think or sock.waiting > 0
-                is_acknowledged = sock.silence <= trio.current_time() - began + _SLACK
+                is_acknowledged = trio.current_time() - sock.silence > acknowledged + _SLACK
                 if sock.reads != reads or (may_not_read and is_acknowledged):
                     return True
-            return sock.is_readable
+            return sock.is_readable and not sock.ended
         finally:
             if not ping:
                 sock.probe_after(KEEPALIVE_IDLE)

@@ -7,7 +7,7 @@ in arguments are trio's; times in logs are seconds since the event `Started`.
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from gateway.game.board import Side
 from gateway.game.events import (
@@ -17,6 +17,7 @@ from gateway.game.events import (
     Reason,
     Refused,
     Remark,
+    Resumed,
     Spoken,
     Started,
     ToMove,
@@ -37,7 +38,7 @@ TAIL = 200
 """The number of texts kept from the end of a game. Texts in the middle are dropped, because most games are
 lost at the end."""
 
-TURNING = (Started, Ended)
+TURNING = (Started, Resumed, Ended)
 """Events with which a log begins and ends."""
 NOTED = frozenset({*TURNING, Refused, Overlooked})
 """Events that a wire log has to record as soon as they are delivered."""
@@ -56,9 +57,16 @@ _LOST = {
     Reason.LEFT: "lost by leaving",
     Reason.ILLEGAL: "lost by an illegal move",
 }
-_Mark: TypeAlias = tuple[int, Started | Ended]
-Enclose: TypeAlias = Callable[[GameId, Side, Sequence[Spoken]], object]
-"""Stores the log of one side of a game, as `Results.enclose` does."""
+_Mark: TypeAlias = tuple[int, Started | Resumed | Ended]
+
+
+class Enclose(Protocol):
+    """Stores the log of one side of a game, as `Results.enclose` does."""
+
+    def __call__(self, game: GameId, side: Side, said: Sequence[Spoken], /, *, is_part: bool) -> object:
+        """Store a log."""
+
+
 Hide: TypeAlias = Callable[[str], str]
 """Takes a text from a client; returns it without its secrets."""
 
@@ -66,12 +74,15 @@ Hide: TypeAlias = Callable[[str], str]
 class GameLog:
     """The record of one side of a game."""
 
-    __slots__ = ("began", "begun", "ended", "game", "left_out", "lines", "side")
+    __slots__ = ("began", "begun", "ended", "game", "is_part", "left_out", "lines", "side")
 
-    def __init__(self, started: Started, began: float) -> None:
+    def __init__(self, started: Started | Resumed, at: float) -> None:
+        """`at` is the time of the event."""
         self.game = started.game
         self.side = started.you
-        self.began = began
+        self.is_part = isinstance(started, Resumed)
+        """Whether the game has texts on other connections of the player."""
+        self.began = at - started.age if isinstance(started, Resumed) else at
         self.begun = False
         """Whether the start of the game was sent to the client."""
         self.ended: Ended | None = None
@@ -129,7 +140,7 @@ class WireLog:
         The class of the event has to be in `NOTED`. `Refused` and `Overlooked` refer to the text that was
         `heard` last.
         """
-        if isinstance(event, Started):
+        if isinstance(event, Started | Resumed):
             self._logs.append(GameLog(event, at))
         elif not self._logs:
             pass
@@ -150,7 +161,7 @@ class WireLog:
             if len(lines) > _ROOM:
                 log.make_room()
 
-    def mark(self, index: int, event: Started | Ended) -> None:
+    def mark(self, index: int, event: Started | Resumed | Ended) -> None:
         """Record that the texts from `index` on, in the next call of `said`, belong to `event`."""
         self._marks.append((index, event))
 
@@ -169,10 +180,21 @@ class WireLog:
             log = self._logs[-1]
             log.lines.append((at - log.began, "note", "", words))
 
-    def close(self, at: float) -> None:
-        """Pass all logs to `enclose`, because nothing more can be sent to the client."""
-        for _ in tuple(self._logs):
-            self._hand_in(at)
+    def close(self, at: float, *, is_kept: bool = False) -> None:
+        """Pass all logs to `enclose`, because nothing more can be sent to the client.
+
+        If the client's seat `is_kept` in a current game, its log waits for `end`.
+        """
+        for log in tuple(self._logs):
+            if is_kept and log.ended is None:
+                log.is_part = True
+            else:
+                self._hand_in(at)
+
+    def end(self, at: float, ended: Ended) -> None:
+        """Pass the log of a game to `enclose` that ended while the client was away."""
+        self.note(at, ended)
+        self.close(at)
 
     def _say(self, at: float, texts: Sequence[str]) -> None:
         log = self._logs[0]
@@ -213,7 +235,7 @@ class WireLog:
             lines = log.whole()
             if self._hide is not None:
                 lines = [_hidden(line, self._hide) for line in lines]
-            self._enclose(log.game, log.side, lines)
+            self._enclose(log.game, log.side, lines, is_part=log.is_part)
 
 
 def _outcome(ended: Ended, side: Side) -> str:

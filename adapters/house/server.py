@@ -116,6 +116,9 @@ class HousePlayer:
     def move_to(self, seat: Seat) -> None:
         """Do nothing: the connection of a house player never breaks."""
 
+    def conclude(self, ended: Ended) -> None:
+        """Do nothing: the connection of a house player never breaks."""
+
     async def settle(self) -> None:
         """Return at once: a house player submits its move as soon as the engine has found it."""
         await trio.lowlevel.checkpoint()

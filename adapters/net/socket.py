@@ -232,7 +232,6 @@ class Socket:
         if self._lingers:
             raise trio.ClosedResourceError
         self.read_at = self.turns.arrived()
-        self.reads += 1
         return self._received()
 
     async def receive_some(self) -> bytes:
@@ -258,7 +257,9 @@ class Socket:
             return b""
         except OSError as error:
             raise self._error() from error
-        if not data:
+        if data:
+            self.reads += 1
+        else:
             self.ended = True
         return data if self._tls is None else self._decrypted(data)
 

@@ -122,6 +122,9 @@ class _RemotePlayer:
         """Use `seat` from now on."""
         self.seat = seat
 
+    def conclude(self, ended: Ended) -> None:
+        """Do nothing: the other node has forgotten the client."""
+
     async def settle(self) -> None:
         """Return at once: the player's node reads the client's socket before it reports that time is up."""
 
@@ -307,6 +310,7 @@ class Games:
         if command is not None:
             if isinstance(command, Leave):
                 player.forget()
+                player.send = _nowhere
             self._hub.submit(player.seat, command, now)
         elif is_open:
             self._hub.flag(player.seat, now)

@@ -168,10 +168,12 @@ class Results(Protocol):
         It differs from `ended` only if two nodes lost each other and the other node stored the game first.
         """
 
-    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
-        """Store one side's wire log of a game, after that side got the end. Called once for each side.
+    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken], *, is_part: bool = False) -> None:
+        """Store one side's wire log of a game, after that side got the end.
 
-        Must not block or fail. The caller must not change `said` afterwards.
+        Called once for each side. If the player came back after its connection broke, called for each of its
+        connections, with `is_part`; the parts are joined. Must not block or fail. The caller must not change
+        `said` afterwards.
         """
 
 
@@ -195,5 +197,5 @@ class NoResults:
         """Return `ended`."""
         return ended
 
-    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
+    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken], *, is_part: bool = False) -> None:
         """Drop the wire log."""

@@ -246,6 +246,11 @@ class Session:
         """Whether a seat's broken connection may make the current round be played again: once."""
         return (self.round, number) not in self._replayed
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the next round is one that is played again."""
+        return self.phase is Phase.BETWEEN and any(self.round + 1 == round for round, _ in self._replayed)
+
     def play_again(self, number: Number, now: float) -> Ending:
         """End the current game without a result, since a seat's connection broke.
 

@@ -670,12 +670,13 @@ class Hub:
         """Keep the seat of a player whose connection broke during a game, if this series has a grace time.
 
         Return whether the seat is kept. During a drain it is not, since no player can come back. A game that
-        was played again for this player is not played again once more.
+        was played again for this player is not played again once more. Between a game and its repetition the
+        seat is kept, too.
         """
         match seat.situation:
-            case Seated(series, number) if series.is_playing:
+            case Seated(series, number) if series.is_playing or series.session.repeats:
                 grace, again = series.grace, series.session.may_play_again(number)
-            case PlayingElsewhere(match=match, started=started) as there if started is not None:
+            case PlayingElsewhere(match=match) as there if there.started is not None or there.repeats:
                 grace, again = match.grace, not there.was_replayed
             case _:
                 return False

@@ -101,7 +101,8 @@ class RemotePlayers:
             return None
         match event:
             case Started():
-                there.started, there.began, there.awaits_replay = event, now, False
+                there.started, there.began = event, now
+                there.awaits_replay = there.repeats = False
                 there.rounds += 1
                 there.board, there.thought = Board(), 0.0
             case Moved(board=board):
@@ -141,6 +142,10 @@ class RemotePlayers:
     def resume(self, seat: Seat, there: PlayingElsewhere, now: float) -> None:
         """Go on with a player's game after its absence."""
         there.game.back()
+        if there.started is None:  # the game is to be played again
+            if not there.ready and seat.place is not None:
+                self.next_round(there, Enter(seat.place, there.player.name))
+            return
         if not seat.manners.resumes:
             there.awaits_replay = there.was_replayed = True
             there.request = there.handed = None
@@ -182,11 +187,14 @@ class RemotePlayers:
 
     def _end(self, seat: Seat, there: PlayingElsewhere, ended: Ended, now: float) -> None:
         self.flags.cancel(seat)
-        if not there.awaits_replay:
+        if there.awaits_replay:
+            seat.end_earlier(ended)
+        else:
             seat.deliver(ended)
             if there.request is not None and not seat.steps_out:
                 self._runner.await_move(seat, ended.game, now)
-        if ended.reason is Reason.REPLAYED:
+        there.repeats = ended.reason is Reason.REPLAYED
+        if there.repeats:
             there.rounds -= 1
         else:
             there.was_replayed = False

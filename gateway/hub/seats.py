@@ -13,13 +13,16 @@ from typing import NamedTuple, Protocol, TypeAlias, assert_never
 
 from gateway.game.board import Board, other
 from gateway.game.commands import LOBBY, AtTable, Command, Denied, Enter, InLobby, Place
-from gateway.game.events import Dismissed, Event, Objection, Started, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Objection, Started, ToMove
 from gateway.game.facts import Obstacle
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Number, Player, Scheduled
 from gateway.game.session import Session
 from gateway.matchmaking.matchmaker import Entry, Match, Opponent, Turn
+
+MOST_EARLIER = 8
+"""The most broken connections of a player that are remembered in a game."""
 
 # Where events go.
 
@@ -52,6 +55,9 @@ class Mailbox(Protocol):
         Called while a request of the player to enter is open.
         """
 
+    def conclude(self, ended: Ended) -> None:
+        """Record the end of the game that was on when the connection broke. The client is not told."""
+
     async def settle(self) -> None:
         """Wait until everything that the client had sent before the call has been submitted.
 
@@ -81,6 +87,9 @@ class Nowhere:
         """Do nothing."""
 
     def move_to(self, seat: "Seat") -> None:
+        """Do nothing."""
+
+    def conclude(self, ended: Ended) -> None:
         """Do nothing."""
 
     async def settle(self) -> None:
@@ -264,6 +273,8 @@ class PlayingElsewhere:
     """The player's request for the next round, until it is answered."""
     awaits_replay: bool = False
     """Whether the player has come back and the game will be played again. Until then, events are dropped."""
+    repeats: bool = False
+    """Whether the next game is a round that is played again."""
     was_replayed: bool = False
     """Whether the current round was begun again because this player's connection broke."""
 
@@ -353,6 +364,8 @@ class Seat:
     """Whether `submit` has returned True, and the mailbox waits for `resume`."""
     absence: Absence | None = None
     """The absence of the player; None while it is connected."""
+    earlier: list[Mailbox] = field(default_factory=list)
+    """The mailboxes of its connections that broke during the current game. They get the end of the game."""
     pending: Pending | None = None
     pending_game: GameId = ""
     """The game of the latest pending move. The client gets the end of this game only when the result is
@@ -530,6 +543,7 @@ class Seat:
 
     def keep(self, mailbox: Kept, since: float, grace: float) -> None:
         """Keep the seat for `grace` seconds for the player, whose connection broke."""
+        self.earlier = [*self.earlier, self.mailbox][-MOST_EARLIER:]
         self.mailbox, self.question, self.is_held = mailbox, None, False
         self.pending = None  # the move cannot arrive any more
         self.go_away(since, grace)
@@ -572,6 +586,14 @@ class Seat:
     def deliver(self, event: Event) -> None:
         """Queue an event for the player."""
         self.mailbox.deliver(event)
+        if self.earlier and isinstance(event, Ended):
+            self.end_earlier(event)
+
+    def end_earlier(self, ended: Ended) -> None:
+        """Let the player's earlier connections know the end of the game."""
+        for mailbox in self.earlier:
+            mailbox.conclude(ended)
+        self.earlier = []
 
     def dismiss(self, dismissed: Dismissed) -> None:
         """Disconnect the player with a last event.

@@ -285,12 +285,15 @@ class SeriesRunner:
         self.feed.publish(Back(game, side, name, away))
 
     def play_again(self, seat: Seat, now: float) -> None:
-        """End the current game of a seat without a result, and tell only its opponent. `go_on` repeats it."""
+        """End the current game of a seat without a result, and tell only its opponent. `go_on` repeats it.
+
+        If the seat's player is on another node, that node is told, too.
+        """
         assert isinstance(seat.situation, Seated)
         series, number = seat.situation.series, seat.situation.number
         ending = series.session.play_again(number, now)
         assert ending.finished is not None
-        self._game_over(series, ending.finished, ending.asked, now, untold=seat)
+        self._game_over(series, ending.finished, ending.asked, now, untold=None if seat.is_remote else seat)
 
     def stop(self, series: Series, now: float) -> None:
         """Cut off a series without delivering events. The caller handles its seats."""
@@ -379,8 +382,11 @@ class SeriesRunner:
         self.feed.end(finished, series.session.latest_move() if by_move else None)
         ended = finished.as_event()
         for number in series.session.order:
-            if series.seats[number] is not untold:
-                series.seats[number].deliver(ended)
+            seat = series.seats[number]
+            if seat is untold:
+                seat.end_earlier(ended)
+            else:
+                seat.deliver(ended)
         self.forget_flag(series)
         for index, seat in series.numbered:
             if seat.steps_out:

@@ -53,9 +53,9 @@ class Archive:
         record = self.batcher.open.take_otherwise(ended.game)
         return ended if record is None else ended_as(record)
 
-    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
+    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken], *, is_part: bool = False) -> None:
         """Queue the evidence of one side of a game. Never blocks."""
-        self.batcher.add(Enclosure(game, side, recorded(said)))
+        self.batcher.add(Enclosure(game, side, recorded(said), is_part))
 
 
 @asynccontextmanager

@@ -32,6 +32,8 @@ class Line(NamedTuple):
 Exchange: TypeAlias = tuple[Line, ...]
 """The texts of one side of a game, the oldest first."""
 
+LONGEST_JOINED = 100_000
+"""The size in bytes, compressed, from which no further part is added to evidence."""
 NEW = 2000
 """The time after the end of a game in which its evidence may still be missing, in milliseconds."""
 
@@ -110,6 +112,23 @@ def unpack(data: bytes) -> Exchange:
     except (zlib.error, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ValueError("no exchange") from error
     return tuple(lines)
+
+
+def joined(stored_part: bytes, part: bytes) -> bytes:
+    """Join two parts of evidence of the same side, both as `stored` returned them, in the order of time.
+
+    A line that is in both is stored once: a part may be stored again after an error.
+    """
+    one, other = unpack(stored_part), unpack(part)
+    if len(stored_part) > LONGEST_JOINED:
+        return stored_part
+    lines = sorted((*one, *(line for line in other if line not in one)), key=lambda line: line.at)
+    words = [(number, line.verdict) for number, line in enumerate(lines) if line.verdict]
+    letters = "".join(_LETTERS[line.direction] for line in lines)
+    times, lengths = [line.at for line in lines], [len(line.text) for line in lines]
+    head = f'[2,{times},"{letters}",{lengths},[],{_encode(words)}]'
+    text = "".join(line.text for line in lines)
+    return zlib.compress(f"{head}\n{text}".encode("utf-8", "surrogatepass"), 1)
 
 
 def unpacked(data: bytes) -> Exchange | None:

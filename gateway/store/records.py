@@ -189,6 +189,8 @@ class Enclosure(NamedTuple):
     side: Side
     exchange: bytes
     """The bytes that `evidence.recorded` returned."""
+    is_part: bool = False
+    """Whether it is to be joined with other evidence of this side, from other connections of its player."""
 
 
 class Batch(NamedTuple):

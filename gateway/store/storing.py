@@ -9,12 +9,13 @@ from functools import cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, func, select, update
 
 from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.store.database import by_halves
+from gateway.store.evidence import joined
 from gateway.store.formats import jsonl
 from gateway.store.games import rows_of
 from gateway.store.journal import Line
@@ -80,8 +81,10 @@ class Recounted(NamedTuple):
     """The number of games whose ratings were missing or wrong."""
 
 
-def store_possible(connection: Connection, games: Sequence[Row], evidence: Sequence[Packed]) -> Written:
-    """Store games, and evidence of these and earlier games; skip those that the database rejects.
+def store_possible(
+    connection: Connection, games: Sequence[Row], evidence: Sequence[Packed], parts: Sequence[Packed] = ()
+) -> Written:
+    """Store games, evidence, and parts of evidence; skip those that the database rejects.
 
     This is slower than `store` and `enclose`, since savepoints make SQLite write pages to a file.
     """
@@ -91,7 +94,10 @@ def store_possible(connection: Connection, games: Sequence[Row], evidence: Seque
         otherwise.extend(store(connection, [row for _, row in numbered]))
 
     refused = by_halves(connection, [*enumerate(games)], store_some)
-    refused_evidence = by_halves(connection, evidence, partial(enclose, connection))
+    refused_evidence = [
+        *by_halves(connection, evidence, partial(enclose, connection)),
+        *by_halves(connection, parts, partial(join_parts, connection)),
+    ]
     return Written(
         otherwise,
         [Refused(number, why) for (number, _), why in refused],
@@ -211,6 +217,18 @@ def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
 def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
     """Store evidence. Skip evidence of an unknown game, or of a side that has evidence already."""
     _execute(connection, "insert_exchanges", rows)
+
+
+def join_parts(connection: Connection, rows: Sequence[Packed]) -> None:
+    """Store parts of evidence, joined with the parts that are stored. Skip those of an unknown game."""
+    for side, body, game in rows:
+        query = select(exchanges.c.game, exchanges.c.body).join(games)
+        there = connection.execute(query.where(games.c.game == game, exchanges.c.side == side)).first()
+        if there is None:
+            enclose(connection, [(side, body, game)])
+        else:
+            change = update(exchanges).where(exchanges.c.game == there.game, exchanges.c.side == side)
+            connection.execute(change.values(body=joined(there.body, body)))
 
 
 def replay(connection: Connection, totals: Totals) -> Iterator[dict[int, Ratings]]:

@@ -67,10 +67,11 @@ class Worker:
         Raises StoreError if nothing was stored. The caller should then try again later.
         """
         # Evidence is packed before the transaction begins, so that other writers need not wait for it.
-        packed, damaged = list[storing.Packed](), list[str]()
+        packed, parts, damaged = list[storing.Packed](), list[storing.Packed](), list[str]()
         for each in evidence:
             try:
-                packed.append((each.side, stored(each.exchange), each.game))
+                row = each.side, stored(each.exchange), each.game
+                (parts if each.is_part else packed).append(row)
             except Exception as error:  # damaged evidence must not keep games from being stored
                 if is_passing(error):
                     raise
@@ -79,11 +80,12 @@ class Worker:
             with self.database.writing() as connection:
                 written = Written(storing.store(connection, games))
                 storing.enclose(connection, packed)
+                storing.join_parts(connection, parts)
         except Exception as error:
             if is_passing(error):
                 raise
             with self.database.writing() as connection:
-                written = storing.store_possible(connection, games, packed)
+                written = storing.store_possible(connection, games, packed, parts)
         if self._claim is not None:
             self._claim.keep()
         return written._replace(evidence=[*damaged, *written.evidence])

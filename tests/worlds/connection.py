@@ -315,9 +315,9 @@ class Results:
     def as_stored(self, ended: Ended) -> Ended:
         return ended
 
-    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
-        assert (game, side) not in self._enclosed, "evidence is handed in once"
-        self._enclosed[game, side] = [_written(*line) for line in said]
+    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken], *, is_part: bool = False) -> None:
+        assert is_part or (game, side) not in self._enclosed, "evidence is handed in once"
+        self._enclosed.setdefault((game, side), []).extend(_written(*line) for line in said)
 
     def hold(self) -> None:
         """Let no result be stored."""

@@ -59,7 +59,8 @@ STANDING_BY = Manners(
 STEPPING_OUT = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 """As arena's: illegal moves cost nothing, and each game is asked for."""
 HANGING_UP = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, rounds=4, resumes=False)
-"""As Droidcon's: illegal moves lose, the connection ends with a series of four rounds, no board can be told."""
+"""As Droidcon's: illegal moves lose, the connection ends with a series of four rounds, and no board can be
+told."""
 MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
 HOUSE = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
 
@@ -115,6 +116,8 @@ class Client:
         """The request to move that waits for an answer."""
         self.gone = False
         self.probes = 0
+        self.concluded: list[Ended] = []
+        """The ends of games that were on when its connection broke."""
         self.held = False
         """Whether it has to wait with its commands."""
         self.world = world
@@ -166,6 +169,9 @@ class Client:
 
     def play(self, column: int | None) -> list[Event]:
         return self.say(Play(column))
+
+    def conclude(self, ended: Ended) -> None:
+        self.concluded.append(ended)
 
     def leave(self) -> list[Event]:
         return self.say(Leave())
@@ -378,8 +384,7 @@ class World:
         self.kept = Heard(self.keep)
         self.hub = Hub(
             Terms(**terms),
-            matchmaker
-            or LobbyAndTables(random.Random(seed), games_per_pair, grace=terms.get("grace", 0.0)),
+            matchmaker or LobbyAndTables(random.Random(seed), games_per_pair, grace=terms.get("grace", 0.0)),
             self.kept,
             on_fault,
             game_ids(run),

@@ -1,6 +1,7 @@
 """Several hubs that are nodes of a cluster, and the ways between them.
 
-All that passes between two nodes is written down as bytes, keeps its order, and waits until a test carries it over.
+All that passes between two nodes is written down as bytes, keeps its order, and waits until a test carries it
+over.
 """
 
 import random

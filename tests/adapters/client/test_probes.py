@@ -208,7 +208,7 @@ async def test_client_that_answers_a_probe_in_time_keeps_its_name(
         if late and framing == "websocket":
             assert new.texts == []
             old.send(frame(PONG))
-        await trio.sleep(0.2 if late else 0.02)
+        await trio.sleep(0.2 if late else 0.1)
         assert new.texts == ["Refused NAME_TAKEN enter ann"]
         assert (old.texts, old.is_hung_up_on) == (["Entered"], False)
 
@@ -227,7 +227,7 @@ async def test_client_that_is_to_move_is_there_if_its_system_is(
             old.vanishes()
         await trio.sleep(1)
         new = await newcomer(world, framing)
-        await trio.sleep(0.02)
+        await trio.sleep(0.1)
         assert new.texts == (["Refused NAME_TAKEN|TABLE_FULL enter ann"] if kept else [])
         await trio.sleep(5)
         assert old.is_hung_up_on is not kept
@@ -249,7 +249,7 @@ async def test_client_that_may_not_have_heard_is_there_if_its_system_is(
         elif how == "does not read":
             old.stops_reading()
         new = await newcomer(world, "websocket")
-        await trio.sleep(4)
+        await trio.sleep(6)
         assert old.is_hung_up_on is (how == "knows")
         assert new.texts[0].startswith("Entered" if how == "knows" else "Refused NAME_TAKEN")
 
@@ -261,6 +261,7 @@ async def test_client_is_probed_once_in_three_seconds_however_many_ask_for_its_n
         old = await newcomer(world, "websocket")
         old.answers = False
         crowd = [await newcomer(world, "websocket") for _ in range(5)]
+        await trio.sleep(0.1)
         assert (old.frames, [each.texts for each in crowd]) == ([(PING, b"")], [[]] * 5)
         await trio.sleep(1)
         old.send(frame(PONG))
@@ -289,3 +290,33 @@ async def test_probe_of_a_client_that_leaves_is_no_mistake(
         new.say("enter ann")
         await trio.sleep(1)
         assert (new.texts, len(world.hub)) == (["Entered"], 1)
+
+
+async def test_client_in_a_game_is_probed_again_for_each_question_but_not_more_often(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """Its connection may have broken since it answered the last probe."""
+    async with connections() as world:
+        old, _ = await newcomer(world, "websocket"), await newcomer(world, "websocket", "bob")
+        first = await newcomer(world, "websocket")
+        await trio.sleep(0.1)
+        assert first.texts == ["Refused NAME_TAKEN|TABLE_FULL enter ann"]
+        old.answers = False
+        old.vanishes()
+        second = await newcomer(world, "websocket")
+        await trio.sleep(5)
+        assert second.texts == []
+        await trio.sleep(2)
+        assert second.texts == ["Entered"]
+
+
+async def test_what_was_acknowledged_before_a_probe_is_no_answer(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with connections() as world:
+        old, _ = await newcomer(world, "websocket"), await newcomer(world, "websocket", "bob")
+        old.answers = False
+        old.vanishes()
+        new = await newcomer(world, "websocket")  # at once
+        await trio.sleep(4)
+        assert new.texts == ["Entered"]

@@ -22,9 +22,11 @@ class Kept:
 
     def __init__(self) -> None:
         self.enclosed: list[tuple[GameId, Side, list[Spoken]]] = []
+        self.parts: list[bool] = []
 
-    def __call__(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
+    def __call__(self, game: GameId, side: Side, said: Sequence[Spoken], /, *, is_part: bool) -> None:
         self.enclosed.append((game, side, [*said]))
+        self.parts.append(is_part)
 
     @property
     def lines(self) -> list[Spoken]:

@@ -40,6 +40,7 @@ from gateway.game.events import (
     Overlooked,
     Reason,
     Refused,
+    Resumed,
     Shown,
     Started,
     ToMove,
@@ -70,6 +71,7 @@ EVENTS: dict[type, st.SearchStrategy[Event]] = {
     Introduced: st.builds(Introduced, names),
     Entered: st.builds(Entered, names),
     Started: st.builds(Started, games, sides, st.tuples(names, names)),
+    Resumed: st.builds(Resumed, games, sides, st.tuples(names, names), boards, seconds),
     ToMove: st.builds(ToMove, games, st.integers(1), boards, st.none() | seconds),
     Moved: st.builds(Moved, games, sides, columns, boards),
     Shown: st.builds(Shown, games, boards),
@@ -94,7 +96,7 @@ COMMANDS: dict[type, st.SearchStrategy[Command]] = {
     Unfit: st.builds(Unfit, numbers),
     Unreadable: st.builds(Unreadable, numbers),
     Denied: st.builds(Denied, objections, seconds, numbers),
-    Leave: st.builds(Leave),
+    Leave: st.builds(Leave, st.booleans()),
 }
 
 

@@ -10,6 +10,7 @@ from worlds.hub import (
     HANGING_UP,
     LOBBY,
     STANDING_BY,
+    STEPPING_OUT,
     TABLE,
     Client,
     Mirror,
@@ -216,7 +217,7 @@ def test_subscriber_gets_the_kinds_that_it_asked_for_until_it_closes(world: Worl
 @pytest.mark.parametrize("kind", ALL)
 def test_subscriber_that_raises_is_heard_of_once_and_costs_nobody_a_game(kind: type[Fact]) -> None:
     faults: list[object] = []
-    world, woken = World(on_fault=faults.append), 0
+    world, woken = World(on_fault=faults.append, grace=60.0), 0
 
     def wake() -> None:
         nonlocal woken
@@ -231,6 +232,10 @@ def test_subscriber_that_raises_is_heard_of_once_and_costs_nobody_a_game(kind: t
             world.play(column, players)
     games[0][0].leave()
     world.arena("eve", AtTable("alone"))
+    away = world.player(STEPPING_OUT, "gus", AtTable("z"), "192.0.2.7")
+    world.arena("hal", AtTable("z"))
+    away.break_off()
+    world.player(STEPPING_OUT, "gus", AtTable("z"), "192.0.2.7")
     world.wait(5.1)
     assert [each.reason for each in world.results] == [Reason.FOUR] * 2
     assert [fact for fact in witness.heard if isinstance(fact, Finished)] == world.results

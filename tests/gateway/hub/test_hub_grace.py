@@ -1,4 +1,4 @@
-"""A connection that breaks during a game: the seat is kept for the grace time, and the player gets it back."""
+"""A connection breaks during a game: the seat is kept for the grace time, and the player gets it back."""
 
 import pytest
 from worlds.hub import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World

@@ -221,6 +221,7 @@ def test_rules_that_all_nodes_share_are_numbers_also_where_one_is_a_flag() -> No
         "penalty": 1.0,
         "idle": 300.0,
         "rejoin": 10.0,
+        "grace": 0.0,
         "rounds": 6.0,
         "games-per-pair": 10.0,
         "house-after": 5.0,
