@@ -476,7 +476,7 @@ class Connection(Generic[C, S]):
             if not left or self._drains:
                 self._wait_for_drain(request, dismissed)
                 return
-            if request is not None:
+            if request is not None and not self._has_left:
                 self._hub.handed(self._seat, request, now)
             if dismissed is not None:
                 self._dismiss(dismissed)
@@ -534,7 +534,7 @@ class Connection(Generic[C, S]):
             raise PeerGone(self._loss) from None
         request, dismissed = self._request, self._dismissed
         self._drains, self._request, self._dismissed = False, None, None
-        if request is not None:
+        if request is not None and not self._has_left:
             self._hub.handed(self._seat, request, trio.current_time())
         if dismissed is not None:
             self._dismiss(dismissed)
@@ -600,12 +600,13 @@ class Connection(Generic[C, S]):
             self._nursery.start_soon(self._probe)
 
     async def _probe(self) -> None:
-        # At most one probe in `PROBE_LIMIT` seconds, however often the name is requested. The connection of a
-        # client in a game may have broken since the last one, so its next probe waits.
+        # At most one probe in `PROBE_LIMIT` seconds, however often the name is requested. If the seat would
+        # be kept, its connection may have broken since the last one, so the next probe waits.
         pause = self._probed + PROBE_LIMIT - trio.current_time()
-        if pause > 0 and self._seat.plays:
+        is_anew = self._seat.grace > 0 or self._seat.is_relayed
+        if pause > 0 and is_anew:
             await trio.sleep(pause)
-        if pause <= 0 or self._seat.plays:
+        if pause <= 0 or is_anew:
             if not await self._answers():
                 self._give_up(NO_ANSWER)
                 return
@@ -646,9 +647,13 @@ class Connection(Generic[C, S]):
 
     def _leave(self, now: float, *, is_broken: bool) -> None:
         """Leave the hub, once: after that the seat may belong to another connection."""
-        if not self._has_left:
-            self._has_left = True
-            self._hub.submit(self._seat, Leave(is_broken), now)
+        if self._has_left:
+            return
+        self._has_left = True
+        self._hub.submit(self._seat, Leave(is_broken), now)
+        if not self._seat.is_gone:  # it is kept; only the ends of earlier games are still to be sent
+            ends = [index for index, event in enumerate(self._events, 1) if isinstance(event, Ended)]
+            del self._events[max(ends, default=0) :]
 
     def _dismiss(self, dismissed: Dismissed) -> None:
         """Hang up on a client after everything was sent to it."""

@@ -217,7 +217,8 @@ class WireLog:
                 continue
             self._tell(at, texts[start:index], over)
             start, over = index, False
-            self._logs[0].begun = True
+            if self._logs:  # else the game is over, and the player has another connection
+                self._logs[0].begun = True
         self._marks = []
         self._tell(at, texts[start:], over)
 

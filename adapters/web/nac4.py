@@ -1,4 +1,4 @@
-"""Three JSON documents of results, with the keys of the original nac4 server (adapters/nac4/PROTOCOL.md 8).
+"""Three JSON documents of results, with the keys of the original nac4 server (adapters/nac4/PROTOCOL.md 9).
 
 Makes them from stored games and totals. Times are in seconds.
 """
@@ -26,7 +26,7 @@ _CELLS = BoardMarks(b".RY")
 
 
 def results(games: Iterable[GameRecord]) -> Rows:
-    """Return ``/api/results``; the first mover is red (PROTOCOL.md 8)."""
+    """Return ``/api/results``; the first mover is red (PROTOCOL.md 9)."""
     return [
         {
             "_rBoard": _rows(game.board()),
@@ -41,7 +41,7 @@ def results(games: Iterable[GameRecord]) -> Rows:
 
 
 def users(found: Iterable[Standing]) -> Rows:
-    """Return ``/api/users-vg``, by name (PROTOCOL.md 8)."""
+    """Return ``/api/users-vg``, by name (PROTOCOL.md 9)."""
     rows = Rows()
     for standing in sorted(found, key=lambda standing: standing.name):
         total, seconds = standing.record.total, standing.record.thought / 1000

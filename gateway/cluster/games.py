@@ -22,7 +22,7 @@ strictly as a client's text: an invalid one raises `EncodingError`.
 # `f` the time is up                | number of the request, used
 # `d` no further game               | nothing
 # `w` the connection broke          | seconds for which the player's node keeps the seat
-# `b` the player has come back      | nothing
+# `b` the player has come back      | the id of the latest game that it was told of; empty between two games
 # `a` the client answered a probe   | nothing
 #
 # A client that has come back to a seat on another node exchanges the same frames with that node, for as long
@@ -38,6 +38,7 @@ from gateway.game.board import COLUMNS, Board
 from gateway.game.commands import Command, Leave, Play
 from gateway.game.encoding import EncodingError, decode_command, decode_event, encode
 from gateway.game.events import Dismissed, Ended, Event, Moved, Resumed, Started, ToMove, Why
+from gateway.game.ids import GameId
 from gateway.game.results import Results
 from gateway.hub.hub import Hub
 from gateway.hub.seats import Hosted, Hosting, Seat
@@ -152,8 +153,8 @@ class _RemoteGame:
     def away(self, grace: float) -> None:
         self.send(b"w %s %r" % (self.name, grace))
 
-    def back(self) -> None:
-        self.send(b"b %s " % self.name)
+    def back(self, game: GameId) -> None:
+        self.send(b"b %s %s" % (self.name, game.encode()))
 
     def alive(self) -> None:
         self.send(b"a %s " % self.name)
@@ -296,7 +297,7 @@ class Games:
                 self._hub.away(player.seat, _seconds(payload), now)
                 return
             case b"b":
-                self._hub.back(player.seat, now)
+                self._hub.back(player.seat, payload.decode("ascii"), now)
                 return
             case b"a":
                 self._hub.alive(player.seat, now)

@@ -207,6 +207,8 @@ def _row(player: Mapping[str, Any], *, has_nodes: bool) -> list[str]:
     match player["doing"]:
         case "plays":
             doing = f"plays {printable(player['against'])}"
+        case "is away":
+            doing = f"plays {printable(player['against'])}, its connection broke"
         case "between games":
             doing = f"between two games with {printable(player['against'])}"
         case "waits":

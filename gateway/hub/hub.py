@@ -430,19 +430,30 @@ class Hub:
             self._part(self._runner.end_series(seat, now), now)
 
     def away(self, seat: Seat, grace: float, now: float) -> None:
-        """Record that the connection of another node's player broke; its node keeps the seat for `grace`."""
+        """Record that the connection of another node's player broke; its node keeps the seat for `grace`.
+
+        If the player may not come back, because its game was played again for it before, it has left.
+        """
         with self._step(seat, now):
-            if isinstance(seat.situation, Seated) and seat.situation.series.is_playing:
+            situation = seat.situation
+            if not isinstance(situation, Seated) or not situation.series.is_playing:
+                return
+            if seat.manners.resumes or situation.series.session.may_play_again(situation.number):
                 seat.go_away(now, grace)
                 self._runner.away(seat)
+            else:
+                self._leave(seat, Dismissed(Why.LEFT), now)
 
-    def back(self, seat: Seat, now: float) -> None:
-        """Go on with the game of another node's player, which has come back."""
+    def back(self, seat: Seat, game: GameId, now: float) -> None:
+        """Go on with the game of another node's player, which has come back.
+
+        `game` is the latest game that the player was told of. It will hear of a later one as of any game.
+        """
         with self._step(seat, now):
             situation, since = seat.situation, seat.come_back()
             if isinstance(situation, Seated) and situation.series.is_playing and since is not None:
                 self._runner.back(seat, max(0.0, now - since))
-                if not seat.manners.resumes:
+                if not seat.manners.resumes and situation.series.session.game == game:
                     self._runner.play_again(seat, now)
                     self._runner.go_on(situation.series, now)
 
@@ -673,24 +684,24 @@ class Hub:
         was played again for this player is not played again once more. Between a game and its repetition the
         seat is kept, too.
         """
-        match seat.situation:
-            case Seated(series, number) if series.is_playing or series.session.repeats:
-                grace, again = series.grace, series.session.may_play_again(number)
-            case PlayingElsewhere(match=match) as there if there.started is not None or there.repeats:
-                grace, again = match.grace, not there.was_replayed
-            case _:
-                return False
-        if not grace or not (again or seat.manners.resumes) or self._runner.is_closed or seat.is_remote:
+        grace, situation = seat.grace, seat.situation
+        if not grace or self._runner.is_closed or seat.is_remote or seat.manners.house:
             return False
+        if isinstance(situation, Seated):
+            session, number = situation.series.session, situation.number
+            if not (seat.manners.resumes or session.may_play_again(number)):
+                return False
+            request = session.request(number)
+        else:
+            assert isinstance(situation, PlayingElsewhere)
+            request = situation.request
         self._denials.cancel(seat)
         seat.keep(Kept(self.expect, lambda request: self.handed(seat, request, self._flushed_at)), now, grace)
         self._kept.set(seat, now + grace)
-        if isinstance(seat.situation, Seated):
+        if isinstance(situation, Seated):
             self._runner.away(seat)
-            request = seat.situation.series.session.request(seat.situation.number)
         else:
-            seat.situation.game.away(grace)
-            request = seat.situation.request
+            situation.game.away(grace)
         if request is not None:
             self.handed(seat, request, now)
         self.matchmaker.away(seat.number)

@@ -141,13 +141,13 @@ class RemotePlayers:
 
     def resume(self, seat: Seat, there: PlayingElsewhere, now: float) -> None:
         """Go on with a player's game after its absence."""
-        there.game.back()
+        there.game.back("" if there.started is None else there.started.game)
         if there.started is None:  # the game is to be played again
             if not there.ready and seat.place is not None:
                 self.next_round(there, Enter(seat.place, there.player.name))
             return
         if not seat.manners.resumes:
-            there.awaits_replay = there.was_replayed = True
+            there.awaits_replay = True
             there.request = there.handed = None
             self.flags.cancel(seat)
             return
@@ -196,8 +196,6 @@ class RemotePlayers:
         there.repeats = ended.reason is Reason.REPLAYED
         if there.repeats:
             there.rounds -= 1
-        else:
-            there.was_replayed = False
         there.started = there.request = there.handed = None
         there.ready = not seat.steps_out
 

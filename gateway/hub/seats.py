@@ -179,8 +179,8 @@ class RemoteGame(Protocol):
     def away(self, grace: float) -> None:
         """Report that the player's connection broke, and that its seat is kept for `grace` seconds."""
 
-    def back(self) -> None:
-        """Report that the player has come back."""
+    def back(self, game: GameId) -> None:
+        """Report that the player has come back. `game` is the latest game that it was told of."""
 
     def alive(self) -> None:
         """Report that the client has answered a probe."""
@@ -275,8 +275,6 @@ class PlayingElsewhere:
     """Whether the player has come back and the game will be played again. Until then, events are dropped."""
     repeats: bool = False
     """Whether the next game is a round that is played again."""
-    was_replayed: bool = False
-    """Whether the current round was begun again because this player's connection broke."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -422,6 +420,17 @@ class Seat:
     def is_relayed(self) -> bool:
         """Whether the player's own seat is on another node."""
         return isinstance(self.situation, Relayed)
+
+    @property
+    def grace(self) -> float:
+        """Seconds for which the seat would be kept if the connection broke now; 0 if no game is on."""
+        match self.situation:
+            case Seated(series) if series.is_playing or series.session.repeats:
+                return series.grace
+            case PlayingElsewhere(match=match, started=started, repeats=repeats):
+                return match.grace if started is not None or repeats else 0.0
+            case _:
+                return 0.0
 
     @property
     def steps_out(self) -> bool:

@@ -133,7 +133,7 @@ class Operator:
         for number, seat in enumerate(self._hub.seats(), 1):
             if number % LOOKED_AT == 0:
                 await trio.lowlevel.checkpoint()
-            if seat.is_gone or seat.is_remote or seat.manners.house:
+            if seat.is_gone or seat.is_remote or seat.is_relayed or seat.manners.house:
                 continue
             if wanted is not None and not is_meant(wanted, seat):
                 continue
@@ -204,6 +204,8 @@ def described(seat: Seat, now: float) -> Outcome:
             doing = "waits"
         case Seated() | PlayingElsewhere() as situation:
             doing, against = "plays" if seat.plays else "between games", situation.names[1]
+            if seat.absence is not None:
+                doing = "is away"
     if seat.name is not None and isinstance(seat.place, AtTable):
         table = seat.place.name
     return {
@@ -242,7 +244,7 @@ def hang_up(hub: Hub, bans: Bans, clock: Callable[[], float], in_loop: InLoop) -
         ]
         for seat in meant:
             hub.submit(seat, Leave(), clock())
-        return sum(not seat.is_remote for seat in meant)
+        return sum(not (seat.is_remote or seat.is_relayed) for seat in meant)
 
     seats, count = in_loop(hub.seats), 0
     for start in range(0, len(seats), AT_ONCE):

@@ -360,6 +360,7 @@ class World:
         *,
         keeps_wire: bool = False,
         idle: float = IDLE,
+        grace: float = 0.0,
         rate: float = 0,
         burst: int = 1,
         max_connections: int = 0,
@@ -385,8 +386,8 @@ class World:
         self.turns = turns
         self.backlogs = Backlogs() if backlog is None else Backlogs(backlog)
         self.results = Results(takes_evidence=keeps_wire)
-        self.matchmaker = Matchmaker(random.Random(0))
-        self.hub = Hub(Terms(idle=idle), self.matchmaker, self.results)
+        self.matchmaker = Matchmaker(random.Random(0), grace=grace)
+        self.hub = Hub(Terms(idle=idle, grace=grace), self.matchmaker, self.results)
         self.page, self.passes_on, self.allow_origin = page, passes_on, allow_origin
         self.certificate, self.tls_only = certificate, tls_only
         self.silence = {} if silence is None else {"silence": silence}

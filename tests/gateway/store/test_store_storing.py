@@ -12,7 +12,7 @@ from store_world import NAMES, enclosure, keep, records, recounted
 from trials import FEW
 
 from gateway.game.board import FIRST
-from gateway.game.events import Reason, Spoken
+from gateway.game.events import Objection, Reason, Spoken
 from gateway.store import StoreError, storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
@@ -162,6 +162,28 @@ def test_evidence_is_kept_of_either_side_of_its_game_once_and_of_no_other(databa
     assert count(database, exchanges) == 2
     with database.reading() as connection:
         assert evidence_of(connection, "2")[1] == (Line(3, "in", "playmove 3"),)
+
+
+def test_parts_of_evidence_are_joined_in_the_order_of_time(database: Database) -> None:
+    """A part may come again, since an error left it open whether it was stored."""
+    keep(database, [game()])
+    first = enclosure(
+        1, 0, (0.0, "out", "newgame", None), (1.0, "in", "playmove 3", 41.5), (2.0, "note", "", "vanished")
+    )
+    second = enclosure(1, 0, (1.5, "out", "genmove", 40.5), (3.0, "in", "playmove 4", Objection.COLUMN_FULL))
+    for part in (second, first, second, enclosure(2, 0, SAID)):
+        with database.writing() as connection:
+            storing.join_parts(connection, packed([part]))
+    with database.reading() as connection:
+        lines = evidence_of(connection, "1")[0]
+    assert lines == (
+        Line(0, "out", "newgame"),
+        Line(1000, "in", "playmove 3", "41.500 s left"),
+        Line(1500, "out", "genmove", "40.500 s left"),
+        Line(2000, "note", "", "vanished"),
+        Line(3000, "in", "playmove 4", "refused: column is full"),
+    )
+    assert count(database, exchanges) == 1
 
 
 def with_evidence(database: Database, endings: list[int]) -> None:
