@@ -147,15 +147,16 @@ class Reporter:
     def began(self, match: Held, game: int) -> None:
         """Report that a game of a series on this node began."""
         self.announce_first(match)
-        playing = self._series.get(match) or self._first(match)
-        playing = self._series[match] = replace(playing, round=game)
-        if not playing.at_table:
+        before = self._series.get(match) or self._first(match)
+        is_again = before.round == game  # the game is played again
+        playing = self._series[match] = replace(before, round=game)
+        if not playing.at_table and not is_again:
             self._meetings.add(*(playing.names if game % 2 else playing.names[::-1]))
         for turn in match.turns:
             player = self.players.get(turn.seat)
             if player is not None:
                 player.since = None
-                player.games += playing.at_table
+                player.games += playing.at_table and not is_again
             self.announce_first(turn.seat)
         self.report(replace(playing, fresh=True))
 

@@ -205,7 +205,10 @@ class Matchmaker:
         """Record that the player of a kept seat has come back; `origin` and `proven` are as in `Entry`."""
 
     def began(self, match: Match, game: int) -> None:
-        """Record that a game of a series began, numbered from 1. The first move swaps with every game."""
+        """Record that a game of a series began, numbered from 1. The first move swaps with every game.
+
+        If a game is played again, it is recorded once more, with the same number.
+        """
 
     def finished(self, match: Match) -> None:
         """Record that a series is over, or that its match was not started. May be called twice."""
