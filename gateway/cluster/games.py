@@ -239,7 +239,7 @@ class Games:
         send, forget = partial(self._send, node), partial(self._players.pop, (node, name), None)
         player = _RemotePlayer(name, send, forget, self._hub.results, is_relay=True)
         self._players[node, name] = player
-        self._hub.take_back(returning, player, now)
+        self._hub.give_back(returning, player, now)
 
     def receive_from(self, node: str, seat: Seat, now: float) -> None:
         """Connect the client of a seat with its kept seat on `node`."""

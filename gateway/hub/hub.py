@@ -46,6 +46,7 @@ from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Illegal, Manners
 from gateway.game.results import NoResults, Results
 from gateway.hub.feed import Feed, came, hindered, snapshot
+from gateway.hub.kept_seats import KeptSeats
 from gateway.hub.remote import Cluster, RemotePlayers
 from gateway.hub.seats import (
     Gone,
@@ -158,10 +159,9 @@ class Hub:
         """The times until which players must have entered."""
         self._denials: Deadlines[Seat] = Deadlines()
         """The times when the pauses of denied requests for a name are over."""
-        self._kept: Deadlines[Seat] = Deadlines()
-        """The times until which seats are kept for players whose connections broke."""
+        self._kept = KeptSeats(self._runner, self._remote, self._seats, self._kept_mailbox)
         self._timers = [self._runner.pending, self._runner.rejoins, self._runner.absences]
-        self._timers += self._entries, self._denials, self._kept, self._remote.flags
+        self._timers += self._entries, self._denials, self._kept.until, self._remote.flags
         self._open: deque[Decision | Returning | Hosting] = deque()
         """Decisions to carry out, players that come back, and series to end because the other player never
         came. The hub carries these out after all other answers of the matchmaker."""
@@ -295,7 +295,7 @@ class Hub:
         for seat in self._denials.due(now):
             with self._contain(seat, now):
                 self._deny(seat, now)
-        for seat in self._kept.due(now):
+        for seat in self._kept.until.due(now):
             with self._contain(seat, now):
                 self._leave(seat, Dismissed(Why.LEFT), now)
         for seat in runner.absences.due(now):
@@ -430,64 +430,25 @@ class Hub:
             self._part(self._runner.end_series(seat, now), now)
 
     def away(self, seat: Seat, grace: float, now: float) -> None:
-        """Record that the connection of another node's player broke; its node keeps the seat for `grace`.
-
-        If the player may not come back, because its game was played again for it before, it has left.
-        """
+        """Record that the connection of another node's player broke; its node keeps the seat for `grace`."""
         with self._step(seat, now):
-            situation = seat.situation
-            if not isinstance(situation, Seated) or not situation.series.is_playing:
-                return
-            if seat.manners.resumes or situation.series.session.may_play_again(situation.number):
-                seat.go_away(now, grace)
-                self._runner.away(seat)
-            else:
+            if not self._kept.note_away(seat, grace, now):
                 self._leave(seat, Dismissed(Why.LEFT), now)
 
     def back(self, seat: Seat, game: GameId, now: float) -> None:
-        """Go on with the game of another node's player, which has come back.
-
-        `game` is the latest game that the player was told of. It will hear of a later one as of any game.
-        """
+        """Go on with the game of another node's player, which has come back and knows `game`."""
         with self._step(seat, now):
-            situation, since = seat.situation, seat.come_back()
-            if isinstance(situation, Seated) and situation.series.is_playing and since is not None:
-                self._runner.back(seat, max(0.0, now - since))
-                if not seat.manners.resumes and situation.series.session.game == game:
-                    self._runner.play_again(seat, now)
-                    self._runner.go_on(situation.series, now)
+            self._kept.note_back(seat, game, now)
 
     def is_kept(self, number: int) -> bool:
         """Whether a seat is kept for a player whose connection broke."""
-        return number in self._seats and self._seats[number].absence is not None
+        return self._kept.has(number)
 
-    def take_back(self, returning: Returning, mailbox: Mailbox, now: float) -> None:
-        """Give a kept seat back to its player, which has a new connection."""
-        number, seat = returning.kept, self._seats[returning.kept]
-        with self._contain(seat, now):
-            since = seat.come_back()
-            assert since is not None
-            seat.take_back(mailbox, returning.origin)
-            mailbox.move_to(seat)
-            self._kept.cancel(seat)
-            self.matchmaker.returned(number, returning.origin, proven=returning.proven)
-            situation = seat.situation
-            if isinstance(situation, PlayingElsewhere):
-                seat.deliver(Entered(situation.names[0]))
-                self._remote.resume(seat, situation, now)
-            elif isinstance(situation, Seated):
-                series, number = situation.series, situation.number
-                self._runner.back(seat, max(0.0, now - since))
-                if series.is_playing and not seat.manners.resumes:
-                    self._runner.play_again(seat, now)
-                seat.deliver(Entered(situation.names[0]))
-                if series.is_playing:
-                    for event in series.session.resume(number, now):
-                        seat.deliver(event)
-                else:
-                    seat.join(series, number)
-                    self._runner.rejoins.cancel(seat)
-                    self._runner.go_on(series, now)
+    def give_back(self, returning: Returning, mailbox: Mailbox, now: float) -> None:
+        """Give a kept seat back to its player, whose new connection has this mailbox."""
+        with self._contain(self._seats[returning.kept], now):
+            self.matchmaker.returned(returning.kept, returning.origin, proven=returning.proven)
+            self._kept.give_back(returning, mailbox, now)
 
     def asking(self, number: int) -> Seat | None:
         """Return a seat with an open request to enter; None if there is no such seat."""
@@ -500,9 +461,7 @@ class Hub:
         assert isinstance(question, Question)
         self._entries.cancel(seat)
         if seat.name is not None:
-            self.feed.publish(
-                Left(seat.number)
-            )  # from now on the other node publishes facts about the player
+            self.feed.publish(Left(seat.number))  # the other node publishes facts about the player
         seat.relay(game, question.entry.name, question.entry.place)
 
     def ask_again(self, number: int) -> None:
@@ -545,9 +504,13 @@ class Hub:
             case Denied():
                 seat.ask(command)
                 self._denials.set(seat, now + command.pause)
-            case Leave(is_broken):
-                if not is_broken or not self._keep(seat, now):
-                    self._leave(seat, Dismissed(Why.LEFT), now)
+            case Leave(is_broken=True) if self._kept.may_keep(seat):
+                self._denials.cancel(seat)
+                self._kept.keep(seat, now)
+                self.matchmaker.away(seat.number)
+                self._settle(now)
+            case Leave():
+                self._leave(seat, Dismissed(Why.LEFT), now)
             case _:
                 assert_never(command)
 
@@ -677,37 +640,6 @@ class Hub:
         self._hang_up(seat, dismissed)
         self._settle(now)
 
-    def _keep(self, seat: Seat, now: float) -> bool:
-        """Keep the seat of a player whose connection broke during a game, if this series has a grace time.
-
-        Return whether the seat is kept. During a drain it is not, since no player can come back. A game that
-        was played again for this player is not played again once more. Between a game and its repetition the
-        seat is kept, too.
-        """
-        grace, situation = seat.grace, seat.situation
-        if not grace or self._runner.is_closed or seat.is_remote or seat.manners.house:
-            return False
-        if isinstance(situation, Seated):
-            session, number = situation.series.session, situation.number
-            if not (seat.manners.resumes or session.may_play_again(number)):
-                return False
-            request = session.request(number)
-        else:
-            assert isinstance(situation, PlayingElsewhere)
-            request = situation.request
-        self._denials.cancel(seat)
-        seat.keep(Kept(self.expect, lambda request: self.handed(seat, request, self._flushed_at)), now, grace)
-        self._kept.set(seat, now + grace)
-        if isinstance(situation, Seated):
-            self._runner.away(seat)
-        else:
-            situation.game.away(grace)
-        if request is not None:
-            self.handed(seat, request, now)
-        self.matchmaker.away(seat.number)
-        self._settle(now)
-        return True
-
     def _leave_series(self, seat: Seat, now: float) -> None:
         if isinstance(seat.situation, PlayingElsewhere):
             self._remote.leave(seat, seat.situation)
@@ -807,8 +739,11 @@ class Hub:
             self._question(newcomer)
             mailbox = newcomer.hand_over()
             self._hang_up(newcomer, Dismissed(Why.RETURNED))
-            self.take_back(answer, mailbox, now)
+            self.give_back(answer, mailbox, now)
         self._settle(now)
+
+    def _kept_mailbox(self, seat: Seat) -> Kept:
+        return Kept(self.expect, lambda request: self.handed(seat, request, self._flushed_at))
 
     # A bug ends one game, without a winner, and disconnects both players, since their state may be wrong.
     # Each of these steps is done even if another one fails. Steps for one seat are in `with self._contain`

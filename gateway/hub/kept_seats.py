@@ -1,0 +1,121 @@
+"""Seats that are kept during a game for players whose connections broke.
+
+A seat stays in its series meanwhile, and its clock runs on. Only its mailbox changes: `Kept` takes the place
+of the broken connection, and the new connection takes the place of `Kept`. Does not decide which client is the
+player: the matchmaker does.
+"""
+
+from collections.abc import Callable, Mapping
+
+from gateway.game.deadlines import Deadlines
+from gateway.game.events import Entered
+from gateway.game.ids import GameId
+from gateway.hub.remote import RemotePlayers
+from gateway.hub.seats import Kept, Mailbox, PlayingElsewhere, Seat, Seated
+from gateway.hub.series import SeriesRunner
+from gateway.matchmaking.matchmaker import Returning
+
+
+class KeptSeats:
+    """Keeps seats, and gives them back."""
+
+    def __init__(
+        self,
+        runner: SeriesRunner,
+        remote: RemotePlayers,
+        seats: Mapping[int, Seat],
+        mailbox_of: Callable[[Seat], Kept],
+    ) -> None:
+        """`seats` are the hub's seats. `mailbox_of` returns the mailbox of a seat that is kept."""
+        self.until: Deadlines[Seat] = Deadlines()
+        """The times until which seats are kept."""
+        self._runner = runner
+        self._remote = remote
+        self._seats = seats
+        self._mailbox_of = mailbox_of
+
+    def has(self, number: int) -> bool:
+        """Whether a seat is kept for its player."""
+        return number in self._seats and self._seats[number].absence is not None
+
+    def may_keep(self, seat: Seat) -> bool:
+        """Whether the seat is to be kept, since its connection broke.
+
+        During a drain it is not, since no player can come back. A game that was played again for this player
+        is not played again once more.
+        """
+        situation = seat.situation
+        if not seat.grace or self._runner.is_closed or seat.is_remote or seat.manners.house:
+            return False
+        return not isinstance(situation, Seated) or (
+            seat.manners.resumes or situation.series.session.may_play_again(situation.number)
+        )
+
+    def keep(self, seat: Seat, now: float) -> None:
+        """Keep a seat. Its clock starts now if its client has not got the open request to move."""
+        grace, situation = seat.grace, seat.situation
+        seat.keep(self._mailbox_of(seat), now, grace)
+        self.until.set(seat, now + grace)
+        if isinstance(situation, Seated):
+            self._runner.away(seat)
+            request = situation.series.session.request(situation.number)
+        else:
+            assert isinstance(situation, PlayingElsewhere)
+            situation.game.away(grace)
+            request = situation.request
+        if request is not None:
+            seat.mailbox.deliver(request)
+
+    def give_back(self, returning: Returning, mailbox: Mailbox, now: float) -> None:
+        """Give a seat back to its player, whose new connection has this mailbox."""
+        seat = self._seats[returning.kept]
+        since, situation = seat.come_back(), seat.situation
+        assert since is not None
+        self.until.cancel(seat)
+        seat.take_back(mailbox, returning.origin)
+        mailbox.move_to(seat)
+        if isinstance(situation, PlayingElsewhere):
+            seat.deliver(Entered(situation.names[0]))
+            self._remote.resume(seat, situation, now)
+            return
+        assert isinstance(situation, Seated)
+        series, number = situation.series, situation.number
+        self._runner.back(seat, max(0.0, now - since))
+        if series.is_playing and not seat.manners.resumes:
+            self._runner.play_again(seat, now)
+        seat.deliver(Entered(situation.names[0]))
+        if series.is_playing:
+            for event in series.session.resume(number, now):
+                seat.deliver(event)
+        else:  # this counts as asking for the game that is played again
+            seat.join(series, number)
+            self._runner.rejoins.cancel(seat)
+            self._runner.go_on(series, now)
+
+    # Players of other nodes in series on this node. Their own nodes keep the seats.
+
+    def note_away(self, seat: Seat, grace: float, now: float) -> bool:
+        """Record that the connection of another node's player broke, and that its seat is kept for `grace`.
+
+        Return False if the player may not come back, since the game was played again for it before.
+        """
+        situation = seat.situation
+        if not isinstance(situation, Seated) or not situation.series.is_playing:
+            return True
+        if not (seat.manners.resumes or situation.series.session.may_play_again(situation.number)):
+            return False
+        seat.go_away(now, grace)
+        self._runner.away(seat)
+        return True
+
+    def note_back(self, seat: Seat, game: GameId, now: float) -> None:
+        """Go on with the game of another node's player, which has come back.
+
+        `game` is the latest game that the player was told of. It will hear of a later one as of any game.
+        """
+        situation, since = seat.situation, seat.come_back()
+        if isinstance(situation, Seated) and situation.series.is_playing and since is not None:
+            self._runner.back(seat, max(0.0, now - since))
+            if not seat.manners.resumes and situation.series.session.game == game:
+                self._runner.play_again(seat, now)
+                self._runner.go_on(situation.series, now)
