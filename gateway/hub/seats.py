@@ -588,9 +588,14 @@ class Seat:
         self.pending, self.pending_game = Pending.AWAITED, game
 
     def stop_awaiting(self, pending: Pending | None) -> bool:
-        """Set the state of the pending move; return whether the move kept the player from games until now."""
-        was_kept, self.pending = self.pending is Pending.AWAITED, pending
-        return was_kept
+        """Set the state of the pending move; return whether the move kept the player from games until now.
+
+        A move cannot become late if it is not awaited any more.
+        """
+        was_awaited = self.pending is Pending.AWAITED
+        if was_awaited or pending is None:
+            self.pending = pending
+        return was_awaited
 
     def deliver(self, event: Event) -> None:
         """Queue an event for the player."""

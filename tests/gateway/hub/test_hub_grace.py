@@ -311,6 +311,18 @@ def test_next_round_may_be_played_again_too(world: World) -> None:
     assert not ann.moves_first
 
 
+def test_move_that_cannot_arrive_any_more_does_not_become_late(world: World) -> None:
+    ann, bob = pair(world, HANGING_UP, HANGING_UP)
+    bob.break_off()
+    returning(world, HANGING_UP, "bob", origin=OTHER_ADDRESS)  # ann may have sent a move of the game before
+    ann.break_off()
+    ann = returning(world, HANGING_UP)
+    world.wait(1.0)
+    assert ann.play(3) == []
+    assert ann.last(ToMove).board.moves == ()
+    assert ann.seat.is_asked is False
+
+
 def test_opponent_that_has_to_ask_is_waited_for(world: World) -> None:
     ann, bob = pair(world, HANGING_UP, STEPPING_OUT)
     world.play("33", (ann, bob))
