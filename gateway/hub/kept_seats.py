@@ -1,8 +1,8 @@
 """Seats that are kept during a game for players whose connections broke.
 
 A seat stays in its series meanwhile, and its clock runs on. Only its mailbox changes: `Kept` takes the place
-of the broken connection, and the new connection takes the place of `Kept`. Does not decide which client is the
-player: the matchmaker does.
+of the broken connection, and the new connection takes the place of `Kept`. Does not decide which client is
+the player: the matchmaker does.
 """
 
 from collections.abc import Callable, Mapping
@@ -100,7 +100,9 @@ class KeptSeats:
         Return False if the player may not come back, since the game was played again for it before.
         """
         situation = seat.situation
-        if not isinstance(situation, Seated) or not situation.series.is_playing:
+        if not isinstance(situation, Seated) or not (
+            situation.series.is_playing or situation.series.session.repeats
+        ):
             return True
         if not (seat.manners.resumes or situation.series.session.may_play_again(situation.number)):
             return False

@@ -104,9 +104,11 @@ class RemotePlayers:
                 there.started, there.began = event, now
                 there.awaits_replay = there.repeats = False
                 there.rounds += 1
-                there.board, there.thought = Board(), 0.0
+                there.board, there.thought, there.shown = Board(), 0.0, 0
             case Moved(board=board):
                 there.board = board
+                if len(board.moves) <= there.shown:
+                    return None  # its own move, of which the player was told when it came back
             case ToMove():
                 there.request, there.handed, there.board = event, None, event.board
                 seat.stop_awaiting(None)
@@ -153,6 +155,7 @@ class RemotePlayers:
             return
         assert there.started is not None
         game, you, names = there.started.game, there.started.you, there.started.names
+        there.shown = len(there.board.moves)
         seat.deliver(Resumed(game, you, names, there.board, max(0.0, now - there.began)))
         if there.request is not None:
             rest = there.request.rest

@@ -273,6 +273,8 @@ class PlayingElsewhere:
     """The player's request for the next round, until it is answered."""
     awaits_replay: bool = False
     """Whether the player has come back and the game will be played again. Until then, events are dropped."""
+    shown: int = 0
+    """The number of moves on the board that the player was told when it came back."""
     repeats: bool = False
     """Whether the next game is a round that is played again."""
 

@@ -5,7 +5,18 @@ from worlds.hub import HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client
 from worlds.nodes import Nodes
 
 from gateway.game.commands import Enter, Introduce, Leave
-from gateway.game.events import Dismissed, Ended, Entered, Reason, Refused, Resumed, Started, ToMove, Why
+from gateway.game.events import (
+    Dismissed,
+    Ended,
+    Entered,
+    Moved,
+    Reason,
+    Refused,
+    Resumed,
+    Started,
+    ToMove,
+    Why,
+)
 from gateway.game.manners import Manners
 
 GRACE = 10.0
@@ -215,3 +226,35 @@ def test_nothing_is_left_of_a_returned_player(net: Nodes) -> None:
     net.wait(1.0)
     assert all(node.games.is_empty for node in net.nodes.values())
     assert all(len(node.hub) == 0 for node in net.nodes.values())
+
+
+def test_own_move_is_told_once(net: Nodes) -> None:
+    """The player is back before its node has heard that its move was made."""
+    ann, bob = enter(net, "b", "ann", STEPPING_OUT), enter(net, "c", "bob", STEPPING_OUT)
+    play(net, "3", ann)
+    bob.play(3)
+    bob.break_off()
+    again = net["c"].client(STEPPING_OUT, ADDRESS)
+    again.enter(TABLE, "bob")
+    for way in [("c", "a"), ("a", "c")]:
+        while net.ways[way]:
+            net.carry_one(*way)
+    assert again.plays
+    net.carry()
+    assert [type(event) for event in again.heard] == [Entered, Resumed]
+    play(net, "4", ann)
+    assert again.last(Moved).board.moves == (3, 3, 4)
+
+
+def test_break_before_the_repetition_is_remembered_on_another_node(net: Nodes) -> None:
+    ann, bob = enter(net, "b", "ann", HANGING_UP), enter(net, "c", "bob", HANGING_UP)
+    play(net, "3", ann)
+    ann.break_off()
+    net.carry()
+    ann = enter(net, "b", "ann", HANGING_UP)  # the game is played again when bob's move had time to arrive
+    bob.break_off()
+    net.wait(1.0)
+    bob = enter(net, "c", "bob", HANGING_UP)
+    net.wait(1.0)
+    assert bob.plays
+    play(net, "33", ann, bob)
