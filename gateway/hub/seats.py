@@ -614,10 +614,10 @@ class Seat:
     def dismiss(self, dismissed: Dismissed) -> None:
         """Disconnect the player with a last event.
 
-        The seat drops its reference to the mailbox. Most mailboxes also refer to the seat, and only the
+        The seat drops its references to mailboxes. Most mailboxes also refer to the seat, and only the
         cyclic garbage collector, which seldom runs, would free both.
         """
-        self.situation, self.question = Gone(), None
+        self.situation, self.question, self.earlier = Gone(), None, []
         mailbox, self.mailbox = self.mailbox, Nowhere()
         mailbox.deliver(dismissed)
 
