@@ -1,6 +1,7 @@
 """A bot with one deliberate mistake, for the tests of `c4gateway check`: DIALECT ADDRESS MISTAKE.
 
-Without a mistake it plays any column with room, on one connection as long as that lasts.
+Without a mistake it plays any column with room, on one connection as long as that lasts. It comes back when
+the connection breaks.
 """
 
 import json
@@ -33,6 +34,7 @@ MISTAKES = {
         "full columns": "5.6",
         "moves twice": "5.7",
         "is impatient": "6.1",
+        "does not come back": "8.3",
     },
     "nac4": {
         "no pong": "1.1",
@@ -45,6 +47,7 @@ MISTAKES = {
         "dies of a draw": "5.8",
         "knows no Disconnected": "5.10",
         "knows no Timeout": "6.5",
+        "does not come back": "8.3",
     },
     "arena": {
         "not JSON": "2.7",
@@ -57,6 +60,7 @@ MISTAKES = {
         "moves twice": "5.10",
         "full columns": "5.11 plays columns that",
         "needs a last-move": "8.1",
+        "does not come back": "10.3",
     },
 }
 """By dialect, and by what stands on the command line: the rule that it breaks, as its row begins."""
@@ -222,4 +226,11 @@ def move(ws: websocket_client.WebSocket, column: int, mistake: str) -> None:
 
 
 if __name__ == "__main__":
-    {"droidcon": droidcon, "nac4": nac4, "arena": arena}[sys.argv[1]](*sys.argv[2:4])
+    _, dialect, address, mistake = sys.argv
+    is_over = False
+    while not is_over:
+        try:
+            {"droidcon": droidcon, "nac4": nac4, "arena": arena}[dialect](address, mistake)
+            is_over = True
+        except (ConnectionResetError, websocket_client.WebSocketConnectionClosedException):
+            is_over = mistake == "does not come back"

@@ -119,6 +119,12 @@ _RULES = websocket_rules(close="1.1", packets="1.1") | {
         is_grave=False,
         behind=Topic.LEFT,
     ),
+    Topic.BACK: Rule(
+        "10.3",
+        "comes back after its connection broke, and goes on with the game",
+        "connect again, and start with the same id; take the board from state",
+        is_grave=False,
+    ),
 }
 _OFFENCES = (
     (Objection.NOT_ENTERED | Objection.WAITING, Topic.IDLE),

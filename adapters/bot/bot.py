@@ -12,21 +12,27 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import trio
 
 from adapters.bot.choosers import Chooser, Keyboard, Person
 from adapters.bot.options import Options
-from adapters.bot.play import HINT, Ending, Kind, Play
+from adapters.bot.play import HINT, Ending, Kind, Play, Unfinished, what_leaving_means
 from adapters.bot.screen import Phase, Screen, Totals, Waiting, Words
 from adapters.client.contract import PeerGone
 from adapters.client.dialect import Dialect
-from adapters.client.talk import AnyDialogue, Entry
+from adapters.client.talk import AnyDialogue, Entry, Over, Result
 from adapters.net.tls_client import Untrusted
 from gateway.options.terminal import in_one_line, let_output_take_any_text
 
 LONGEST_PAUSE = 30.0
 """The most seconds between two attempts to reach a server."""
+RETURN_LIMIT = 60.0
+"""Seconds in which a player tries to come back to a game. After that the game counts as cut off, because a
+server keeps a seat for a short time only."""
+RETURN_PAUSES = 0.2, 2.0
+"""The first and the longest pause of a player that tries to come back to a game. It tries at once before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,8 @@ class Bot:
         self._totals = totals
         self._screen = screen
         self._waiting = Waiting(server.words(), screen.warn, server.reason)
+        self._unfinished: Unfinished | None = None
+        """The game to which the player may come back."""
         self._running = trio.CancelScope()
         self._playing: trio.CancelScope | None = None
 
@@ -75,19 +83,26 @@ class Bot:
             self._playing.cancel()
 
     async def run(self, *, reconnect: bool) -> Ending:
-        """Play until all games are played or the server is gone. With `reconnect`, try again after that."""
+        """Play until all games are played or the server is gone. With `reconnect`, try again after that.
+
+        With `reconnect` a game whose connection breaks goes on when the player is back, and counts once.
+        """
         ending = Ending(Kind.LEFT)
         with self._running:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._waiting.run)
                 ending = await self._run(reconnect=reconnect)
                 nursery.cancel_scope.cancel()
+        if self._unfinished is not None:
+            self._totals.add(Over(Result.CUT_OFF, self._unfinished.board))
+            if ending.kind is Kind.LEFT:
+                self._screen.warn(what_leaving_means(self._unfinished.board))
         return ending
 
     async def _run(self, *, reconnect: bool) -> Ending:
         pauses = _pauses()
         while True:
-            games = self._totals.begun
+            games, before = self._totals.begun, self._unfinished
             self._waiting.at(Phase.DIALLING)
             ending = await self._connection()
             self._waiting.at(None)
@@ -95,6 +110,19 @@ class Bot:
                 continue
             if not reconnect or not self._is_worth_another_try(ending):
                 return ending
+            game = self._unfinished
+            if game is not None and trio.current_time() < game.since + RETURN_LIMIT:
+                # Without a move since the last time, the server may be breaking each connection
+                if before is None or before.board != game.board:
+                    pauses = chain([0.0], _pauses(*RETURN_PAUSES))
+                if ending.kind is Kind.BROKEN:
+                    self._screen.warn(f"{ending.words}; trying to come back")
+                await trio.sleep(next(pauses))
+                continue
+            if game is not None:
+                self._unfinished = None
+                self._totals.add(Over(Result.CUT_OFF, game.board))
+                self._screen.warn(f"not back within {RETURN_LIMIT:g} s; the game counts as cut off")
             if games < self._totals.begun:
                 pauses = _pauses()
             pause = next(pauses)
@@ -107,7 +135,8 @@ class Bot:
         A player that comes back may be refused because the server has not noticed yet that its old connection
         is gone.
         """
-        return ending.kind is Kind.LOST or (ending.kind is Kind.REFUSED and self._totals.begun > 0)
+        was_let_in = self._totals.begun > 0 or self._unfinished is not None
+        return ending.kind in (Kind.LOST, Kind.BROKEN) or (ending.kind is Kind.REFUSED and was_let_in)
 
     async def _connection(self) -> Ending:
         """Play on one connection."""
@@ -118,23 +147,22 @@ class Bot:
                 return Ending(Kind.REFUSED, distrust(self._server.place, error))
             except (OSError, UnicodeError, PeerGone) as error:
                 return Ending(Kind.LOST, f"no server at {self._server.place}: {reason(error)}")
-            self._screen.connected(self._server.place, self._server.name)
+            if self._unfinished is None:
+                self._screen.connected(self._server.place, self._server.name)
             self._waiting.at(Phase.GREETING)
+            play = Play(dialogue, self._chooser, self._totals, self._screen, self._waiting, self._unfinished)
             try:
                 with trio.CancelScope() as self._playing:
-                    return await Play(
-                        dialogue, self._chooser, self._totals, self._screen, self._waiting
-                    ).run()
+                    return await play.run()
             finally:
-                self._playing = None
+                self._playing, self._unfinished = None, play.unfinished
         return Ending(Kind.LEFT)
 
 
-def _pauses() -> Iterator[float]:
-    pause = 1.0
+def _pauses(pause: float = 1.0, longest: float = LONGEST_PAUSE) -> Iterator[float]:
     while True:
         yield pause
-        pause = min(2 * pause, LONGEST_PAUSE)
+        pause = min(2 * pause, longest)
 
 
 def distrust(place: str, error: Untrusted) -> str:

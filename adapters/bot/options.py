@@ -152,7 +152,8 @@ class _CommandLine:
         "leave after so many games; 0: never", count(), 1, heading="how long, and what is seen of it"
     )
     reconnect: bool = flag(
-        "try again, and again, if the server is not there or has no place now (name in use, table full)"
+        "try again, and again, if the server is not there or has no place now (name in use, table full), and"
+        " come back to a game whose connection breaks"
     )
     verbose: bool = flag("draw the board as the game goes")
 

@@ -31,8 +31,19 @@ class Bot:
     name: str
     mixed: str = ""
     """The reason to suspect that several bots share these records; empty if there is none."""
+    connections: int = 0
     records: list[list[What]] = field(default_factory=list)
     """One record for each connection. A record only grows."""
+
+    def add(self, record: list[What]) -> None:
+        """Count a connection, and add its record, unless the bot was away when it came.
+
+        Then it belongs to the record of the game to which it comes back. If it does not come back to it,
+        nothing is left that could be judged.
+        """
+        self.connections += 1
+        if not any(Part.latest(each).is_cut for each in self.records):
+            self.records.append(record)
 
 
 class Bots:
@@ -57,6 +68,8 @@ class Bots:
         self.failures: Failures = {}
         """The last lines on stderr of processes that failed. The key is how the process ended, and its last
         line."""
+        self.absences: set[trio.Event] = set()
+        """One for each bot that may come back after its connection was cut. Set when it cannot any more."""
         self._bots: dict[str, Bot] = {}
         self._hang_ups: deque[tuple[float, Callable[[str], None]]] = deque(maxlen=_KEPT)
         """The latest hang-ups: the time of each, and a function to record how the bot's process failed."""
@@ -90,8 +103,7 @@ class Bots:
     def checkup(self, bot: Bot) -> Checkup:
         """Return the checkup of a bot, computed from its records so far."""
         rules, patience = self.requirements.rules, self.options.patience
-        connections = len(bot.records)
-        checkup = Checkup(bot.name, rules, connections=connections, patience=patience, mixed=bot.mixed)
+        checkup = Checkup(bot.name, rules, connections=bot.connections, patience=patience, mixed=bot.mixed)
         for record in bot.records:
             judge(record, self.requirements, self._afterwards, checkup)
         return checkup
@@ -148,6 +160,17 @@ class Bots:
             self._hang_ups.remove(recent[-1])
             _, crashed = recent[-1]
             crashed(": ".join([f"{'its process' if is_alone else repr(command)} {how}", *words[-1:]]))
+
+    async def process_ended(self) -> None:
+        """Wait until no bot may come back any more: a process that is started again is another bot.
+
+        The bot of the only process cannot come back after the process has ended.
+        """
+        if self.options.bots == 1:
+            for absence in self.absences:
+                absence.set()
+        while self.absences:
+            await next(iter(self.absences)).wait()
 
     async def wait_for_crash(self) -> None:
         """If a bot has just hung up, give its process time to end."""

@@ -44,10 +44,17 @@ class Checkup:
         self.rights: set[Topic] = {Topic.TRANSPORT} if connections else set()
         self.late: list[float] = []
         """The seconds that the bot took, for each time that it exceeded the patience."""
+        self.back_after: float | None = None
+        """The seconds after which the bot has come back to the game in which its connection was cut."""
         self.may_be_slow = True
         """Whether the bot gets more time than the patience. False after it has exceeded that time, too."""
         self._rules, self._patience = rules, patience
-        self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
+        tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
+        self._tasks = [task for task in tasks if not task.is_last]
+        self._last = next((task for task in tasks if task.is_last), None)
+        """The task that is played when nothing else is left to observe; None once it has begun."""
+        self.plays_last = False
+        """Whether the game of that task is on, perhaps while the bot is away."""
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
         self._early_hang_up: Fault | None = None
         self._left: list[tuple[frozenset[Topic], Fault]] = []
@@ -68,7 +75,8 @@ class Checkup:
     @property
     def is_over(self) -> bool:
         """Whether the check of the bot is over."""
-        return self._is_hopeless or (not self._tasks and self.has_seen(Topic.REFUSED))
+        is_left = self._tasks or self._last is not None or self.plays_last
+        return self._is_hopeless or not (is_left or not self.has_seen(Topic.REFUSED))
 
     @property
     def plays_on(self) -> bool:
@@ -106,7 +114,10 @@ class Checkup:
         `is_first` says whether the game is the first on the connection. `bot_opens` says whether the bot
         moves first; it is None if that is not decided yet.
         """
-        for task in () if self._is_hopeless else self._tasks:
+        tasks = self._tasks
+        if not tasks and self._last is not None and self.has_seen(Topic.REFUSED):
+            tasks = [self._last]
+        for task in () if self._is_hopeless else tasks:
             side = task.scenario.bot_opens
             if (bot_opens is None or side in (None, bot_opens)) and (is_first or not task.is_first):
                 return task
@@ -128,6 +139,9 @@ class Checkup:
         self.games += task.scenario is not NO_GAME
         if task in self._tasks:
             self._tasks.remove(task)
+        self.plays_last = task.is_last
+        if task.is_last:
+            self._last = None
 
     def right(self, *topics: Topic) -> None:
         """Record that the bot kept the rules of these topics."""
@@ -136,6 +150,11 @@ class Checkup:
     def came_late(self, seconds: float) -> None:
         """Record that the bot acted as expected, but only after `seconds`, longer than its patience."""
         self.late.append(seconds)
+
+    def came_back(self, seconds: float) -> None:
+        """Record that the bot came back after its connection was cut, and played its game to the end."""
+        self.back_after = seconds
+        self.right(Topic.BACK)
 
     def wrong(self, fault: Fault) -> None:
         """Record a fault. Cancel games that could only show the same mistake again."""

@@ -1,12 +1,13 @@
 """The server's side of one checked connection: a private hub, and an opponent that follows a scenario.
 
 Knows the hub, as any front end does, and the games that the bot still has to play. Records what happens. Does
-not judge it.
+not judge it. If the bot comes back to a game whose connection was cut, the driver of that game serves the new
+connection.
 """
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -25,6 +26,7 @@ from adapters.check.record import (
     Overdue,
     Part,
     Refusal,
+    Returned,
     Task,
     Way,
     What,
@@ -35,7 +37,7 @@ from adapters.client.contract import Farewell, WireError
 from adapters.client.rules import ClientText, Topic
 from gateway.game.board import COLUMNS, FIRST, Side, other
 from gateway.game.clock import Terms
-from gateway.game.commands import Command, InLobby, Leave, Play
+from gateway.game.commands import Command, Enter, InLobby, Leave, Place, Play
 from gateway.game.events import (
     NOTHING,
     Dismissed,
@@ -45,6 +47,7 @@ from gateway.game.events import (
     Moved,
     Objection,
     Overlooked,
+    Reason,
     Refused,
     Shown,
     Started,
@@ -52,10 +55,13 @@ from gateway.game.events import (
     Why,
 )
 from gateway.game.manners import Afterwards, Manners
+from gateway.game.results import Results
+from gateway.hub.feed import Feed
 from gateway.hub.hub import Hub
-from gateway.hub.seats import Seat
-from gateway.matchmaking.matchmaker import Answer, Decision, Entry, HousePair, Matchmaker, Turn
+from gateway.hub.seats import Mailbox, Nowhere, Outgoing, Seat, Seated
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, HousePair, Matchmaker, Returning, Turn
 from gateway.matchmaking.matchmaker import Opponent as Host
+from gateway.server.app import keep_time
 
 NAME = "checker"
 _SLOW_FACTOR = 4
@@ -112,6 +118,14 @@ class Driver(Matchmaker):
         """When the bot was first expected to act, once the patience has passed; None before that."""
         self._unreadable = 0
         """The number of texts since the bot's latest legal move that were not valid messages."""
+        self._absence: trio.Event | None = None
+        """The event in `Bots.absences` while the bot is away."""
+        self._cut_at = 0.0
+        """When the connection was cut."""
+        self._kept: Seat | None = None
+        """The seat that is kept for the bot, which is away."""
+        self._is_replay = False
+        """Whether the next game is the one that is played again for a bot that has come back."""
         self.expect(Topic.ENTRY, "it asked for no game")
 
     def add(self, what: What) -> None:
@@ -132,7 +146,7 @@ class Driver(Matchmaker):
         """Return the bot of this connection. The first `name` given on the connection identifies the bot."""
         if self.bot is None:
             self.bot = self._bots.of(name)
-            self.bot.records.append(self.record)
+            self.bot.add(self.record)
         return self.bot
 
     def checkup(self) -> Checkup:
@@ -153,7 +167,10 @@ class Driver(Matchmaker):
     # Who plays whom.
 
     def enter(self, entry: Entry) -> None:
-        """Admit the bot, or refuse it if the check requires that."""
+        """Admit the bot, or refuse it if the check requires that. A bot that was cut gets its seat back."""
+        if self._kept is not None:
+            self._answers.append((0.0, Returning(entry.seat, self._kept.number, entry.origin, entry.proven)))
+            return
         wish = entry.place.wish if isinstance(entry.place, InLobby) else None
         self._name = NAME if wish is None else wish.name
         self._answers.append((0.0, Decision(entry.seat, entry.against or self._objection(entry.name))))
@@ -214,6 +231,9 @@ class Driver(Matchmaker):
 
     def begins(self, side: Side) -> None:
         """Begin a game in which the bot plays `side`."""
+        if self._is_replay:
+            self._is_replay = False
+            return
         self._expected = self._overdue = None
         checkup = self.checkup()
         place = self.part.began.place + 1
@@ -232,6 +252,9 @@ class Driver(Matchmaker):
 
     def over(self, ended: Ended) -> None:
         """Record the end of a game."""
+        if ended.reason is Reason.REPLAYED:
+            self._is_replay = True
+            return
         self._expected = self._overdue = None
         if self.part.is_on and not self.is_closing and not self._bots.is_done.is_set():
             if ended.leaver == self.part.side:
@@ -297,6 +320,75 @@ class Driver(Matchmaker):
         await self.wire.flush()
         await trio.sleep(_READ_TIME)
 
+    # A connection that is cut.
+
+    def cut(self) -> None:
+        """Cut the connection, as if the network broke. The hub keeps the bot's seat."""
+        for seat in self.hub.seats():
+            if isinstance(seat.situation, Seated):
+                seat.situation.series.grace = math.inf  # `comes_back` ends the wait
+        self.add(Mark.CUT)
+        self.add_line("--", "the connection is cut, to see whether the bot comes back")
+        self._expected = self._overdue = None
+        self._absence, self._cut_at = trio.Event(), trio.current_time()
+        self._bots.absences.add(self._absence)
+        self._bots.hung_up(lambda how: self.record.append(Crashed(how)))
+        self.wire.cut()
+
+    def away(self, seat: int) -> None:
+        """Record that the hub keeps the bot's seat."""
+        self._kept = next(each for each in self.hub.seats() if each.number == seat)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the connection was cut, and the bot may still come back."""
+        return self._absence is not None
+
+    def awaits(self, name: str | None, place: Place) -> bool:
+        """Return whether a bot that asks for a game by this name and at this place gets its seat back."""
+        return self._kept is not None and (self._kept.name, self._kept.place) == (name, place)
+
+    def take_over(self, other: "Driver", seat: Seat, now: float) -> Seat:
+        """Go on with the bot on the connection of another driver; return its new seat in this driver's hub.
+
+        `seat` is its seat in the other driver's hub.
+        """
+        mailbox, seat.mailbox = seat.mailbox, Nowhere()
+        other.hub.submit(seat, Leave(), now)
+        other._expected = other._overdue = None
+        for what in other.record:
+            if isinstance(what, Line):
+                self.add_line(what.way, what.text)
+        self.wire, self.nursery, self.tap = other.wire, other.nursery, other.tap
+        self.tap.driver = self
+        self.nursery.start_soon(keep_time, self.hub)
+        return self.hub.open(mailbox, self.manners, now, seat.origin)
+
+    def returned(self, seat: int, origin: str, *, proven: bool) -> None:
+        """Record that the bot has come back."""
+        seconds = trio.current_time() - self._cut_at
+        self.add(Returned(seconds))
+        self.add_line("--", f"the bot is back, {seconds:.1f} s after the cut")
+        self._end_absence()
+
+    async def comes_back(self, seconds: float) -> bool:
+        """Wait until the bot comes back; return whether it does so within `seconds`."""
+        assert self._absence is not None
+        with trio.move_on_after(seconds) as waiting:
+            await self._absence.wait()
+        if not self.is_away:
+            return True
+        how = f"within {seconds:g} s" if waiting.cancelled_caught else "before its process ended"
+        self.add(Overdue(Topic.BACK, f"it did not come back {how}"))
+        self._end_absence()
+        return False
+
+    def _end_absence(self) -> None:
+        assert self._absence is not None
+        self._absence.set()
+        self._bots.absences.discard(self._absence)
+        self._absence = self._kept = None
+
     # Expected actions.
 
     @property
@@ -354,7 +446,7 @@ class Driver(Matchmaker):
     def ended(self) -> None:
         """Record that the connection of a bot is over."""
         self.identify()
-        if self._bots.is_done.is_set():
+        if self._bots.is_done.is_set() or self.is_away:
             return
         if Mark.DISMISSED not in self.part.whats:
             self._hung_up()
@@ -369,6 +461,57 @@ def longest(patience: float) -> float:
     return max(patience, min(_SLOW_FACTOR * patience, _SLOW_LIMIT))
 
 
+class BotHub:
+    """The hub as a bot's connection sees it: its driver's.
+
+    If the bot comes back to a game whose connection was cut, it is the driver of that game from then on.
+    """
+
+    def __init__(self, driver: Driver, open_hubs: Iterable["BotHub"]) -> None:
+        """`open_hubs` are those of all bots that are connected, or may come back."""
+        self.driver = driver
+        self._open_hubs = open_hubs
+
+    @property
+    def results(self) -> Results:
+        """The service that stores results, which stores none."""
+        return self.driver.hub.results
+
+    @property
+    def feed(self) -> Feed:
+        """The feed, which has no subscribers."""
+        return self.driver.hub.feed
+
+    @property
+    def expect(self) -> Callable[[Outgoing], None]:
+        """As `Hub.expect`."""
+        return self.driver.hub.expect
+
+    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
+        """Return a seat for the bot."""
+        return self.driver.hub.open(mailbox, manners, now, origin)
+
+    def submit(self, seat: Seat, command: Command, now: float) -> bool:
+        """Carry out or refuse a command; return whether the connection has to wait for `resume`."""
+        if isinstance(command, Enter):
+            name = seat.name if command.name is None else command.name
+            drivers = (hub.driver for hub in self._open_hubs)
+            kept = next((each for each in drivers if each.awaits(name, command.place)), None)
+            if kept is not None:
+                self.driver.identify(name)
+                seat = kept.take_over(self.driver, seat, now)
+                self.driver, command = kept, replace(command, name=name)
+        return self.driver.hub.submit(seat, command, now)
+
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+        """Start the clock for `request`."""
+        self.driver.hub.handed(seat, request, now)
+
+    def alive(self, seat: Seat, now: float) -> None:
+        """Record that the bot has answered a probe."""
+        self.driver.hub.alive(seat, now)
+
+
 class Tap:
     """The codec and the translator of a connection. They record all messages and events.
 
@@ -379,8 +522,9 @@ class Tap:
     def __init__(self, driver: Driver, bots: Bots, target: str) -> None:
         self.latest = ""
         """The latest text from the bot."""
+        self.driver = driver
         requirements, own = bots.requirements, bots.options.own
-        self._driver, self._codec, self._hint = driver, requirements.codec(), bots.hint
+        self._codec, self._hint = requirements.codec(), bots.hint
         self._usual, self._original = (requirements.translator(own, target, each) for each in (False, True))
         self._speaks_as_original = False
 
@@ -391,7 +535,7 @@ class Tap:
 
     def decode(self, text: str) -> Any:
         """Return the message in `text`. Raises WireError."""
-        driver, self.latest = self._driver, text
+        driver, self.latest = self.driver, text
         driver.add_line("->", text)
         try:
             return self._codec.decode(text)
@@ -403,7 +547,7 @@ class Tap:
     def encode(self, message: Any) -> str:
         """Return the text of a message."""
         text = self._codec.encode(message)
-        self._driver.add_line("<-", text)
+        self.driver.add_line("<-", text)
         return text
 
     def receive(self, message: Any, number: int = 0) -> Command:
@@ -412,9 +556,9 @@ class Tap:
 
     def observe(self, event: Event, asked: Any = None) -> Iterable[Any]:
         """Return the messages to send for an event. For a refusal, `asked` is the refused message."""
-        self._driver.on_event(event, asked)
+        self.driver.on_event(event, asked)
         if isinstance(event, Started):
-            self._speaks_as_original = self._driver.part.scenario.as_original
+            self._speaks_as_original = self.driver.part.scenario.as_original
         usual, original = list(self._usual.observe(event, asked)), list(self._original.observe(event, asked))
         return original if self._speaks_as_original else usual
 
@@ -507,8 +651,11 @@ class Opponent:
         if request is self._request:  # no newer request has come meanwhile
             self._hub.handed(self.seat, request, trio.current_time())
             self._play(part.scenario.strategy(request.board, self._lot))
-            if conduct is Conduct.LEAVE_ASKED and discs + 1 >= _BOTH_MOVED_TWICE:
+            is_due = part.is_on and discs + 1 >= _BOTH_MOVED_TWICE
+            if conduct is Conduct.LEAVE_ASKED and is_due:
                 await self._leave()
+            elif conduct is Conduct.CUT and is_due and Mark.CUT not in part.whats:
+                driver.cut()
 
     def _play(self, column: int) -> None:
         self._hub.submit(self.seat, Play(column), trio.current_time())

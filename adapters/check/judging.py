@@ -5,6 +5,7 @@ Counts one fault for each game, because one mistake leads to further ones.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from adapters.check.checkup import Checkup
@@ -19,6 +20,7 @@ from adapters.check.record import (
     Overdue,
     Part,
     Refusal,
+    Returned,
     What,
     lines,
 )
@@ -125,6 +127,10 @@ class _Judging:
         """The topics of the faults and remarks in this part."""
         self._is_faulted = False
         """Whether this part has a fault that is more than a remark."""
+        self._is_cut = False
+        """Whether the connection was cut, as the scenario requires."""
+        self._returned: float | None = None
+        """The seconds after which the bot has come back; None if it has not."""
 
     @property
     def _part(self) -> Part:
@@ -135,6 +141,9 @@ class _Judging:
         """Judge the next entry."""
         checkup = self._checkup
         self._index = index
+        if self._is_cut:
+            self._take_after_cut(what)
+            return
         match what:
             case Began(task):
                 self._before = Part(self._record[self._start : index])
@@ -151,6 +160,8 @@ class _Judging:
                 self._excused += 1  # a bot that asks for the board is told its turn twice, and may move twice
             case Overlooked():
                 self._crossing = max(0, self._crossing - 1)
+            case Mark.CUT:
+                self._is_cut = True
             case Refusal():
                 self._take_refusal(what)
             case Ended():
@@ -217,6 +228,7 @@ class _Judging:
 
     def _take_close(self, closed: Closed) -> None:
         checkup, marks = self._checkup, self._part.whats
+        checkup.plays_last = False
         is_dismissed = Mark.DISMISSED in marks
         if not self._is_faulted:
             checkup.went(self._fault(Topic.ENTRY, f"{HUNG_UP} before it had asked for a game"))
@@ -237,6 +249,41 @@ class _Judging:
         elif is_dismissed:
             checkup.may_be_slow = False
             self._wrong(Topic.CLOSE, f"its end was still open after {closed.limit:g} s")
+
+    def _take_after_cut(self, what: What) -> None:
+        """Judge whether the bot comes back and plays the game to its end. If it does not, that is a remark.
+
+        What else it does there is not judged: that has been seen in other games.
+        """
+        checkup, part = self._checkup, self._part
+        checkup.plays_last = checkup.plays_last and not isinstance(what, Closed | Ended | Overdue)
+        words = ""
+        match what:
+            case Returned(seconds):
+                self._returned = seconds
+            case Late(seconds):
+                checkup.came_late(seconds)
+            case Overdue():
+                words = what.words
+            case Ended() if part.is_out_of_time(what):
+                words = "its time was up"
+            case Ended() if what.leaver == part.side:
+                words = f"{HUNG_UP} before the game was over"
+            case Ended() if what.reason is Reason.ILLEGAL and what.winner != part.side:
+                words = "it made an illegal move"
+            case Ended() if self._returned is not None and not checkup.has_seen(Topic.BACK):
+                checkup.came_back(self._returned)
+            case Closed():
+                words = "it did not play the game to its end"
+            case _:
+                pass
+        if words and not checkup.has_seen(Topic.BACK):
+            if self._returned is not None:
+                words = f"it came back after {self._returned:.1f} s, but {words}"
+            elif self._crash:
+                words = f"it did not come back: {self._crash}"
+            # A crash is no mistake here, so it is in the words alone
+            self._checkup.wrong(replace(self._fault(Topic.BACK, words, is_grave=False), crash=""))
 
     def _stays(self) -> None:
         if self._pending:

@@ -69,6 +69,11 @@ class Task:
         """Whether the bot has to wait for its opponent."""
         return self.scenario.conduct is Conduct.COME_LATE
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the scenario is played when nothing else is left, since the bot may not come back."""
+        return self.scenario.conduct is Conduct.CUT
+
 
 # What happens.
 
@@ -90,6 +95,8 @@ class Mark(Enum):
     """The server has hung up."""
     HUNG_UP = auto()
     """The bot has hung up, before the server."""
+    CUT = auto()
+    """The connection was cut, as the scenario requires. The record goes on with the bot's next connection."""
 
 
 Way: TypeAlias = Literal["->", "<-", "--"]
@@ -142,6 +149,14 @@ class Late:
 
 
 @dataclass(frozen=True, slots=True)
+class Returned:
+    """The bot has come back to the game in which its connection was cut."""
+
+    seconds: float
+    """The seconds since the cut."""
+
+
+@dataclass(frozen=True, slots=True)
 class Overdue:
     """The bot did not act as expected, not even within the time that slow bots get."""
 
@@ -181,6 +196,7 @@ What: TypeAlias = (
     | Overlooked
     | Ended
     | Late
+    | Returned
     | Overdue
     | Closed
     | Crashed
@@ -222,9 +238,16 @@ class Part:
 
     @property
     def is_on(self) -> bool:
-        """Whether the game has begun and is not over."""
+        """Whether the game has begun and is not over, and the bot is connected."""
         is_over = any(isinstance(what, Ended | Closed) or what is Mark.CLOSING for what in self.whats)
-        return self.scenario is not NO_GAME and not is_over
+        return self.scenario is not NO_GAME and not is_over and not self.is_cut
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the connection was cut, and the bot has not come back."""
+        backwards = reversed(self.whats)
+        latest = next((what for what in backwards if what is Mark.CUT or isinstance(what, Returned)), None)
+        return latest is Mark.CUT
 
     @property
     def turns(self) -> Sequence[ToMove | Moved]:

@@ -90,6 +90,8 @@ def as_text(report: Report) -> Iterator[str]:
         yield f"  {checkup.mixed}: it is unknown which bot did what; give each a name of its own, and --bots"
     if checkup.slow:
         yield f"  {_slow(checkup)}"
+    if checkup.back_after is not None:
+        yield f"  its connection broke: it came back after {checkup.back_after:.1f} s, and played on"
     yield f"  what a bot does, by the clauses of adapters/{report.dialect}/PROTOCOL.md:"
     for row in report.rows:
         yield f"  {row.rule.clause:5} {row.verdict.value:13} {row.rule.duty}"
@@ -166,6 +168,7 @@ def as_json(reports: Sequence[Report], expected: int = 1) -> str:
             "connections": report.checkup.connections,
             "mixed": report.checkup.mixed,
             "slow": report.checkup.slow,
+            "back_after": report.checkup.back_after,
             "rules": [_row_as_json(row) for row in report.rows],
         }
         for report in reports

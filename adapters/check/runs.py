@@ -56,6 +56,7 @@ async def _run(command: str, words: list[str], bots: Bots, log: Path) -> None:
         await trio.sleep(_PAUSE)  # after this pause, the check has also seen the end of the connection
         if status and not failures:
             bots.failed(command, how, _end_of(log, since))
+        await bots.process_ended()
 
 
 async def _remind(what: str, bots: Bots, log: Path) -> None:

@@ -127,6 +127,8 @@ class Conduct(Enum):
     """Think for a long time, and ping the bot meanwhile."""
     LOSE_ON_TIME = auto()
     BOT_LOSES_ON_TIME = auto()
+    CUT = auto()
+    """Move, and cut the bot's connection. The game goes on when the bot comes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,5 +186,7 @@ SCENARIOS = (
         as_original=True,
     ),
     ONE_MORE,
+    Scenario(Topic.BACK, "the connection breaks", beat, conduct=Conduct.CUT),
 )
-"""The scenarios in the order of play. The order may change if the dialect decides which side moves first."""
+"""The scenarios in the order of play. The order may change if the dialect decides which side moves first. The
+last one is played when nothing else is left to observe, since the bot may not come back."""

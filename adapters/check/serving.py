@@ -14,7 +14,7 @@ import trio
 
 from adapters.check.bots import Bots
 from adapters.check.checkup import Checkup
-from adapters.check.driver import Driver
+from adapters.check.driver import BotHub, Driver
 from adapters.check.options import CheckOptions
 from adapters.check.record import HUNG_UP, Fault
 from adapters.check.wire import CheckedSocket
@@ -106,8 +106,8 @@ class Check:
         """The strangers' faults; the key is the words of a fault."""
         self._stranger_count = self._ended = 0
         """The number of strangers' connections, and the number of ended connections of unfinished bots."""
-        self._open: set[Driver] = set()
-        """The drivers of the open connections."""
+        self._open: set[BotHub] = set()
+        """The hubs of the open connections, and of those that were cut while the bot may come back."""
 
     def conclude(self) -> list[Checkup]:
         """Return the final checkups of all bots, sorted by name."""
@@ -128,34 +128,42 @@ class Check:
         is_framed = bool(self._dialect.scheme)
         wire = CheckedSocket(taken(stream))
         wire.prepare(frames=is_framed, patience=self._options.patience)
-        drivers: list[Driver] = []
+        hubs: list[BotHub] = []
         try:
             async with without_limits().admit("check", "") as entry:
                 if await self._preamble.passed(wire, entry, self._options.patience):
                     wire.begin()
-                    await self._serve(wire, entry, drivers)
+                    await self._serve(wire, entry, hubs)
                 else:
                     await wire.linger()
         except* PeerGone:
             pass
         finally:
             wire.close()
-            self._open.difference_update(drivers)
+        drivers = [hub.driver for hub in hubs]
+        comes_back = [
+            driver.wire is not wire or (driver.is_away and await driver.comes_back(self._options.wait))
+            for driver in drivers
+        ]
+        self._open.difference_update(hubs)
+        if any(comes_back):
+            return  # the check goes on at the bot's next connection
         known = [driver for driver in drivers if self._is_known(driver)]
         may_be_last = known or self._note_stranger(wire, has_come=is_framed and bool(drivers))
         if may_be_last or len(self.bots):  # an earlier wait may have ended while this connection was open
             self._ended += any(not self._is_over(driver) for driver in known)
             await self._wait_for_more(self._ended)
 
-    async def _serve(self, wire: CheckedSocket, entry: Admitted, drivers: list[Driver]) -> None:
+    async def _serve(self, wire: CheckedSocket, entry: Admitted, hubs: list[BotHub]) -> None:
         async with trio.open_nursery() as nursery:
 
             async def serve(client: Accepted) -> None:
                 driver = Driver(self.bots, wire, nursery, client.target)
-                drivers.append(driver)
-                self._open.add(driver)
+                hub = BotHub(driver, self._open)
+                hubs.append(hub)
+                self._open.add(hub)
                 nursery.start_soon(keep_time, driver.hub)
-                await Connection(driver.hub, client, driver.tap, driver.tap).run()
+                await Connection(hub, client, driver.tap, driver.tap).run()
 
             try:
                 if self._dialect.scheme:
@@ -164,8 +172,8 @@ class Check:
                 else:
                     await serve(Accepted(wire, Lines()))
             finally:
-                for driver in drivers:
-                    if self._is_known(driver):
+                for driver in (hub.driver for hub in hubs):
+                    if driver.wire is wire and self._is_known(driver):
                         driver.ended()
             nursery.cancel_scope.cancel()
 
@@ -213,5 +221,5 @@ class Check:
         """End the check if all bots are finished, or if no further bot connects in time."""
         if not self.bots.end_if_over():
             await trio.sleep(self._options.wait)
-            if self._ended == ended and all(self._is_over(driver) for driver in self._open):
+            if self._ended == ended and all(self._is_over(hub.driver) for hub in self._open):
                 self.bots.is_done.set()

@@ -3,6 +3,8 @@
 Knows bytes, and where a line or a frame ends. Does not know what messages mean.
 """
 
+import socket
+import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
@@ -31,6 +33,8 @@ _FIRST = 1024
 _PING = b"\x89\x04c4gw"
 _CLOSE, _PONG = b"\x88", b"\x8a"
 """The first bytes of a close frame, and of a pong."""
+_AT_ONCE = struct.pack("ii", 1, 0)
+"""The value of SO_LINGER with which `close` resets the connection."""
 _EXTENDED = {126: 2, 127: 8}
 """The number of additional length bytes in a frame, by its first length byte."""
 
@@ -105,6 +109,13 @@ class CheckedSocket(Socket):
         self._next_pace = pace
         if self.pace is not Pace.TOGETHER:
             self.pace = pace
+
+    def cut(self) -> None:
+        """Break the connection, so that the bot gets a reset. Written bytes may be lost."""
+        self._plain.clear()
+        with suppress(*BROKEN):
+            self._open_socket().setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.close()
 
     async def flush(self) -> None:
         """Send all written bytes. Raises nothing, even if the bot is gone."""

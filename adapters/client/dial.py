@@ -22,10 +22,14 @@ from adapters.client.contract import SEND_LIMIT, C_contra, Codec, PeerGone, S_co
 from adapters.client.framing import Lines
 from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket, taken
 from adapters.net.tls_client import secure, trusting
+from gateway.runtime.accepting import watch
 from gateway.runtime.addresses import Address, address_in
 
 _HTTP = b"HTTP/"
 _WEB_PORTS = {"ws": 80, "wss": 443}
+
+_NO_CLOSE_FRAME = 1006
+"""Stands for the code of the close frame if there was none (RFC 6455, 7.4.1)."""
 
 PATIENCE = 10.0
 """Seconds that a server has to accept a client."""
@@ -87,6 +91,10 @@ def endpoint_in(text: str, port: int, *, has_urls: bool) -> Endpoint:
 class Line(Protocol):
     """A connection to a server that carries texts."""
 
+    @property
+    def has_farewell(self) -> bool:
+        """Whether the server has said that it ends the connection, so that the connection did not break."""
+
     async def receive(self) -> list[str]:
         """Wait for texts and return them; no texts if no more can come. Raises PeerGone, Flooded."""
 
@@ -96,6 +104,8 @@ class Line(Protocol):
 
 class TcpLine:
     """The client's end of a connection with lines over TCP."""
+
+    has_farewell = False  # lines have no farewell
 
     def __init__(self, sock: Socket) -> None:
         self._socket = sock
@@ -126,6 +136,12 @@ class WebSocketLine:
 
     def __init__(self, websocket: trio_websocket.WebSocketConnection) -> None:
         self._websocket = websocket
+
+    @property
+    def has_farewell(self) -> bool:
+        """Whether the server has sent a close frame."""
+        closed = self._websocket.closed
+        return closed is not None and closed.code != _NO_CLOSE_FRAME
 
     async def receive(self) -> list[str]:
         """Wait for a message and return it as the only text; no text once the websocket is closed.
@@ -160,7 +176,7 @@ class _Stream(trio.abc.Stream):
     """A stream for trio-websocket. It ends the handshake as soon as the server's answer cannot be HTTP.
 
     trio-websocket itself would wait for more bytes: it takes a line of another protocol for the beginning of
-    an HTTP head, and does not notice the end of the stream.
+    an HTTP head, and does not notice the end of the stream, or that the connection is reset.
     """
 
     def __init__(self, sock: Socket) -> None:
@@ -172,7 +188,11 @@ class _Stream(trio.abc.Stream):
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Wait for bytes and return them; no bytes at the end of the stream. `max_bytes` is ignored."""
-        data = await self._socket.receive_some()
+        try:
+            data = await self._socket.receive_some()
+        except BROKEN:
+            self.handshake.cancel()
+            raise
         self.has_answered = True
         self._begin = (self._begin + data)[: len(_HTTP)]
         if not data or not _HTTP.startswith(self._begin):
@@ -181,7 +201,11 @@ class _Stream(trio.abc.Stream):
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send all of `data`."""
-        await self._socket.send_all(bytes(data))
+        try:
+            await self._socket.send_all(bytes(data))
+        except BROKEN:
+            self.handshake.cancel()
+            raise
 
     async def wait_send_all_might_not_block(self) -> None:
         """Wait until more bytes can be sent."""
@@ -200,6 +224,11 @@ class Client(Generic[C_contra, S_co]):
         self._line = line
         self._codec = codec
         self._texts: list[str] = []
+
+    @property
+    def has_farewell(self) -> bool:
+        """As `Line.has_farewell`."""
+        return self._line.has_farewell
 
     async def send(self, *messages: C_contra) -> None:
         """Send messages. Raises PeerGone."""
@@ -275,7 +304,9 @@ async def open_websocket(
 async def _reached(host: str, port: int) -> Socket:
     try:
         with trio.fail_after(PATIENCE):
-            return Socket(taken(await trio.open_tcp_stream(host, port)))
+            stream = await trio.open_tcp_stream(host, port)
+            watch(stream.socket)
+            return Socket(taken(stream))
     except trio.TooSlowError:
         raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from None
 

@@ -78,6 +78,8 @@ class Topic(Enum):
     """It goes on after the server passes on an opponent's illegal move, as the original does."""
     CLOSE = auto()
     """It hangs up when the server does."""
+    BACK = auto()
+    """It comes back after its connection broke, and goes on with the game."""
 
 
 ENDINGS = (Topic.WIN, Topic.LOSS, Topic.DRAW)

@@ -111,6 +111,8 @@ class Talk(ABC, Generic[C, S]):
 
     may_end = False
     """Whether the server may hang up now."""
+    replays = False
+    """Whether the server plays a game again from the start, once, if the player comes back to it."""
 
     @abstractmethod
     def hello(self) -> Sequence[C]:
@@ -135,6 +137,12 @@ class Talk(ABC, Generic[C, S]):
         """
         return []
 
+    def recall(self, board: Board) -> None:
+        """Use `board` to tell in which order the discs were dropped if the player comes back to a game.
+
+        It is the latest board that the player knows. By default, do nothing: the server sends the moves.
+        """
+
 
 class Dialogue(Generic[C, S]):
     """Runs a talk over a connection to a server."""
@@ -150,6 +158,20 @@ class Dialogue(Generic[C, S]):
     def may_end(self) -> bool:
         """Whether the server may hang up now."""
         return self._talk.may_end
+
+    @property
+    def replays(self) -> bool:
+        """As `Talk.replays`."""
+        return self._talk.replays
+
+    @property
+    def has_farewell(self) -> bool:
+        """As `Line.has_farewell`."""
+        return self._client.has_farewell
+
+    def recall(self, board: Board) -> None:
+        """As `Talk.recall`."""
+        self._talk.recall(board)
 
     async def hello(self) -> None:
         """Send the first messages. Raises PeerGone."""

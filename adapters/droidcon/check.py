@@ -143,6 +143,12 @@ _RULES = {
         "let a result end the game whatever the board says, also while it is the opponent's move",
         behind=Topic.LEFT,
     ),
+    Topic.BACK: Rule(
+        "8.3",
+        "comes back after its connection broke, and goes on with the game",
+        "connect again, and send the same NAME and JOIN; the game begins again",
+        is_grave=False,
+    ),
 }
 _OFFENCES = (
     (Objection.NOT_A_COLUMN, Topic.FORMAT),

@@ -42,6 +42,8 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
 class DroidconTalk(Talk[ClientMessage, ServerMessage]):
     """A player's dialogue on one connection. The server begins the next round by itself (PROTOCOL.md 4.6)."""
 
+    replays = True  # PROTOCOL.md 8.3
+
     def __init__(self, name: str, channel: str, token: str | None = None) -> None:
         self._name = Name(name, token)
         self._channel = channel

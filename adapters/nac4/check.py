@@ -99,6 +99,12 @@ _RULES = websocket_rules(close="1.11", packets="1.2") | {
         "waits while the opponent plays illegal moves",
         "wait for genmove or endgame, whatever takes so long",
     ),
+    Topic.BACK: Rule(
+        "8.3",
+        "comes back after its connection broke, and goes on with the game",
+        "connect again, by the same name and to the same URL; take the board from genmove",
+        is_grave=False,
+    ),
 }
 _OFFENCES = (
     (Objection.NOT_YOUR_TURN | Objection.NOT_ENTERED | Objection.WAITING, Topic.TURN),

@@ -31,6 +31,8 @@ Nac4Client: TypeAlias = Client[ClientMessage, ServerMessage]
 _TEMPORARY = (" already used", "table is full", "not available now")
 """The last words of refusals after which the same request may succeed later."""
 _SIDES: dict[str, Side] = {"R": FIRST, "Y": SECOND}
+_MOST_TRIED = 20_000
+"""The most boards that are tried to find out how a board came about, which takes up to a second."""
 _REASONS = {"Ok": "", "Timeout": "out of time", "Disconnected": "disconnected"}
 
 
@@ -57,6 +59,8 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
     def __init__(self, name: str) -> None:
         self._name = name
         self._board = Board()
+        self._recalled = Board()
+        """The board at the latest request to move on an earlier connection."""
         self._side: Side | None = None
         self._playing = False
 
@@ -67,6 +71,10 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
     def move(self, column: int) -> ClientMessage:
         """Return the message for a move."""
         return PlayMove(column)
+
+    def recall(self, board: Board) -> None:
+        """Use `board` to tell in which order the discs were dropped if the player comes back to a game."""
+        self._recalled = board
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
         """Yield the news that a message has for the player. Raises Refused, WireError."""
@@ -79,7 +87,7 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
                 yield from self._began(message)
             case GenMove(cells, color, _, time):
                 self._side = _SIDES[color]
-                self._board = followed(self._board, cells)
+                self._board = self._explained(cells)
                 yield Asked(self._board, time)
             case EndGame():
                 if self._playing:
@@ -110,8 +118,20 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
         else:
             result = Result.WON if end.status == f"Win{end.color}" else Result.LOST
         with suppress(WireError):  # the result counts even if the board cannot be explained
-            self._board = followed(self._board, end.board)
+            self._board = self._explained(end.board)
         return Over(result, self._board, _SIDES[end.color], _REASONS[end.battle])
+
+    def _explained(self, cells: str) -> Board:
+        """Return the board that `cells` shows, with the moves that led to it. Raises WireError.
+
+        A player that comes back to a game hears of many moves at once (PROTOCOL.md 8.3).
+        """
+        if self._board.moves:
+            return followed(self._board, cells)
+        for board in (self._board, self._recalled):
+            with suppress(WireError):
+                return followed(board, cells)
+        return rebuilt(cells)
 
 
 def followed(board: Board, cells: str) -> Board:
@@ -132,6 +152,32 @@ def followed(board: Board, cells: str) -> Board:
             if each.has_room(column)
         ]
     raise WireError("the board does not follow from the one before")
+
+
+def rebuilt(cells: str) -> Board:
+    """Return the board that `cells` shows. Its moves are in any order that the rules allow.
+
+    Raises WireError if there is no such order, or if finding it would take too long.
+    """
+    columns = [cells[column::COLUMNS].rstrip(".") for column in range(COLUMNS)]
+    size = sum(map(len, columns))
+    seen, boards = set[tuple[int, int]](), [Board()]
+    for _ in range(_MOST_TRIED):
+        if not boards:
+            break
+        board = boards.pop()
+        if len(board.moves) == size:
+            return board
+        # The board that is tried first is the last one: that of the column with most discs to come
+        for missing, column in sorted(
+            (len(discs) - board.moves.count(column), column) for column, discs in enumerate(columns)
+        ):
+            if missing and not board.over and columns[column][-missing] == "RY"[board.turn]:
+                after = board.drop(column)
+                if after.discs not in seen:
+                    seen.add(after.discs)
+                    boards.append(after)
+    raise WireError("the board cannot come about")
 
 
 def _shown(board: Board) -> str:

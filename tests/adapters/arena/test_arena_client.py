@@ -67,6 +67,14 @@ def test_second_player_is_asked_after_the_first_move() -> None:
     assert heard(talking(), state(2), moved(2, 3)) == [Began(SECOND), Asked(played([3]))]
 
 
+def test_player_that_comes_back_sees_the_board_whoever_has_the_move() -> None:
+    assert heard(talking(), moved(2, 3, 3, 2)) == [Began(SECOND), Asked(played([3, 3, 2]))]
+    assert heard(talking(), moved(1, 3, 3, 2), moved(1, 3, 3, 2, 4)) == [
+        Began(FIRST),
+        Asked(played([3, 3, 2, 4])),
+    ]
+
+
 @pytest.mark.parametrize(
     ("you", "winner", "result"),
     [

@@ -6,6 +6,7 @@ bot plays after the other, or in one of its own where that hears signals, or som
 
 import io
 import json
+import math
 import os
 import pty
 import signal
@@ -14,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from threading import Thread
 
 import pytest
 from worlds.server import EVERY_PORT, PATIENCE, ROOT, Served, served
@@ -130,6 +132,42 @@ def where(gateway: Served, dialect: str) -> tuple[str, str]:
     return dialect, address if dialect == "droidcon" else f"ws://{address}"
 
 
+@contextmanager
+def breaking(port: int) -> Iterator[int]:
+    """Give a port that leads to the server, where the first connection breaks in the middle of a game."""
+
+    def carry(source: socket.socket, to: socket.socket, pieces: float) -> None:
+        """Carry so many pieces from end to end, then break off the connection."""
+        with suppress(OSError):
+            while (data := source.recv(65_536)) and pieces:
+                to.sendall(data)
+                pieces -= 1
+        for end in (source, to):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def serve() -> None:
+        with suppress(OSError):
+            # The first pieces are the handshake, the name and a move, or the name and two moves
+            for pieces in (3, math.inf):
+                ends = listening.accept()[0], socket.create_connection(("127.0.0.1", port))
+                for source, to, most in ((*ends, pieces), (*ends[::-1], math.inf)):
+                    threads.append(Thread(target=carry, args=(source, to, most)))
+                    threads[-1].start()
+                connections.extend(ends)
+
+    connections, threads = list[socket.socket](), list[Thread]()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = Thread(target=serve)
+        serving.start()
+        yield listening.getsockname()[1]
+        serving.join(PATIENCE)
+    for thread in threads:
+        thread.join(PATIENCE)
+    for each in connections:
+        each.close()
+
+
 # Against the gateway.
 
 
@@ -154,6 +192,23 @@ def test_engines_play_each_other_over_any_two_dialects(
     assert "(X)" not in quiet
     assert "moving first, 1 game: " in quiet
     assert "moving second, 1 game: " in quiet
+
+
+@pytest.mark.parametrize("dialect", ["nac4", "arena", "droidcon"])
+def test_game_whose_connection_breaks_goes_on_and_counts_once(other: Other, dialect: str) -> None:
+    rest = ("--engine", "random", "--table", "t")
+    with served(*EVERY_PORT, "--grace", "20") as gateway:
+        other.begin(*where(gateway, dialect), "--name", "bob", *rest)
+        with breaking(gateway.port(dialect)) as port:
+            address = f"127.0.0.1:{port}" if dialect == "droidcon" else f"ws://127.0.0.1:{port}"
+            status, out, err = ran(dialect, address, "--name", "ann", *rest, "--reconnect")
+        assert (status, out[:8]) == (0, "1 game: ")
+        assert "the connection broke in the middle of a game; trying to come back" in err
+        assert (
+            "a game begins, which counts as the same one" if dialect == "droidcon" else "the game goes on"
+        ) in err
+        status, out, _ = other.ended()
+        assert (status, out[:8]) == (0, "1 game: ")
 
 
 def test_person_plays_at_the_prompt(gateway: Served) -> None:

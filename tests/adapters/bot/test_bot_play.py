@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import pairwise
 
 import pytest
 import trio
 import trio.testing
 
-from adapters.bot.bot import LONGEST_PAUSE, Bot, Server
+from adapters.bot.bot import LONGEST_PAUSE, RETURN_LIMIT, Bot, Server
 from adapters.bot.choosers import (
     Chooser,
     EndOfInput,
@@ -19,12 +20,12 @@ from adapters.bot.choosers import (
     budget,
     objection_to,
 )
-from adapters.bot.play import HINT, Ending, Kind, Play
+from adapters.bot.play import BACK_LIMIT, HINT, Ending, Kind, Play
 from adapters.bot.screen import Screen, Totals, Waiting
 from adapters.client.contract import PeerGone, WireError
 from adapters.client.talk import Asked, Began, News, Over, Refused, Result, Spent
 from gateway.engines import EngineError
-from gateway.game.board import FIRST, Board
+from gateway.game.board import FIRST, SECOND, Board, Side
 
 WON = Over(Result.WON, Board(), FIRST)
 QUIET = Screen(shows_games=False)
@@ -36,6 +37,9 @@ class FakeLine:
     def __init__(self) -> None:
         self.may_end = False
         self.understood = True
+        self.replays = False
+        self.has_farewell = False
+        self.recalled = Board()
         self.said: list[object] = []
         self.moved = trio.Event()
         self._give, self._take = trio.open_memory_channel[list[News] | Exception](100)
@@ -45,6 +49,9 @@ class FakeLine:
 
     def fails(self, error: Exception) -> None:
         self._give.send_nowait(error)
+
+    def recall(self, board: Board) -> None:
+        self.recalled = board
 
     async def hello(self) -> None:
         self.said.append("hello")
@@ -81,10 +88,12 @@ class FakePlayer:
         return 0
 
 
-def saying(*told: News | Exception, may_end: bool = False) -> FakeLine:
+def saying(
+    *told: News | Exception, may_end: bool = False, replays: bool = False, has_farewell: bool = False
+) -> FakeLine:
     """Return a line on which this is told, each by itself."""
     found = FakeLine()
-    found.may_end = may_end
+    found.may_end, found.replays, found.has_farewell = may_end, replays, has_farewell
     for each in told:
         if isinstance(each, Exception):
             found.fails(each)
@@ -171,7 +180,7 @@ async def test_move_that_was_not_taken_is_made_again() -> None:
 async def test_connection_that_ends_early_is_an_ending_with_words(
     error: Exception, kind: Kind, words: str
 ) -> None:
-    ending, totals = await played(saying(Began(FIRST), error))
+    ending, totals = await played(saying(Began(FIRST), error, has_farewell=True))
     assert (ending.kind, ending.words) == (kind, words)
     assert totals.cut_off == 1
 
@@ -483,7 +492,7 @@ async def test_pauses_begin_anew_after_a_game(autojump_clock: object) -> None:
 async def test_refused_name_is_the_end_unless_it_was_let_in_before(autojump_clock: object) -> None:
     refused = Refused("no")
     assert (await bot(FakeServer(saying(refused))).run(reconnect=True)).kind is Kind.REFUSED
-    server = FakeServer(saying(Began(FIRST), PeerGone()), saying(refused), saying(WON))
+    server = FakeServer(saying(Began(FIRST), PeerGone(), has_farewell=True), saying(refused), saying(WON))
     assert (await bot(server).run(reconnect=True)).kind is Kind.PLAYED
 
 
@@ -520,3 +529,197 @@ async def test_who_is_stopped_between_two_tries_is_gone() -> None:
         nursery.start_soon(run)
         await trio.testing.wait_all_tasks_blocked()
         stopped.stop()
+
+
+# Coming back to a game.
+
+
+def board(*columns: int) -> Board:
+    made = Board()
+    for column in columns:
+        made = made.drop(column)
+    return made
+
+
+AT_BREAK, LATER = board(1, 2, 3, 4), board(1, 2, 3, 4, 0, 5)
+BEGAN, ASKED = Began(FIRST, "bob"), Asked(AT_BREAK)
+BREAKS = "c4bot: the connection broke in the middle of a game; trying to come back\n"
+IS_OVER = "the game whose connection broke is over, and its result is not known\n"
+
+
+def counting(server: FakeServer, player: Chooser | None = None) -> tuple[Bot, Totals]:
+    """Return a bot that plays one game, and its totals."""
+    totals = Totals(1)
+    return Bot(Server("host:1", server.dial, "ann"), player or FakePlayer(), totals, QUIET), totals
+
+
+async def came_back(*lines: FakeLine | Exception) -> tuple[FakeServer, Totals]:
+    """Play until a game is played, on lines of which the first one breaks in the middle of a game."""
+    playing, totals = counting(server := FakeServer(*lines))
+    assert (await playing.run(reconnect=True)).kind is Kind.PLAYED
+    return server, totals
+
+
+@pytest.mark.parametrize("news", [[ASKED], [Asked(LATER)], []], ids=["lost move", "next move", "no move"])
+async def test_game_whose_connection_broke_goes_on_at_once_and_counts_once(
+    news: list[News], capsys: pytest.CaptureFixture[str], autojump_clock: object
+) -> None:
+    back = saying(BEGAN, *news, Over(Result.WON, LATER, FIRST))
+    server, totals = await came_back(saying(BEGAN, ASKED, PeerGone()), back)
+    assert server.dialled == [server.dialled[0]] * 2
+    assert back.recalled == AT_BREAK
+    assert (totals.played, totals.cut_off) == (1, 0)
+    assert capsys.readouterr().err == f"{BREAKS}c4bot: back after 0.0 s; the game goes on\n"
+
+
+@pytest.mark.parametrize(
+    ("news", "said"),
+    [
+        ([Began(SECOND, "bob")], "back after 0.0 s"),
+        ([Began(FIRST, "carl")], "back after 0.0 s"),
+        ([BEGAN, Asked(Board())], "another game has begun"),
+        ([BEGAN, Asked(board(1, 2, 3, 3))], "another game has begun"),
+        ([BEGAN, Over(Result.LOST, board(1, 1, 1), FIRST)], "another game has begun"),
+    ],
+    ids=["side", "opponent", "empty board", "board", "end"],
+)
+async def test_other_game_after_the_break_leaves_the_first_one_without_a_result(
+    news: list[News], said: str, capsys: pytest.CaptureFixture[str], autojump_clock: object
+) -> None:
+    _, totals = await came_back(saying(BEGAN, ASKED, PeerGone()), saying(*news, WON), saying(WON))
+    assert (totals.played, totals.cut_off) == (1, 1)
+    assert f"c4bot: {said}; {IS_OVER}" in capsys.readouterr().err
+
+
+async def test_game_that_the_original_ends_without_a_word_after_the_break_counts_once(
+    autojump_clock: object,
+) -> None:
+    back = saying(BEGAN, Over(Result.CUT_OFF, Board()), BEGAN, WON)
+    _, totals = await came_back(saying(BEGAN, ASKED, PeerGone()), back)
+    assert (totals.played, totals.cut_off) == (1, 1)
+
+
+@pytest.mark.parametrize(("side", "cut_off"), [(FIRST, 0), (SECOND, 1)])
+async def test_game_that_is_played_again_from_the_start_counts_once(
+    side: Side, cut_off: int, capsys: pytest.CaptureFixture[str], autojump_clock: object
+) -> None:
+    back = saying(Began(), Asked(board(*[3] * side)), WON, replays=True)
+    _, totals = await came_back(saying(Began(), ASKED, PeerGone(), replays=True), back)
+    assert (totals.played, totals.cut_off) == (1, cut_off)
+    assert "c4bot: back after 0.0 s; a game begins, which counts as the same one\n" in capsys.readouterr().err
+
+
+async def test_game_is_played_again_only_once(autojump_clock: object) -> None:
+    def line() -> FakeLine:
+        return saying(Began(), Asked(Board()), PeerGone(), replays=True)
+
+    server, totals = await came_back(line(), line(), saying(WON, replays=True))
+    assert (totals.played, totals.cut_off) == (1, 1)
+    assert server.dialled[2] == server.dialled[1] + 1.0
+
+
+async def test_game_that_does_not_go_on_soon_after_the_return_is_over(
+    capsys: pytest.CaptureFixture[str], autojump_clock: object
+) -> None:
+    back = FakeLine()
+    async with trio.open_nursery() as nursery:
+
+        async def begin_late() -> None:
+            await trio.sleep(BACK_LIMIT + 1)
+            back.tells(BEGAN)
+            back.tells(WON)
+
+        nursery.start_soon(begin_late)
+        _, totals = await came_back(saying(BEGAN, ASKED, PeerGone()), back)
+    assert (totals.played, totals.cut_off) == (1, 1)
+    assert f"c4bot: back after 0.0 s; {IS_OVER}" in capsys.readouterr().err
+
+
+async def test_return_is_tried_at_once_and_soon_again_until_the_server_lets_the_player_in(
+    capsys: pytest.CaptureFixture[str], autojump_clock: object
+) -> None:
+    taken = Refused("ann already used", passes=True)
+    server, totals = await came_back(
+        saying(BEGAN, ASKED, PeerGone()),
+        *[OSError("away")] * 6,
+        saying(taken),
+        saying(Refused("no")),
+        saying(BEGAN, Asked(LATER), WON),
+    )
+    pauses = [later - earlier for earlier, later in pairwise(server.dialled)]
+    assert pauses == pytest.approx([0, 0.2, 0.4, 0.8, 1.6, 2, 2, 2, 2])
+    assert (totals.played, totals.cut_off) == (1, 0)
+    assert capsys.readouterr().err == (f"{BREAKS}c4bot: back after 11.0 s; the game goes on\n")
+
+
+async def test_game_is_given_up_when_the_server_stays_away_and_the_player_waits_for_another(
+    capsys: pytest.CaptureFixture[str], autojump_clock: object
+) -> None:
+    class Away(FakeServer):
+        """Is away for two minutes after the first connection."""
+
+        @asynccontextmanager
+        async def dial(self):  # type: ignore[no-untyped-def]
+            if self.dialled and trio.current_time() < self.dialled[0] + 120:
+                self.lines.insert(0, OSError("away"))
+            async with super().dial() as line:
+                yield line
+
+    playing, totals = counting(Away(saying(BEGAN, ASKED, PeerGone()), saying(WON)))
+    assert (await playing.run(reconnect=True)).kind is Kind.PLAYED
+    assert (totals.played, totals.cut_off) == (1, 1)
+    given_up = f"c4bot: not back within {RETURN_LIMIT:g} s; the game counts as cut off\n"
+    told = capsys.readouterr().err
+    assert told.startswith(f"{BREAKS}{given_up}c4bot: no server at host:1: away; next try in 1 s\n")
+    assert "back" not in told.removeprefix(f"{BREAKS}{given_up}")
+
+
+async def test_server_that_breaks_every_connection_is_not_run_into(autojump_clock: object) -> None:
+    lines = [saying(BEGAN, ASKED, PeerGone()) for _ in range(4)]
+    later = saying(BEGAN, Asked(LATER), PeerGone())
+    server, totals = await came_back(*lines, later, saying(BEGAN, WON))
+    pauses = [later - earlier for earlier, later in pairwise(server.dialled)]
+    assert pauses == pytest.approx([0, 0.2, 0.4, 0.8, 0])  # the game had gone on before the last one
+    assert totals.played == 1
+
+
+async def test_connection_that_breaks_is_the_end_without_reconnect() -> None:
+    playing, totals = counting(FakeServer(saying(BEGAN, ASKED, PeerGone())))
+    ending = await playing.run(reconnect=False)
+    assert ending == Ending(Kind.BROKEN, "the connection broke in the middle of a game")
+    assert (totals.played, totals.cut_off) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "back", [OSError("away"), saying(), saying(BEGAN)], ids=["away", "back", "in a game"]
+)
+async def test_who_is_stopped_while_it_comes_back_has_left_one_game(
+    back: FakeLine | Exception, capsys: pytest.CaptureFixture[str], autojump_clock: object
+) -> None:
+    stopped, totals = counting(FakeServer(saying(BEGAN, ASKED, PeerGone()), back))
+    async with trio.open_nursery() as nursery:
+
+        async def run() -> None:
+            assert (await stopped.run(reconnect=True)).kind is Kind.LEFT
+
+        nursery.start_soon(run)
+        await trio.sleep(0.1)
+        stopped.stop()
+    assert (totals.played, totals.cut_off) == (0, 1)
+    assert capsys.readouterr().err.endswith("c4bot: left in the middle of a game, which counts as lost\n")
+
+
+async def test_person_is_asked_again_after_the_return(autojump_clock: object) -> None:
+    type_, typed = trio.open_memory_channel[str](10)
+    shown: list[str] = []
+    back = saying(BEGAN, ASKED)
+    server = FakeServer(saying(BEGAN, ASKED, PeerGone()), back)
+    playing, _ = counting(server, Person(typed.receive, shown.append))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(playing.run, reconnect=True))
+        await trio.testing.wait_all_tasks_blocked()
+        type_.send_nowait("6")
+        await back.moved.wait()
+        back.tells(WON)
+    assert shown == ["your column (0 to 6): "] * 2
+    assert back.said == ["hello", 6]

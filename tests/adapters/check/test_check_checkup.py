@@ -258,3 +258,18 @@ def test_bot_that_leaves_after_what_follows_from_another_such_end_makes_one_mist
         for _ in range(2):
             made.left(frozenset({topic}), fault(Topic.NEXT))
     assert wrong(made) == {Topic.LEFT}
+
+
+def test_connection_is_cut_in_the_last_game_of_all_when_the_refusal_was_seen():
+    cut = Scenario(Topic.BACK, "BACK", beat, conduct=Conduct.CUT)
+    made = Checkup("ann", RULES, [cut, PLAIN])
+    take(made, PLAIN)
+    assert made.next_task(is_first=True) is None
+    assert made.wants_refusal
+    made.right(Topic.ENTRY, Topic.OPENING, Topic.REFUSED)
+    assert not made.is_over
+    take(made, cut, is_first=False)
+    assert not made.is_over  # until it is known whether the bot comes back
+    made.plays_last = False
+    assert made.is_over
+    assert made.next_task(is_first=True) is None

@@ -5,16 +5,23 @@ Bots and check are in one process, with sockets between them, so that the clock 
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
+from random import Random
 from typing import TypeAlias
 
 import pytest
 import trio
 
+from adapters.bot.bot import Bot, Server
+from adapters.bot.screen import Screen, Totals
 from adapters.check.bots import Bots
 from adapters.check.options import CheckOptions
 from adapters.check.report import Report, as_text, report_of
 from adapters.check.serving import Check as Port
+from adapters.client.dial import Endpoint
+from adapters.client.dialect import Dialect
 from adapters.client.rules import Topic
+from adapters.client.talk import Asked, Entry
 from adapters.dialects import DIALECTS
 from adapters.droidcon.options import DroidconOptions
 
@@ -35,14 +42,14 @@ class Check:
     def bots(self) -> Bots:
         return self.checking.bots
 
-    async def play_on(self, act: Act, over: trio.Event, rest: float = 0.0) -> None:
+    async def play_on(self, act: Act, over: trio.Event, rest: float = 0.0, name: str = "robot") -> None:
         """Play on a connection until the server hangs up, and hang up `rest` seconds after that.
 
         `act` is called with each line. Where it raises EOFError the bot hangs up.
         """
         async with await trio.open_tcp_stream("127.0.0.1", self.port) as stream:
             heights, unread = [0] * 7, b""
-            await stream.send_all(b"NAME robot\nJOIN lobby\n")
+            await stream.send_all(f"NAME {name}\nJOIN lobby\n".encode())
             try:
                 async for data in stream:
                     *lines, unread = (unread + data).split(b"\n")
@@ -79,13 +86,18 @@ class Check:
                     await self.play_on(act, over, rest)
         return self.report()
 
+    async def play_until_cut(self, act: Act) -> None:
+        """Play on one connection after another until the check has cut one."""
+        while not self.bots.absences:
+            await self.play_on(act, trio.Event())
+
     async def _end(self, scope: trio.CancelScope) -> None:
         await self.bots.is_done.wait()
         scope.cancel()
 
     def report(self) -> Report:
         (checkup,) = self.checking.conclude()
-        return report_of("droidcon", self.bots.requirements.rules, checkup)
+        return report_of("any", self.bots.requirements.rules, checkup)
 
 
 @pytest.fixture
@@ -95,8 +107,8 @@ async def check() -> AsyncIterator[Check]:
 
 
 @asynccontextmanager
-async def checking() -> AsyncIterator[Check]:
-    port = Port(DROIDCON, CheckOptions(slow=1.0, wait=60.0, own=DroidconOptions()))
+async def checking(dialect: Dialect = DROIDCON) -> AsyncIterator[Check]:
+    port = Port(dialect, CheckOptions(slow=1.0, wait=60.0, own=dialect.options()))
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
         nursery.start_soon(trio.serve_listeners, port.serve, listeners)
@@ -234,3 +246,85 @@ async def test_process_is_not_blamed_for_one_of_several_bots_that_hang_up(autoju
         bots.hung_up(crashes.append)
     bots.failed("./bot", "ended with status 1", [])
     assert crashes == ["'./bot' ended with status 1"]
+
+
+# A connection that is cut.
+
+
+def remarks(report: Report) -> list[str]:
+    assert report.is_good
+    return [fault.seen for fault in report.checkup.faults if fault.topic is Topic.BACK]
+
+
+async def test_bot_that_comes_back_after_its_connection_was_cut_goes_on_with_its_game(check, autojump_clock):
+    report = await check.keep_coming(nothing)
+    assert (report.checkup.back_after, remarks(report)) == (0.0, [])
+    assert Topic.BACK in report.checkup.rights
+
+
+class AnyColumn:
+    """A player that needs no time."""
+
+    def __init__(self) -> None:
+        self._lot = Random(1)
+
+    async def choose(self, asked: Asked) -> int:
+        return self._lot.choice([column for column in range(7) if asked.board.has_room(column)])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
+async def test_c4bot_comes_back_and_goes_on_with_its_game(dialect, autojump_clock):
+    async with checking(dialect) as check:
+        entry = Entry(Endpoint("127.0.0.1", check.port), "ann")
+        server = Server("here", partial(dialect.open_dialogue, entry), "ann")
+        bot = Bot(server, AnyColumn(), Totals(), Screen(shows_games=False))
+        check.nursery.start_soon(partial(bot.run, reconnect=True))
+        await check.bots.is_done.wait()
+        assert remarks(check.report()) == []
+        assert check.report().checkup.back_after is not None
+
+
+@pytest.mark.parametrize("comes_as", [None, "somebody"])
+async def test_bot_that_does_not_come_back_is_remarked(check, autojump_clock, comes_as):
+    await check.play_until_cut(nothing)
+    if comes_as is not None:
+        await check.play_on(nothing, trio.Event(), name=comes_as)
+    await check.bots.is_done.wait()
+    report = check.report()
+    assert remarks(report) == ["it did not come back within 60 s"]
+    (row,) = [each for each in report.rows if each.rule.clause == "8.3"]
+    assert row.verdict.value == "remark"
+
+
+async def test_bot_whose_process_has_ended_is_not_waited_for(check, autojump_clock):
+    await check.play_until_cut(nothing)
+    cut = trio.current_time()
+    check.bots.failed("./bot", "ended with status 1", ["KeyError"])
+    await check.bots.process_ended()
+    await check.bots.is_done.wait()
+    assert trio.current_time() == cut
+    assert remarks(check.report()) == ["it did not come back: its process ended with status 1: KeyError"]
+
+
+async def test_bot_that_comes_back_and_does_not_play_is_remarked(check, autojump_clock):
+    async def brood(line: str) -> None:
+        if line == "YOUR_MOVE":
+            await trio.sleep(1000.0)
+
+    await check.play_until_cut(nothing)
+    await check.play_on(brood, trio.Event())
+    await check.bots.is_done.wait()
+    (words,) = remarks(check.report())
+    assert words.startswith("it came back after 0.0 s, but no move came within 20 s")
+
+
+async def test_bot_that_comes_back_and_leaves_again_is_remarked(check, autojump_clock):
+    async def leave(line: str) -> None:
+        if line == "YOUR_MOVE":
+            raise EOFError
+
+    await check.play_until_cut(nothing)
+    await check.play_on(leave, trio.Event())
+    await check.bots.is_done.wait()
+    words = "it came back after 0.0 s, but it hung up before the game was over"
+    assert remarks(check.report()) == [words]

@@ -9,7 +9,19 @@ from adapters.arena.messages import Move, Start, StateRequest
 from adapters.arena.messages import Said as MapSaid
 from adapters.check.checkup import Checkup
 from adapters.check.judging import STUCK, judge
-from adapters.check.record import Began, Closed, Crashed, Late, Line, Mark, Overdue, Refusal, Task, What
+from adapters.check.record import (
+    Began,
+    Closed,
+    Crashed,
+    Late,
+    Line,
+    Mark,
+    Overdue,
+    Refusal,
+    Returned,
+    Task,
+    What,
+)
 from adapters.check.scenarios import Conduct, Pace, Scenario, beat
 from adapters.client.rules import ClientText, Topic, in_words
 from adapters.dialects import DIALECTS
@@ -333,3 +345,46 @@ def test_fault_shows_what_came_before_it_and_in_which_game():
     assert fault.exchange[-1].split() == ["19000", "->", "19"]
     first = replace(lines[2], way="--")
     assert str(first) == f"   2000  --  2{'x' * 159}... (201 characters)"
+
+
+CUT = [Mark.ENTERED, began(plays=scenario(Topic.BACK, Conduct.CUT)), *TURN, asked(3, 3, 3, 3), Mark.CUT]
+AWAY = Overdue(Topic.BACK, "it did not come back within 10 s")
+BACK = Returned(0.42)
+
+
+@pytest.mark.parametrize(
+    ("record", "seen"),
+    [
+        ([AWAY], "it did not come back within 10 s"),
+        ([AWAY, Crashed("status 1")], "it did not come back: status 1"),
+        ([BACK, Overdue(Topic.REPLY, "no move came")], "it came back after 0.4 s, but no move came"),
+        ([BACK, *HANGS_UP], "it came back after 0.4 s, but it hung up before the game was over"),
+        (
+            [BACK, *HANGS_UP, Crashed("status 1")],
+            "it came back after 0.4 s, but it hung up before the game was over",
+        ),
+        ([BACK, Late(7.0), ended(Reason.TIME)], "it came back after 0.4 s, but its time was up"),
+        ([BACK, TWICE, ended(Reason.ILLEGAL)], "it came back after 0.4 s, but it made an illegal move"),
+        ([BACK, Closed()], "it came back after 0.4 s, but it did not play the game to its end"),
+        ([BACK, Overdue(None, "nothing"), Closed()], "it came back after 0.4 s, but nothing"),
+    ],
+)
+def test_bot_that_does_not_go_on_after_its_connection_was_cut_is_only_remarked(record, seen):
+    found = checkup("nac4", [*CUT, *record], scenarios=[])
+    assert [(each.topic, each.seen, each.is_grave) for each in found.conclude().faults] == [
+        (Topic.BACK, seen, False)
+    ]
+    assert found.back_after is None
+    assert not found.plays_last
+
+
+def test_bot_that_plays_the_game_to_its_end_after_its_connection_was_cut_has_come_back():
+    record = [*CUT, BACK, asked(3, 3, 3, 3), TWICE, moved(3, 3, 3, 3, 0), LOST, began(2), TWICE, Closed()]
+    found = checkup("nac4", record)
+    assert (found.faults, found.back_after) == ([], 0.42)
+    assert Topic.BACK in found.rights
+
+
+def test_check_is_not_over_while_it_is_not_known_whether_a_bot_comes_back():
+    for record, is_on in (([], True), ([BACK], True), ([AWAY], False), ([BACK, LOST], False)):
+        assert checkup("nac4", [*CUT, *record], scenarios=[]).plays_last == is_on

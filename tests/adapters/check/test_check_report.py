@@ -104,3 +104,11 @@ def test_report_that_may_be_about_several_bots_is_not_good():
     assert list(as_summary([report], 2))[1:] == [r"  a\x1b\u202enn  several connections at once"]
     bots, _ = Xml.fromstring(as_junit([report]))
     assert bots.get("failures") == "1"
+
+
+def test_bot_that_comes_back_hears_after_how_many_seconds():
+    report = reported()
+    assert json.loads(as_json([report]))["bots"][0]["back_after"] is None
+    report.checkup.came_back(0.42)
+    assert list(as_text(report))[1] == "  its connection broke: it came back after 0.4 s, and played on"
+    assert json.loads(as_json([report]))["bots"][0]["back_after"] == 0.42

@@ -51,3 +51,23 @@ async def test_bot_that_does_not_connect_is_told_of_while_it_runs(connections, b
         await keep_running("sleep 1000", ADDRESS, bots)
     told = f"'sleep 1000' has not connected to {ADDRESS} after 10 s, and has said nothing\n"
     assert capsys.readouterr().err == ("" if connections else told)
+
+
+@pytest.mark.parametrize("expected", [1, 2])
+async def test_process_that_has_ended_is_not_started_again_while_a_bot_is_away(expected, autojump_clock):
+    """Otherwise it would be taken for the bot that comes back."""
+    bots = Bots(CheckOptions(bots=expected, own=DroidconOptions()), REQUIREMENTS)
+    absence = trio.Event()
+    bots.absences.add(absence)
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery:
+
+        async def end_absence() -> None:
+            with trio.move_on_after(5.0):
+                await absence.wait()
+            bots.absences.discard(absence)
+            absence.set()
+
+        nursery.start_soon(end_absence)
+        await bots.process_ended()
+    assert trio.current_time() == began + (0.0 if expected == 1 else 5.0)

@@ -1,13 +1,14 @@
 """The client's end, against real sockets."""
 
 import socket
+import struct
 from collections.abc import Iterator
 
 import pytest
 import trio
 import trio.testing
 from foreign_servers import serving, serving_websockets
-from trio_websocket import ConnectionClosed, WebSocketConnection
+from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 from worlds.connection import ToyCodec
 from worlds.memory_client import MemoryClient, socket_of
 
@@ -42,6 +43,7 @@ async def test_messages_of_one_packet_are_received_and_sent_together() -> None:
     assert await client.receive() == "b"
     with pytest.raises(PeerGone):
         await client.receive()
+    assert not client.has_farewell  # lines have none
     await client.send("a", "b")
     assert await server.receive_some() == b"a\nb\n"
 
@@ -125,8 +127,46 @@ async def test_server_that_hangs_up_gives_nothing_more() -> None:
 
     async with serving_websockets(hang_up) as port, open_websocket(f"ws://127.0.0.1:{port}") as line:
         assert await line.receive() == []
+        assert line.has_farewell
         with pytest.raises(PeerGone):
             await line.send(["x"])
+
+
+def reset(stream: trio.SocketStream) -> None:
+    """Let the connection of a stream end as if the network broke."""
+    stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    stream.socket.close()
+
+
+@pytest.mark.parametrize("is_reset", [False, True])
+async def test_websocket_that_ends_without_a_close_frame_has_no_farewell(is_reset: bool) -> None:
+    async def break_off(stream: trio.SocketStream) -> None:
+        async with trio.open_nursery() as nursery:
+            websocket = await (await wrap_server_stream(nursery, stream)).accept()
+            await websocket.get_message()
+            if is_reset:
+                reset(stream)
+            else:
+                await trio.aclose_forcefully(stream)
+
+    async with serving(break_off) as port, open_websocket(f"ws://127.0.0.1:{port}") as line:
+        assert not line.has_farewell
+        await line.send(["x"])
+        assert await line.receive() == []
+        assert not line.has_farewell
+
+
+@pytest.mark.parametrize("is_asked", [False, True])
+async def test_server_that_resets_the_connection_in_the_handshake_is_none_at_once(is_asked: bool) -> None:
+    async def break_off(stream: trio.SocketStream) -> None:
+        if is_asked:
+            await stream.receive_some()
+        reset(stream)
+
+    async with serving(break_off) as port:
+        with trio.fail_after(5), pytest.raises(OSError):
+            async with open_websocket(f"ws://127.0.0.1:{port}"):
+                pass
 
 
 @pytest.mark.parametrize(

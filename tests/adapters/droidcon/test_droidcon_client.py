@@ -95,6 +95,13 @@ def test_loss_without_a_game_is_none() -> None:
     assert talk.may_end
 
 
+def test_player_that_comes_back_plays_the_game_again_from_the_start() -> None:
+    talk = DroidconTalk("ann", "green")
+    talk.recall(played([3, 2]))
+    assert talk.replays
+    assert news(talk, "SUCCESS", "SUCCESS", "NEW_GAME", "YOUR_MOVE") == [Began(), Asked(Board())]
+
+
 def test_game_of_which_nothing_more_was_said_is_cut_off_by_the_next() -> None:
     """The original is silent when the opponent leaves."""
     talk = talking("NEW_GAME", "PUT 3")

@@ -1,5 +1,7 @@
 """nac4 as a player hears it: messages in, news out."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from worlds.events import boards, played
 
 from adapters.client.contract import WireError
 from adapters.client.talk import Asked, Began, News, Over, Refused, Result
-from adapters.nac4.client import Nac4Talk, followed
+from adapters.nac4.client import Nac4Talk, followed, rebuilt
 from adapters.nac4.messages import (
     Connect,
     Connected,
@@ -126,6 +128,56 @@ def test_result_counts_even_with_a_board_that_follows_from_nothing() -> None:
     (over,) = news(talk, EndGame("Y" * CELLS, "R", "WinR", "Ok"))
     assert over == Over(Result.WON, Board(), FIRST)
     assert news(talk, EndGame(EMPTY, "R", "WinR", "Ok")) == []
+
+
+def test_player_that_comes_back_hears_the_whole_board_and_knows_the_moves_that_it_saw() -> None:
+    moves = (3, 3, 2, 4, 5, 0, 3)
+    talk = Nac4Talk("ann")
+    talk.recall(played(moves[:5]))
+    assert news(talk, Connected("hello ann"), NewGame("bob", "ann"), ask("Y", *moves)) == [
+        Began(SECOND, "bob"),
+        Asked(played(moves), 42.0),
+    ]
+
+
+def test_player_that_never_saw_the_game_finds_moves_that_lead_to_the_board() -> None:
+    talk = Nac4Talk("ann")
+    _, asked = news(talk, NewGame("ann", "bob"), ask("R", 3, 3, 2, 4, 5, 0))
+    assert isinstance(asked, Asked)
+    assert asked.board.discs == played((3, 3, 2, 4, 5, 0)).discs
+    (again,) = news(talk, ask("R", 3, 3, 2, 4, 5, 0, 6, 6))
+    assert isinstance(again, Asked)
+    assert again.board.moves == (*asked.board.moves, 6, 6)
+    assert news(talk, EndGame(shown(3, 3, 2, 4, 5, 0, 6, 6, 3), "R", "WinY", "Ok")) == [
+        Over(Result.LOST, again.board.drop(3), FIRST)
+    ]
+
+
+@given(boards)
+def test_board_is_rebuilt_by_moves_in_some_order(board: Board) -> None:
+    found = rebuilt(shown(*board.moves))
+    assert (found.discs, found.winner) == (board.discs, board.winner)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        "Y" + EMPTY[1:],  # the second mover has begun
+        "R" + EMPTY[2:] + "Y",  # a disc that hangs in the air
+        "YYYYYYY" + "RRRRRRR" + "." * 28,  # nobody can have moved first
+        "RRRR..." + "YYYY..." + "." * 28,  # a win after a win
+    ],
+)
+def test_board_that_no_moves_lead_to_is_no_message(cells: str) -> None:
+    with pytest.raises(WireError, match="come about"):
+        rebuilt(cells)
+
+
+def test_board_that_would_take_too_long_to_rebuild_is_no_message() -> None:
+    cells = [*"RY" * 21]
+    Random(0).shuffle(cells)
+    with pytest.raises(WireError, match="come about"):
+        rebuilt("".join(cells))
 
 
 @given(boards, st.integers(0, 2))
