@@ -141,7 +141,7 @@ async def _serve(options: ServerOptions, writer: StartedProcess | None) -> None:
             from gateway.server.tournaments import log_unreadable  # noqa: PLC0415  needs the store
 
             log_unreadable(director.take(archive.opened.tournaments, trio.current_time()))
-        matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options, director), options.grace)
+        matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options, director))
         results = archive or NoResults()
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
         log_games(hub.feed, turns.delay_since)
@@ -406,14 +406,14 @@ _Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 
 
 def _matchmaker_of(
-    together: ClusterOptions | None, run: int, standard: Callable[[], LobbyAndTables], grace: float
+    together: ClusterOptions | None, run: int, standard: Callable[[], LobbyAndTables]
 ) -> Matchmaker:
     """Return the matchmaker for a single server, or for a node of a cluster with the run number `run`."""
     if together is None:
         return standard()
     from gateway.cluster.matchmaker import ClusterMatchmaker  # noqa: PLC0415  only nodes need it
 
-    return ClusterMatchmaker(together.node, run, standard, grace)
+    return ClusterMatchmaker(together.node, run, standard)
 
 
 def _joined(

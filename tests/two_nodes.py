@@ -32,7 +32,7 @@ class Silent(LobbyAndTables):
         while self.late:
             yield self.late.pop(0)
 
-    def began(self, match: object, game: int) -> None:
+    def began(self, match: object, game: int, **_: object) -> None:
         """Keep no count of games."""
 
     def leave(self, seat: int) -> None:

@@ -58,7 +58,7 @@ from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
 from gateway.hub.hub import Hub
-from gateway.hub.seats import Mailbox, Nowhere, Outgoing, Seat, Seated
+from gateway.hub.seats import Mailbox, Outgoing, Seat, Seated
 from gateway.matchmaking.matchmaker import Answer, Decision, Entry, HousePair, Matchmaker, Returning, Turn
 from gateway.matchmaking.matchmaker import Opponent as Host
 from gateway.server.app import keep_time
@@ -353,7 +353,7 @@ class Driver(Matchmaker):
 
         `seat` is its seat in the other driver's hub.
         """
-        mailbox, seat.mailbox = seat.mailbox, Nowhere()
+        mailbox = seat.hand_over()
         other.hub.submit(seat, Leave(), now)
         other._expected = other._overdue = None
         for what in other.record:
@@ -608,7 +608,7 @@ class Opponent:
     def move_to(self, seat: Seat) -> None:
         """Do nothing: the opponent never asks to enter."""
 
-    def conclude(self, ended: Ended) -> None:
+    def conclude(self, ended: Ended, *, is_last: bool) -> None:
         """Do nothing: the opponent has no connection."""
 
     async def settle(self) -> None:

@@ -405,10 +405,10 @@ class Connection(Generic[C, S]):
         """Use the seat that the player had before its earlier connection broke."""
         self._seat = seat
 
-    def conclude(self, ended: Ended) -> None:
+    def conclude(self, ended: Ended, *, is_last: bool) -> None:
         """Store the evidence of the game that was on when the connection broke."""
         if self._wire_log is not None:
-            self._wire_log.end(trio.current_time(), ended)
+            self._wire_log.end(trio.current_time(), ended, is_last=is_last)
 
     async def settle(self) -> None:
         """Wait until everything that arrived before the call is carried out.
@@ -634,7 +634,14 @@ class Connection(Generic[C, S]):
             # Pauses instead of a deadline, because no client can answer while the server stands still.
             for pause in _PROBE_PAUSES:
                 await trio.sleep(pause)
-                may_not_read = not ping or self._holds or self._seat.may_think or sock.waiting > 0
+                # Nobody but the player may get a seat that would be kept, so its system's answer is enough
+                may_not_read = (
+                    not ping
+                    or self._holds
+                    or self._seat.may_think
+                    or sock.waiting > 0
+                    or self._seat.grace > 0
+                )
                 is_acknowledged = trio.current_time() - sock.silence > acknowledged + _SLACK
                 if sock.reads != reads or (may_not_read and is_acknowledged):
                     return True

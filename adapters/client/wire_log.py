@@ -191,10 +191,14 @@ class WireLog:
             else:
                 self._hand_in(at)
 
-    def end(self, at: float, ended: Ended) -> None:
-        """Pass the log of a game to `enclose` that ended while the client was away."""
+    def end(self, at: float, ended: Ended, *, is_last: bool) -> None:
+        """Pass the log of a game to `enclose` whose player has, or had, further connections.
+
+        `is_last` says that there were no later ones. Then this log has the outcome.
+        """
         self.note(at, ended)
-        self.close(at)
+        for _ in tuple(self._logs):
+            self._hand_in(at, has_outcome=is_last)
 
     def _say(self, at: float, texts: Sequence[str]) -> None:
         log = self._logs[0]
@@ -228,11 +232,12 @@ class WireLog:
             if over:
                 self._hand_in(at)
 
-    def _hand_in(self, at: float) -> None:
+    def _hand_in(self, at: float, *, has_outcome: bool = True) -> None:
         log = self._logs.pop(0)
         ended = log.ended
         if ended is not None:
-            log.lines.append((at - log.began, "note", "", _outcome(ended, log.side)))
+            if has_outcome:
+                log.lines.append((at - log.began, "note", "", _outcome(ended, log.side)))
             lines = log.whole()
             if self._hide is not None:
                 lines = [_hidden(line, self._hide) for line in lines]

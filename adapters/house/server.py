@@ -116,7 +116,7 @@ class HousePlayer:
     def move_to(self, seat: Seat) -> None:
         """Do nothing: the connection of a house player never breaks."""
 
-    def conclude(self, ended: Ended) -> None:
+    def conclude(self, ended: Ended, *, is_last: bool) -> None:
         """Do nothing: the connection of a house player never breaks."""
 
     async def settle(self) -> None:

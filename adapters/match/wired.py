@@ -210,7 +210,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
         self._series = Pair(one, two, games) if self._opener == 0 else Pair(two, one, games)
         yield self._series
 
-    def began(self, match: Paired, game: int) -> None:
+    def began(self, match: Paired, game: int, *, is_again: bool = False) -> None:
         """Record the number of the game: the next unplayed game with this opener."""
         opener = (self._opener + game - 1) % 2
         self._number = next((each for each in self.unplayed if each % 2 == opener), None)

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_lowercase
 from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 
@@ -372,6 +373,25 @@ async def cluster(
         found = Cluster(nodes, redis, database)
         await _until_linked(found)
         yield found
+
+
+@asynccontextmanager
+async def servers(
+    logs: Sequence[Log], options: Sequence[str], place: str, command: Sequence[str] = COMMAND
+) -> AsyncIterator[tuple[Sequence[Gateway], str]]:
+    """Run one gateway with the database `place`, or linked nodes with a database of their own.
+
+    There are as many as `logs`. Yields them, and where their database is. Raises LoadError or ServerError,
+    which may be in an ExceptionGroup.
+    """
+    if len(logs) == 1:
+        async with gateway([*options, "--db", place], command, logs[0]) as server:
+            yield [server], place
+    else:
+        names = ascii_lowercase[: len(logs)]
+        async with cluster(names, options, command, with_database=True, logs=logs) as found:
+            assert found.database is not None
+            yield found.nodes, found.database.url
 
 
 async def _until_linked(found: Cluster) -> None:

@@ -123,11 +123,15 @@ class _RemotePlayer:
         """Use `seat` from now on."""
         self.seat = seat
 
-    def conclude(self, ended: Ended) -> None:
+    def conclude(self, ended: Ended, *, is_last: bool) -> None:
         """Do nothing: the other node has forgotten the client."""
 
     async def settle(self) -> None:
-        """Return at once: the player's node reads the client's socket before it reports that time is up."""
+        """Return at once: the player's node reads the client's socket before it reports that time is up.
+
+        The clock of a request that was open while the player was away runs on this node. There a move that
+        was on its way from the other node may come too late.
+        """
 
 
 @dataclass(eq=False, slots=True)
@@ -142,7 +146,11 @@ class _RemoteGame:
     board: Board = field(default_factory=Board)
 
     def submit(self, command: Command, request: int, used: float) -> None:
-        if isinstance(command, Play) and command.column is not None and 0 <= command.column < COLUMNS:
+        if isinstance(command, Leave):
+            self.send(b"c %s %d %r %s" % (self.name, request, used, encode(command)))
+            self.forget()
+            self.send = _nowhere
+        elif isinstance(command, Play) and command.column is not None and 0 <= command.column < COLUMNS:
             self.send(b"p %s %d %d %d %r" % (self.name, command.column, command.to, request, used))
         else:
             self.send(b"c %s %d %r %s" % (self.name, request, used, encode(command)))
@@ -161,8 +169,6 @@ class _RemoteGame:
 
     def leave(self, *, is_broken: bool = False) -> None:
         self.submit(Leave(is_broken), 0, 0.0)
-        self.forget()
-        self.send = _nowhere
 
     def end_series(self) -> None:
         """Ask the other node to begin no further game."""
@@ -199,7 +205,8 @@ class Games:
         self._hub = hub
         self._send = send
         self._players: dict[_Key, _RemotePlayer] = {}
-        """Players of other nodes in series on this node, by their turns on their own nodes."""
+        """Players of other nodes in series on this node, by their turns on their own nodes; and clients of
+        other nodes with seats on this node, with the turn 0."""
         self._games: dict[_Key, _RemoteGame] = {}
         """Games of this node's players on other nodes, by the turns of the players' seats."""
         self._lost: dict[_RemotePlayer | _RemoteGame, None] = {}
@@ -329,7 +336,10 @@ class Games:
         """End a few series with lost nodes; return whether there are more."""
         for _ in range(min(AT_ONCE, len(self._lost))):
             game, _ = self._lost.popitem()
-            self._hub.lose(game.seat, now)
+            if isinstance(game, _RemotePlayer) and game.is_relay:
+                self._hub.submit(game.seat, Leave(is_broken=True), now)
+            else:
+                self._hub.lose(game.seat, now)
         return bool(self._lost)
 
 

@@ -14,13 +14,14 @@ node to `receive`, then calls the hub's `settle`.
 #
 # A seat that is kept for a player whose connection broke stays on its node. If the player comes back to
 # another node, that node sends `Claim` to the node of the seat, which answers `Claimed`, and then sends all
-# events for the player to the new node. That node has no seat of the player's own.
+# events for the player to the new node. There the client's own seat is `Relayed`.
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol, assert_never
+from typing import assert_never
 
+from gateway.cluster.games import Games
 from gateway.cluster.messages import (
     Alive,
     Asked,
@@ -43,7 +44,7 @@ from gateway.cluster.messages import (
 from gateway.cluster.reporter import Held, LocalPlayer, Pairs, Reporter
 from gateway.game.events import Objection
 from gateway.hub.hub import Hub
-from gateway.hub.seats import Hosted, Hosting, Seat
+from gateway.hub.seats import Hosted, Hosting
 from gateway.matchmaking.matchmaker import (
     Answer,
     Decision,
@@ -84,31 +85,16 @@ class _Reservation:
     until: float
 
 
-class Relays(Protocol):
-    """Connects seats of a node with clients of other nodes."""
-
-    def send_to(self, node: str, returning: Returning, now: float) -> None:
-        """Give a kept seat of this node back to its player, whose new connection is to `node`."""
-
-    def receive_from(self, node: str, seat: Seat, now: float) -> None:
-        """Connect the client of a seat with its kept seat on `node`."""
-
-    def decline(self, node: str, seat: int) -> None:
-        """Tell `node` that the client to which it gave a kept seat has left."""
-
-
 class ClusterMatchmaker(Matchmaker):
     """The matchmaker of one node in a cluster."""
 
-    def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker], grace: float = 0.0) -> None:
+    def __init__(self, node: str, run: int, matchmaker: Callable[[], Matchmaker]) -> None:
         """Create a matchmaker. `run` is the unique number of this run of the node.
 
-        `matchmaker` is called if this node has to pair; it returns the matchmaker for all nodes. `grace` is
-        `Terms.grace`.
+        `matchmaker` is called if this node has to pair; it returns the matchmaker for all nodes.
         """
         self._hub: Hub
-        self._relays: Relays
-        self._grace = grace
+        self._games: Games
         self._node = node
         self._own = Reporter(node, run, matchmaker)
         self._inbox: deque[tuple[str, Message]] = deque()
@@ -126,9 +112,9 @@ class ClusterMatchmaker(Matchmaker):
 
     # Other nodes.
 
-    def connect(self, hub: Hub, post: Callable[[str, Message], None], relays: Relays) -> None:
+    def connect(self, hub: Hub, post: Callable[[str, Message], None], games: Games) -> None:
         """Use `post` from now on to send messages. It must keep the order of the messages to each node."""
-        self._hub, self._own.post, self._relays = hub, post, relays
+        self._hub, self._own.post, self._games = hub, post, games
 
     def attach(self, node: str | None, epoch: int, now: float, others: Collection[str] = ()) -> None:
         """Use `node` as the node that pairs in `epoch`. With None this node pairs only its own players.
@@ -225,6 +211,8 @@ class ClusterMatchmaker(Matchmaker):
         self._hosted.pop(seat, None)
         self._unreserve(seat)
         player.turn, player.is_in = None, False
+        if self._claims.pop(seat, None) is not None:
+            player.asks = None  # the node that pairs has decided already
         if player.asks is None:
             del self._own.players[seat]
             self._own.report(Left(seat))
@@ -249,7 +237,7 @@ class ClusterMatchmaker(Matchmaker):
             player.entry = replace(player.entry, origin=origin, proven=proven)
             self._own.report(Returned(seat, origin, proven))
 
-    def began(self, match: Held | Hosted, game: int) -> None:
+    def began(self, match: Held | Hosted, game: int, *, is_again: bool = False, grace: float = 0.0) -> None:
         """Report that a game began. The first game is also reported to the node of a remote opponent."""
         if game == 1:
             self._begun = match
@@ -260,10 +248,8 @@ class ClusterMatchmaker(Matchmaker):
         if isinstance(match, Hosting) and game == 1:
             self._hosting[match.node, match.other] = match
             player = self._own.players[match.turn.seat].player()
-            scheduled = match.scheduled
-            grace = self._grace if scheduled is None else scheduled.grace
             self._own.post(match.node, Hosted(match.other, self._node, player, match.table, grace))
-        self._own.began(match, game)
+        self._own.began(match, game, is_again=is_again)
 
     def finished(self, match: Held | Hosted) -> None:
         """Report the end of a series on this node."""
@@ -351,7 +337,7 @@ class ClusterMatchmaker(Matchmaker):
                 is_granted = self._hub.is_kept(returning.kept)
                 self._own.post(node, Claimed(returning.seat, is_granted))
                 if is_granted:
-                    self._relays.send_to(node, returning, self._own.now)
+                    self._games.send_to(node, returning, self._own.now)
             case Claimed(seat, is_granted):
                 self._claimed(node, seat, is_granted=is_granted)
             case Report():
@@ -422,9 +408,9 @@ class ClusterMatchmaker(Matchmaker):
             self._own.announce_first(seat)
             del self._own.players[seat]
             self._own.report(Left(seat))  # it may have been announced to another node since
-            self._relays.receive_from(node, asking, self._own.now)
+            self._games.receive_from(node, asking, self._own.now)
         elif is_granted:
-            self._relays.decline(node, seat)
+            self._games.decline(node, seat)
 
     def _ask_again(self, seat: int) -> None:
         """Ask again to enter, since the player did not get its kept seat."""

@@ -131,6 +131,8 @@ class Playing:
     """The number of the latest game."""
     fresh: bool
     """Whether that game has just begun. If not, the report is an announcement."""
+    again: bool = False
+    """Whether it is played again."""
     scheduled: Scheduled | None = None
     """As in `Pair`."""
 

@@ -144,12 +144,11 @@ class Reporter:
             node, epoch = self.pairs
             self.post(node, Report(epoch, fact))
 
-    def began(self, match: Held, game: int) -> None:
+    def began(self, match: Held, game: int, *, is_again: bool) -> None:
         """Report that a game of a series on this node began."""
         self.announce_first(match)
-        before = self._series.get(match) or self._first(match)
-        is_again = before.round == game  # the game is played again
-        playing = self._series[match] = replace(before, round=game)
+        playing = self._series.get(match) or self._first(match)
+        playing = self._series[match] = replace(playing, round=game)
         if not playing.at_table and not is_again:
             self._meetings.add(*(playing.names if game % 2 else playing.names[::-1]))
         for turn in match.turns:
@@ -158,7 +157,7 @@ class Reporter:
                 player.since = None
                 player.games += playing.at_table and not is_again
             self.announce_first(turn.seat)
-        self.report(replace(playing, fresh=True))
+        self.report(replace(playing, fresh=True, again=is_again))
 
     def _first(self, match: Held) -> Playing:
         """Return the report about a new series, before its first game."""

@@ -94,9 +94,7 @@ class _Node:
     run: int
     seats: dict[int, _Seat] = field(default_factory=dict)
     series: dict[int, Match] = field(default_factory=dict)
-    """The series on the node. The keys of the three are the numbers that the node uses."""
-    rounds: dict[int, int] = field(default_factory=dict)
-    """The number of the latest game of each series."""
+    """The series on the node. The keys of `seats` and `series` are the numbers that the node uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +181,6 @@ class PairingServer:
             case Over(series):
                 if series in node.series:
                     self._matchmaker.finished(node.series.pop(series))
-                    node.rounds.pop(series, None)
             case Unmatched(_, turn):
                 self._refuse((name, turn))
             case Met():
@@ -230,12 +227,11 @@ class PairingServer:
             match = node.series[fact.series] = unknown if proposal is None else proposal.match
             self._waiting.pop(seat, None)
             self._matchmaker.resume(match, fact.names, seat.number if fact.at_table else None)
-        is_again, node.rounds[fact.series] = node.rounds.get(fact.series) == fact.round, fact.round
         if fact.fresh:
-            self._matchmaker.began(match, fact.round)
+            self._matchmaker.began(match, fact.round, is_again=fact.again)
             if fact.at_table:
                 self._say_who_sits(seat.number)
-            elif not is_again:
+            elif not fact.again:
                 first, second = fact.names if fact.round % 2 else fact.names[::-1]
                 self._count((node.run, key(first), key(second)), 1)
 

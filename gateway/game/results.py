@@ -90,7 +90,8 @@ class Finished:
     @property
     def fault(self) -> tuple[Side, str] | None:
         """The side whose fault ended the game, and one of `FAULT_WORDS`; None if it was no fault."""
-        if self.leaver is not None and self.reason is not Reason.STOPPED:  # else a node was lost
+        # If the server stopped the game, a node was lost; if it is played again, the player came back.
+        if self.leaver is not None and self.reason not in (Reason.STOPPED, Reason.REPLAYED):
             return self.leaver, "crash"
         if self.winner is None or self.reason not in (Reason.ILLEGAL, Reason.TIME):
             return None

@@ -6,7 +6,6 @@ series. Seat 0 moves first in round 1, and the first move swaps with every round
 second mover of one round.
 """
 
-from dataclasses import replace
 from enum import Enum, auto
 from typing import Literal
 
@@ -243,8 +242,12 @@ class Session:
         return ToMove(self.game, self._request, self._board, rest)
 
     def may_play_again(self, number: Number) -> bool:
-        """Whether a seat's broken connection may make the current round be played again: once."""
-        return (self.round, number) not in self._replayed
+        """Whether a seat's broken connection may make the current round be played again: once.
+
+        Between two rounds, the next one is meant.
+        """
+        round = self.round + (self.phase is Phase.BETWEEN)
+        return (round, number) not in self._replayed
 
     @property
     def repeats(self) -> bool:
@@ -257,10 +260,11 @@ class Session:
         `begin` then repeats the round.
         """
         self._replayed.add((self.round, number))
-        ending = self._end(None, Reason.REPLAYED, now)
+        ending = self._end(None, Reason.REPLAYED, now, (number, Reason.LEFT))
         self.round -= 1
         self.phase = Phase.BETWEEN
-        return ending if ending.asked != number else replace(ending, asked=None)
+        asked = None if ending.asked == number else ending.asked
+        return Ending(ending.finished, asked)
 
     def flag(self, number: Number, now: float) -> Outcome:
         """End the game if it is the seat's move and its time is up."""
@@ -324,7 +328,12 @@ class Session:
         broken = (number, reason)
         if self.phase is Phase.PLAYING and is_lost:
             ending = self._end(None, Reason.STOPPED, now, broken)
-        elif self.phase is Phase.PLAYING and reason is Reason.LEFT and len(self._board.moves) < BOTH_MOVED:
+        elif (
+            self.phase is Phase.PLAYING
+            and reason is Reason.LEFT
+            and len(self._board.moves) < BOTH_MOVED
+            and (self.round, number) not in self._replayed  # else breaking off twice would avoid a loss
+        ):
             ending = self._end(None, Reason.ABORTED, now, broken)
         elif self.phase is Phase.PLAYING:
             ending = self._end(self.side(other(number)), reason, now, broken)

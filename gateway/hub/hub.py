@@ -32,6 +32,7 @@ from gateway.game.deadlines import Deadlines
 from gateway.game.events import (
     NOTHING,
     Dismissed,
+    Ended,
     Entered,
     Event,
     Introduced,
@@ -368,7 +369,8 @@ class Hub:
             self._hang_up(seat, Dismissed(Why.STOPPED))
         self._flush(now)
 
-    # Other nodes. A matchmaker may call `can_reach`, `meet`, `wait_anew` and `desert` in its `answers`.
+    # Other nodes. In its `answers` a matchmaker may call `can_reach`, `meet`, `wait_anew`, `desert`,
+    # `is_kept`, `give_back`, `asking` and `relay_to`.
 
     def connect(self, games: RemoteGames, pairing: RemotePairing) -> None:
         """Enable series with players of other nodes."""
@@ -408,21 +410,21 @@ class Hub:
                     self._hang_up(seat, event)
                 else:
                     self._remote.hear(seat, seat.situation, event)
+                    if isinstance(event, Ended) and self._runner.is_closed:
+                        self._hang_up(seat, Dismissed(Why.STOPPED))  # the other node would begin another game
 
     def lose(self, seat: Seat, now: float) -> None:
         """End a seat's series with a player of a lost node. Its game has no result.
 
-        If the node is that of the client, or of the client's seat, the client's connection is broken.
+        If the client has come back to a seat on that node, hang up.
         """
         with self._step(seat, now):
             if isinstance(seat.situation, PlayingElsewhere):
                 self._part((self._remote.lose(seat, seat.situation, now),), now)
             elif isinstance(seat.situation, Relayed):
                 self._hang_up(seat, Dismissed(Why.STOPPED))
-            elif seat.is_remote or seat.is_gone:
-                self._part(self._runner.leave(seat, now, is_lost=True), now)
             else:
-                self._carry_out(seat, Leave(is_broken=True), now)
+                self._part(self._runner.leave(seat, now, is_lost=True), now)
 
     def end_series(self, seat: Seat, now: float) -> None:
         """End a series after the current game, since the node of one player drains."""
@@ -438,7 +440,8 @@ class Hub:
     def back(self, seat: Seat, game: GameId, now: float) -> None:
         """Go on with the game of another node's player, which has come back and knows `game`."""
         with self._step(seat, now):
-            self._kept.note_back(seat, game, now)
+            if not self._kept.note_back(seat, game, now):
+                self._leave(seat, Dismissed(Why.LEFT), now)
 
     def is_kept(self, number: int) -> bool:
         """Whether a seat is kept for a player whose connection broke."""
@@ -483,8 +486,10 @@ class Hub:
     ) -> None:
         if isinstance(seat.situation, Relayed):
             if isinstance(command, Leave):
-                seat.situation.game.leave(is_broken=command.is_broken)
+                self._remote.pass_on(seat, seat.situation, command, now)
                 self._hang_up(seat, Dismissed(Why.LEFT))
+            elif isinstance(command, Enter | Introduce) and Objection.TOO_LONG in _unfitness(command):
+                self._refuse(seat, Refused(seat.standing() | Objection.TOO_LONG, command.to), now)
             else:
                 self._remote.pass_on(seat, seat.situation, command, now)
             return
@@ -556,7 +561,7 @@ class Hub:
         if seat.introduce(command.name, counted=command.counted):
             self.feed.publish(came(seat))
         seat.deliver(Introduced(command.name))
-        if seat.is_kept:
+        if seat.has_place:
             self.matchmaker.rename(seat.number, command.name, counted=command.counted)
             self._settle(now)
 
@@ -793,7 +798,7 @@ class Hub:
             self._attempt(seat.situation.game.leave)
         elif isinstance(seat.situation, Relayed):  # no further call has an effect
             self._attempt(partial(seat.situation.game.leave, is_broken=True))
-        if seat.name is not None:
+        if seat.name is not None and not seat.is_relayed:
             self._attempt(partial(self.feed.publish, Left(seat.number)))
         self._attempt(partial(self.matchmaker.leave, seat.number))
         for each in self._timers:

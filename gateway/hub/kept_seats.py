@@ -35,16 +35,21 @@ class KeptSeats:
         self._mailbox_of = mailbox_of
 
     def has(self, number: int) -> bool:
-        """Whether a seat is kept for its player."""
-        return number in self._seats and self._seats[number].absence is not None
+        """Whether a seat is kept for its player, who can have it back."""
+        seat = self._seats.get(number)
+        if seat is None or seat.absence is None:
+            return False
+        return seat.manners.resumes or not self._runner.is_closed
 
     def may_keep(self, seat: Seat) -> bool:
         """Whether the seat is to be kept, since its connection broke.
 
         During a drain it is not, since no player can come back. A game that was played again for this player
-        is not played again once more.
+        is not played again once more. Who has asked for another place gives up a game that is to be repeated.
         """
         situation = seat.situation
+        if seat.question is not None and not seat.plays:
+            return False
         if not seat.grace or self._runner.is_closed or seat.is_remote or seat.manners.house:
             return False
         return not isinstance(situation, Seated) or (
@@ -100,24 +105,31 @@ class KeptSeats:
         Return False if the player may not come back, since the game was played again for it before.
         """
         situation = seat.situation
-        if not isinstance(situation, Seated) or not (
-            situation.series.is_playing or situation.series.session.repeats
-        ):
+        if not isinstance(situation, Seated):
             return True
-        if not (seat.manners.resumes or situation.series.session.may_play_again(situation.number)):
+        if not seat.manners.resumes and not self._may_play_again(situation):
             return False
         seat.go_away(now, grace)
         self._runner.away(seat)
         return True
 
-    def note_back(self, seat: Seat, game: GameId, now: float) -> None:
+    def note_back(self, seat: Seat, game: GameId, now: float) -> bool:
         """Go on with the game of another node's player, which has come back.
 
         `game` is the latest game that the player was told of. It will hear of a later one as of any game.
+        Return False if the game cannot be played again, so that the player is lost for it.
         """
         situation, since = seat.situation, seat.come_back()
-        if isinstance(situation, Seated) and situation.series.is_playing and since is not None:
+        if not isinstance(situation, Seated) or not situation.series.is_playing:
+            return True
+        if since is not None:
             self._runner.back(seat, max(0.0, now - since))
-            if not seat.manners.resumes and situation.series.session.game == game:
-                self._runner.play_again(seat, now)
-                self._runner.go_on(situation.series, now)
+        if not seat.manners.resumes and situation.series.session.game == game:
+            if not self._may_play_again(situation):
+                return False
+            self._runner.play_again(seat, now)
+            self._runner.go_on(situation.series, now)
+        return True
+
+    def _may_play_again(self, situation: Seated) -> bool:
+        return not self._runner.is_closed and situation.series.session.may_play_again(situation.number)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from gateway.game.board import FIRST, SECOND, Board, other
-from gateway.game.commands import Command, Enter, Play
+from gateway.game.commands import Command, Enter, Leave, Play
 from gateway.game.deadlines import Deadlines
 from gateway.game.events import (
     Dismissed,
@@ -86,7 +86,7 @@ class RemotePlayers:
 
     def handed(self, seat: Seat, there: PlayingElsewhere | Relayed, request: ToMove, now: float) -> None:
         """Start the player's clock for `request`, which was sent to its client at `now`."""
-        if there.request == request and there.handed is None:
+        if there.request is not None and there.request.number == request.number and there.handed is None:
             there.handed = now
             self.flags.set(seat, now + (self._idle if request.rest is None else request.rest))
 
@@ -153,15 +153,13 @@ class RemotePlayers:
             there.request = there.handed = None
             self.flags.cancel(seat)
             return
-        assert there.started is not None
         game, you, names = there.started.game, there.started.you, there.started.names
         there.shown = len(there.board.moves)
         seat.deliver(Resumed(game, you, names, there.board, max(0.0, now - there.began)))
         if there.request is not None:
             rest = there.request.rest
             left = None if rest is None else max(0.0, rest - _used(there, now))
-            there.request = replace(there.request, rest=left)
-            seat.deliver(there.request)
+            seat.deliver(replace(there.request, rest=left))
 
     # Clients that have come back to a seat on another node. That node gets all commands, with the time that a
     # move took.
@@ -169,7 +167,7 @@ class RemotePlayers:
     def pass_on(self, seat: Seat, there: Relayed, command: Command, now: float) -> None:
         """Send a command to the node of a client's seat."""
         request, used = there.request, _used(there, now)
-        if isinstance(command, Play):
+        if isinstance(command, Play | Leave):
             self.flags.cancel(seat)
             there.request = there.handed = None
         there.game.submit(command, 0 if request is None else request.number, used)

@@ -55,8 +55,11 @@ class Mailbox(Protocol):
         Called while a request of the player to enter is open.
         """
 
-    def conclude(self, ended: Ended) -> None:
-        """Record the end of the game that was on when the connection broke. The client is not told."""
+    def conclude(self, ended: Ended, *, is_last: bool) -> None:
+        """Record the end of the game that was on when the connection broke. The client is not told.
+
+        `is_last` says that the player has not come back.
+        """
 
     async def settle(self) -> None:
         """Wait until everything that the client had sent before the call has been submitted.
@@ -89,7 +92,7 @@ class Nowhere:
     def move_to(self, seat: "Seat") -> None:
         """Do nothing."""
 
-    def conclude(self, ended: Ended) -> None:
+    def conclude(self, ended: Ended, *, is_last: bool) -> None:
         """Do nothing."""
 
     async def settle(self) -> None:
@@ -186,7 +189,7 @@ class RemoteGame(Protocol):
         """Report that the client has answered a probe."""
 
     def leave(self, *, is_broken: bool = False) -> None:
-        """Report that the player has left, as `Leave` does. Further calls have no effect."""
+        """Report that the player has left. Further calls have no effect, as after `submit` with `Leave`."""
 
 
 class RemoteGames(Protocol):
@@ -202,8 +205,13 @@ class RemoteGames(Protocol):
 class RemotePairing(Protocol):
     """Records the series between players of this node and players of other nodes."""
 
-    def began(self, match: Hosting | Hosted, game: int) -> None:
-        """Record that a game of a series began. For a series on another node, record only the first game."""
+    def began(
+        self, match: Hosting | Hosted, game: int, *, is_again: bool = False, grace: float = 0.0
+    ) -> None:
+        """Record that a game of a series began. For a series on another node, record only the first game.
+
+        `is_again` is as in `Matchmaker.began`. `grace` is `Terms.grace`, for this series.
+        """
 
     def finished(self, match: Hosting | Hosted) -> None:
         """Record that a series is over."""
@@ -289,7 +297,7 @@ class Relayed:
     """The client has come back to a seat on another node, to which everything is passed on."""
 
     game: RemoteGame
-    plays: bool = True
+    plays: bool = False
     """Whether a game is on."""
     request: ToMove | None = None
     """The open request to move."""
@@ -355,7 +363,7 @@ class Seat:
     counted: bool = True
     place: Place | None = None
     """The place where the player last entered; None before it has entered."""
-    is_kept: bool = False
+    has_place: bool = False
     """Whether the player still has that place."""
     situation: Situation = Out()
     question: Question | Denied | None = None
@@ -471,7 +479,7 @@ class Seat:
 
     def wants_next_round(self, name: str, place: Place) -> bool:
         """Whether a request to enter as `name` asks for the next round of the player's series."""
-        if not isinstance(self.situation, Seated | PlayingElsewhere) or not self.is_kept:
+        if not isinstance(self.situation, Seated | PlayingElsewhere) or not self.has_place:
             return False
         if self.is_remote:  # its own node has checked the request
             return True
@@ -509,7 +517,7 @@ class Seat:
 
     def enter(self, name: str, place: Place) -> bool:
         """Record the seat's place and name; return whether the name has changed."""
-        self.place, self.is_kept = place, True
+        self.place, self.has_place = place, True
         return self.introduce(name, counted=self.counted)
 
     def enter_remote(self, player: Player) -> None:
@@ -519,7 +527,7 @@ class Seat:
 
     def give_up_place(self) -> None:
         """Release the place."""
-        self.is_kept = False
+        self.has_place = False
 
     def wait(self, turn: int, since: float) -> Turn:
         """Make the player wait for an opponent; return its turn, which gets the number `turn`.
@@ -606,9 +614,10 @@ class Seat:
             self.end_earlier(event)
 
     def end_earlier(self, ended: Ended) -> None:
-        """Let the player's earlier connections know the end of the game."""
-        for mailbox in self.earlier:
-            mailbox.conclude(ended)
+        """Let the mailboxes of the player's earlier connections record the end of the game."""
+        for number, mailbox in enumerate(self.earlier, 1):
+            is_last = self.absence is not None and number == len(self.earlier)
+            mailbox.conclude(ended, is_last=is_last)
         self.earlier = []
 
     def dismiss(self, dismissed: Dismissed) -> None:

@@ -207,11 +207,12 @@ class SeriesRunner:
         )
         self.go_on(series, now)
 
-    def _began(self, match: Match | Hosting, game: int) -> None:
+    def _began(self, series: Series, *, is_again: bool) -> None:
+        match, game = series.match, series.session.round
         if isinstance(match, Hosting):
-            self.pairing.began(match, game)
+            self.pairing.began(match, game, is_again=is_again, grace=series.grace)
         else:
-            self._matchmaker.began(match, game)
+            self._matchmaker.began(match, game, is_again=is_again)
 
     def finished(self, match: Match | Hosting) -> None:
         """Report that a series is over."""
@@ -226,9 +227,13 @@ class SeriesRunner:
         """Begin the next round if both players are ready and the server does not drain."""
         one, two = series.seats
         if one.is_ready and two.is_ready and not self.is_closed:
+            is_again = series.session.repeats
             notes = series.session.begin(next(self._ids), now)
-            self._began(series.match, series.session.round)
+            self._began(series, is_again=is_again)
             self.feed.publish(started(series))
+            for seat in series.seats:
+                if seat.absence is not None:
+                    self.away(seat)
             _deliver(series, notes)
 
     def play(self, mover: Seat, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
@@ -271,29 +276,33 @@ class SeriesRunner:
 
     def away(self, seat: Seat) -> None:
         """Publish that a seat is kept for its player, which is away."""
-        assert isinstance(seat.situation, Seated)
+        situation = seat.situation
         assert seat.absence is not None
-        series, number = seat.situation.series, seat.situation.number
-        game, side, name = series.session.game, series.session.side(number), seat.situation.names[0]
-        self.feed.publish(Away(game, side, name, seat.absence.grace))
+        if isinstance(situation, Seated) and situation.series.is_playing:
+            session = situation.series.session
+            side, name = session.side(situation.number), situation.names[0]
+            self.feed.publish(Away(session.game, side, name, seat.absence.grace))
 
     def back(self, seat: Seat, away: float) -> None:
-        """Publish that a seat's player has come back after `away` seconds."""
-        assert isinstance(seat.situation, Seated)
-        series, number = seat.situation.series, seat.situation.number
-        game, side, name = series.session.game, series.session.side(number), seat.situation.names[0]
-        self.feed.publish(Back(game, side, name, away))
+        """Publish that a seat's player has come back to a game after `away` seconds."""
+        situation = seat.situation
+        if isinstance(situation, Seated) and situation.series.is_playing:
+            session = situation.series.session
+            self.feed.publish(Back(session.game, session.side(situation.number), situation.names[0], away))
 
     def play_again(self, seat: Seat, now: float) -> None:
-        """End the current game of a seat without a result, and tell only its opponent. `go_on` repeats it.
+        """End the current game of a seat, whose player has come back, without a result. `go_on` repeats it.
 
-        If the seat's player is on another node, that node is told, too.
+        The player is not sent the end, since its new connection does not know the game. If the player is on
+        another node, that node does not send it.
         """
         assert isinstance(seat.situation, Seated)
         series, number = seat.situation.series, seat.situation.number
         ending = series.session.play_again(number, now)
         assert ending.finished is not None
-        self._game_over(series, ending.finished, ending.asked, now, untold=None if seat.is_remote else seat)
+        self._game_over(
+            series, ending.finished, ending.asked, now, returning=None if seat.is_remote else seat
+        )
 
     def stop(self, series: Series, now: float) -> None:
         """Cut off a series without delivering events. The caller handles its seats."""
@@ -375,15 +384,20 @@ class SeriesRunner:
         return ()
 
     def _game_over(
-        self, series: Series, finished: Finished, asked: int | None, now: float, untold: Seat | None = None
+        self,
+        series: Series,
+        finished: Finished,
+        asked: int | None,
+        now: float,
+        returning: Seat | None = None,
     ) -> None:
-        """End a game. Its end is not told to the player of `untold`, who does not know the game."""
+        """End a game. Do not send the end to `returning`."""
         by_move = finished.reason in (Reason.FOUR, Reason.FULL)
         self.feed.end(finished, series.session.latest_move() if by_move else None)
         ended = finished.as_event()
         for number in series.session.order:
             seat = series.seats[number]
-            if seat is untold:
+            if seat is returning:
                 seat.end_earlier(ended)
             else:
                 seat.deliver(ended)
@@ -391,7 +405,8 @@ class SeriesRunner:
         for index, seat in series.numbered:
             if seat.steps_out:
                 seat.join(series, index, ready=False)
-                self.rejoins.set(seat, now + self._terms.rejoin)
+                if seat.absence is None:  # else its player may come back until the end of the grace time
+                    self.rejoins.set(seat, now + self._terms.rejoin)
             elif asked == index:
                 self.await_move(seat, finished.game, now)
 

@@ -204,10 +204,10 @@ class Matchmaker:
     def returned(self, seat: int, origin: str, *, proven: bool) -> None:
         """Record that the player of a kept seat has come back; `origin` and `proven` are as in `Entry`."""
 
-    def began(self, match: Match, game: int) -> None:
+    def began(self, match: Match, game: int, *, is_again: bool = False) -> None:
         """Record that a game of a series began, numbered from 1. The first move swaps with every game.
 
-        If a game is played again, it is recorded once more, with the same number.
+        With `is_again`, a game that began before is played again. It has the same number.
         """
 
     def finished(self, match: Match) -> None:

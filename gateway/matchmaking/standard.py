@@ -8,6 +8,7 @@ import random
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import assert_never
 
 from gateway.game.commands import AtTable, InLobby
@@ -69,18 +70,18 @@ class LobbyAndTables(Matchmaker):
         """The large tables that took over the waiting players of ordinary tables."""
         self._players: dict[int, Member] = {}
         self._named: dict[str, dict[int, None]] = {}
-        """The seats by the name with which they entered, the first to enter first."""
+        """The seats by name, the first to get the name first."""
         self._away: set[int] = set()
         """Seats that are kept for players whose connections broke, as far as is known."""
         self._claims: dict[int, tuple[Entry, set[int]]] = {}
         """Requests to enter that wait for probes, each with the seats that are probed. The key is the asking
         seat."""
+        self._claimants: dict[int, dict[int, None]] = {}
+        """The asking seats that wait for the probe of each seat, the first to ask first."""
         self._freed: deque[int] = deque()
         """The asking seats whose requests have to be decided again, since a probed seat has left."""
         self._series: dict[Match, tuple[tuple[str, str], Table[int] | LargeTable | None]] = {}
         """The names and the table of each current series."""
-        self._latest: dict[Match, int] = {}
-        """The number of the latest game of each series."""
         self._decisions: deque[Decision | Returning | Probe] = deque()
         self._calling: deque[Member] = deque()
         """Players that wish for a house player."""
@@ -103,36 +104,33 @@ class LobbyAndTables(Matchmaker):
         Earlier connections of the same player may be in a game, or hold the name or the seat at the table. If
         so, these are probed before the decision.
         """
-        earlier = self._earlier_seats(entry)
-        kept = next((seat for seat in earlier if seat in self._away), None)
-        if kept is not None:
-            self._give_back(kept, entry)
+        if self._gave_back(entry):
             return
         against = self._objections(entry)
-        holders = self._replaceable(entry, against) | {*earlier[:MOST_PROBED]}
+        earlier = islice(self._earlier_seats(entry), MOST_PROBED)
+        holders = self._replaceable(entry, against) | {*earlier}
         if holders:
             self._claims[entry.seat] = entry, holders
-            self._decisions.extend(map(Probe, sorted(holders)))
+            for holder in sorted(holders):
+                self._claimants.setdefault(holder, {})[entry.seat] = None
+                self._decisions.append(Probe(holder))
         else:
             self._decide(entry, against)
 
     def alive(self, seat: int) -> None:
         """Decide about the requests that waited only for the probe of this seat."""
-        for claimant in self._claimants(seat):
-            self._keeps_seat(claimant, seat)
+        self._keeps_place(seat)
 
     def away(self, seat: int) -> None:
-        """Give a kept seat back to a player that asked for it, or wait for such a player."""
+        """Give a kept seat back to the first player that asked for it, or wait for such a player."""
         self._away.add(seat)
-        for claimant in self._claimants(seat):
+        for claimant in self._claimants.get(seat, ()):
             entry, _ = self._claims[claimant]
-            if seat not in self._earlier_seats(entry):
-                self._keeps_seat(claimant, seat)
-            elif seat in self._away:
-                del self._claims[claimant]
+            if self._is_earlier(seat, entry):
+                self._drop_claim(claimant)
                 self._give_back(seat, entry)
-            else:  # another connection was first
-                self._freed.append(claimant)
+                break
+        self._keeps_place(seat)
 
     def returned(self, seat: int, origin: str, *, proven: bool) -> None:
         """Record that the player of a kept seat has come back."""
@@ -149,7 +147,9 @@ class LobbyAndTables(Matchmaker):
         player = self._players[seat]
         self._obstacles.names.add(name)
         self._obstacles.names.discard(player.name)
+        self._free_name(player)
         player.name, player.counted = name, counted
+        self._named.setdefault(name, {})[seat] = None
         if player.seeker is not None and player.seeker.waiting and player.seeker.name != name:
             self._lobby.rename(player.seeker, name, counted=counted)
 
@@ -168,14 +168,14 @@ class LobbyAndTables(Matchmaker):
 
     def leave(self, seat: int) -> None:
         """Remove a player from the lobby or from its table."""
-        self._claims.pop(seat, None)
+        self._drop_claim(seat)
         player = self._players.pop(seat, None)
         if player is None:
             return
         player.turn = None
         self._away.discard(seat)
-        self._free_name(player.entry)
-        self._freed.extend(self._claimants(seat))
+        self._free_name(player)
+        self._freed.extend(self._claimants.pop(seat, ()))
         self._obstacles.names.discard(player.name)
         self._obstacles.forget(player)
         self._lonely.cancel(player)
@@ -186,15 +186,14 @@ class LobbyAndTables(Matchmaker):
         if player.large is not None:
             player.large.rise(seat)
 
-    def began(self, match: Match, game: int) -> None:
-        """Count a game."""
+    def began(self, match: Match, game: int, *, is_again: bool = False) -> None:
+        """Count a game, unless it is played again."""
         if game == 1:
             for player in filter(None, (self._players.get(turn.seat) for turn in match.turns)):
                 player.since = None
                 self._obstacles.forget(player)
                 self._lonely.cancel(player)
         (first, second), table = self._series[match]
-        is_again, self._latest[match] = self._latest.get(match) == game, game
         if isinstance(table, Table):
             if not is_again:
                 table.played()
@@ -208,7 +207,6 @@ class LobbyAndTables(Matchmaker):
         """Record that a series is over, so that its two names may meet again."""
         if match in self._series:
             names, table = self._series.pop(match)
-            self._latest.pop(match, None)
             self._lobby.played(*names)
             if (
                 isinstance(match, Pair)
@@ -263,9 +261,9 @@ class LobbyAndTables(Matchmaker):
         """
         while self._freed or self._decisions:
             while self._freed:
-                claim = self._claims.pop(self._freed.popleft(), None)
+                claim = self._drop_claim(self._freed.popleft())
                 if claim is not None:
-                    self.enter(claim[0])
+                    self.enter(claim)
             if self._decisions:
                 yield self._decisions.popleft()
         yield from self._house_pairs(now)
@@ -337,37 +335,59 @@ class LobbyAndTables(Matchmaker):
         """
         return {seat for seat in self._named.get(name, ()) if self._players[seat].entry.manners.unique_name}
 
-    def _earlier_seats(self, entry: Entry) -> list[int]:
-        """Return the seats in games to which the player of an entry may be coming back.
+    def _earlier_seats(self, entry: Entry) -> Iterator[int]:
+        """Yield the seats in games to which the player of an entry may be coming back."""
+        return (seat for seat in self._named.get(entry.name, ()) if self._is_earlier(seat, entry))
 
-        These were entered by the same way, under the same name, from the same address or with the same token.
+    def _is_earlier(self, seat: int, entry: Entry) -> bool:
+        """Whether the player of an entry may be coming back to a seat in a game.
+
+        The seat has the same name, and was entered in the same dialect and at the same place, from the same
+        address or with the same token.
         """
-        if not entry.is_first or entry.against:
-            return []
-        return [
-            seat
-            for seat in self._named.get(entry.name, ())
-            if (player := self._players[seat]).turn is None
-            and (self._grace if player.large is None else player.large.grace)
+        player = self._players.get(seat)
+        return (
+            entry.is_first
+            and not entry.against
+            and player is not None
+            and player.turn is None
+            and player.name == entry.name
+            and (self._grace if player.large is None else player.large.grace) > 0
             and player.is_at(entry.place)
             and player.entry.manners == entry.manners
             and entry.may_replace(player.entry)
-        ]
+        )
+
+    def _gave_back(self, entry: Entry) -> bool:
+        """Give the player of an entry its kept seat, if there is one; return whether there was one."""
+        kept = next((seat for seat in self._earlier_seats(entry) if seat in self._away), None)
+        if kept is not None:
+            self._give_back(kept, entry)
+        return kept is not None
 
     def _give_back(self, seat: int, entry: Entry) -> None:
         self._away.discard(seat)
         self._decisions.append(Returning(entry.seat, seat, entry.origin, entry.proven))
 
-    def _keeps_seat(self, claimant: int, holder: int) -> None:
-        """Decide about a request to enter, unless it waits for further seats; `holder` keeps its seat."""
-        entry, holders = self._claims[claimant]
-        holders.discard(holder)
-        if not holders:
-            del self._claims[claimant]
-            self._decide(entry, self._objections(entry))
+    def _keeps_place(self, seat: int) -> None:
+        """Decide about the requests that waited only for the probe of a seat, which keeps its place."""
+        for claimant in self._claimants.pop(seat, ()):
+            entry, holders = self._claims[claimant]
+            holders.discard(seat)
+            if not holders:
+                del self._claims[claimant]
+                if not self._gave_back(entry):  # another seat of the player may be kept since
+                    self._decide(entry, self._objections(entry))
 
-    def _claimants(self, seat: int) -> list[int]:
-        return [claimant for claimant, (_, holders) in self._claims.items() if seat in holders]
+    def _drop_claim(self, claimant: int) -> Entry | None:
+        """Remove a request to enter that waits for probes; return its entry, or None if there is none."""
+        entry, holders = self._claims.pop(claimant, (None, ()))
+        for holder in holders:
+            waiting = self._claimants.get(holder, {})
+            waiting.pop(claimant, None)
+            if not waiting:
+                self._claimants.pop(holder, None)
+        return entry
 
     def _decide(self, entry: Entry, against: Objection) -> None:
         if not against:
@@ -454,10 +474,10 @@ class LobbyAndTables(Matchmaker):
         large.sit(player.entry.seat, player.name)
         return True
 
-    def _free_name(self, entry: Entry) -> None:
-        del self._named[entry.name][entry.seat]
-        if not self._named[entry.name]:
-            del self._named[entry.name]
+    def _free_name(self, player: Member) -> None:
+        del self._named[player.name][player.entry.seat]
+        if not self._named[player.name]:
+            del self._named[player.name]
 
     def _rise(self, seat: int, table: Table[int]) -> None:
         table.rise(seat)

@@ -119,9 +119,9 @@ def joined(stored_part: bytes, part: bytes) -> bytes:
 
     A line that is in both is stored once: a part may be stored again after an error.
     """
-    one, other = unpack(stored_part), unpack(part)
     if len(stored_part) > LONGEST_JOINED:
         return stored_part
+    one, other = unpack(stored_part), unpack(part)
     lines = sorted((*one, *(line for line in other if line not in one)), key=lambda line: line.at)
     words = [(number, line.verdict) for number, line in enumerate(lines) if line.verdict]
     letters = "".join(_LETTERS[line.direction] for line in lines)

@@ -294,6 +294,8 @@ def _place_of(finished: Finished) -> TournamentGame | None:
     if finished.scheduled is None:
         return None
     culprit, fault = finished.fault or (None, None)
+    if finished.reason is Reason.REPLAYED:
+        culprit = finished.leaver  # so that a player which always breaks off loses at last
     number = finished.scheduled.first + finished.round - 1
     scheduled = finished.scheduled
     return TournamentGame(scheduled.pairing, number, culprit, fault, scheduled.created)

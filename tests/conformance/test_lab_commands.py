@@ -16,6 +16,7 @@ from certificates import needs_openssl
 from conformance.__main__ import main
 from conformance.lab.report import Row
 from conformance.lab.servers import redis_program
+from conformance.lab.survive import connections
 from conformance.lab.survive.command import PLAYS, survive
 from conformance.launch import COMMAND
 
@@ -34,6 +35,7 @@ needs_solver = pytest.mark.skipif(
 BENCH = "--pairs 4 --seconds 0.5 --rate 200"
 FAIRNESS = "fairness --games 60 --at-once 6 --stalls 1 --stall 0.6 --clock 0.4 --burners 1"
 PLAYED = ("all: results told",)
+BROKEN = ("all: breaks", "all: of these to be played again", "reset: back", "twice: back", "late: droidcon")
 FAIR = tuple(
     f"{part}: {what}" for part in ("stalled", "overloaded") for what in ("moves", "slept on purpose")
 )
@@ -64,6 +66,13 @@ def case(words: str, *positive: str, marks: tuple[pytest.MarkDecorator, ...] = (
         case("survive kills --times 1 --pairs 6 --results 12 --within 0.001 --seed 9", *PLAYED),
         case("survive drains --times 1 --pairs 12 --results 20 --within 0.01 --seed 9", *PLAYED),
         case("survive tournaments --kills 2 --bots 4 --games 10 --only swiss,knockout --seed 9"),
+        case("survive connections --breaks 24 --pairs 12 --grace 3 --seed 9", *PLAYED, *BROKEN),
+        case(
+            "survive connections --nodes 2 --breaks 24 --pairs 12 --grace 3 --seed 9",
+            *PLAYED,
+            *BROKEN,
+            marks=(needs_redis, needs_database, pytest.mark.thorough),
+        ),
         case(
             "survive cluster --times 1 --only kill-holding --pairs 9 --results 5 --seed 3",
             *PLAYED,
@@ -131,6 +140,7 @@ def test_server_beside_another_is_measured_too(tmp_path: Path) -> None:
         "survive kills --db postgresql://localhost/c4",
         "survive cluster --db x.db",
         "survive lobby --each 0",
+        "survive connections --nodes 3",
         "abuse --only chess",
         "abuse --seconds -1",
         "fuzz --only nac5",
@@ -185,6 +195,28 @@ async def never(self, batch):
 process.StoreProcess.write = write
 sys.exit(main())
 """
+KEEPS_NO_SEAT = """
+import sys
+from gateway.__main__ import main
+sys.argv[sys.argv.index("--grace") + 1] = "0"
+sys.exit(main())
+"""
+GIVES_SEATS_TO_ANYBODY = """
+import sys
+from gateway.__main__ import main
+from gateway.matchmaking.matchmaker import Entry
+Entry.may_replace = lambda self, other: True
+sys.exit(main())
+"""
+SHOWS_AN_EMPTY_BOARD = """
+import sys
+from gateway.__main__ import main
+from gateway.game import session
+from gateway.game.board import Board
+resumed = session.Resumed
+session.Resumed = lambda game, you, names, board, since: resumed(game, you, names, Board(), since)
+sys.exit(main())
+"""
 
 
 @pytest.mark.lab
@@ -201,5 +233,24 @@ async def test_gateway_that_loses_games_misses_a_goal(
     options = Namespace(times=1, pairs=pairs, results=20, within=0.001, seed="22", only=[fault])
     command = (sys.executable, "-c", program, *COMMAND[3:])
     rows, _ = await survive(PLAYS[play], options, str(tmp_path / "x.db"), command)
+    found: dict[str, Row] = {row.what: row for row in rows}
+    assert found[missed].is_missed
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("kind", "program", "missed"),
+    [
+        ("reset", KEEPS_NO_SEAT, connections.LOST),
+        ("stranger", GIVES_SEATS_TO_ANYBODY, connections.TAKEN),
+        ("end", SHOWS_AN_EMPTY_BOARD, "troubles"),
+    ],
+)
+async def test_gateway_that_gives_back_seats_wrongly_misses_a_goal(
+    kind: str, program: str, missed: str, tmp_path: Path
+) -> None:
+    options = Namespace(breaks=8, pairs=6, grace=3.0, nodes="1", seed="5", only=[kind])
+    command = (sys.executable, "-c", program, *COMMAND[3:])
+    rows, _ = await connections.survive(options, tmp_path, [], command)
     found: dict[str, Row] = {row.what: row for row in rows}
     assert found[missed].is_missed

@@ -351,7 +351,7 @@ class Recording(LobbyAndTables):
         self._names[match] = names
         super().resume(match, names, seat)  # type: ignore[arg-type]
 
-    def began(self, match: object, game: int) -> None:
+    def began(self, match: object, game: int, **_: object) -> None:
         first, second = self._names[match]
         self.games[(first, second) if game % 2 else (second, first)] += 1
         super().began(match, game)  # type: ignore[arg-type]

@@ -116,7 +116,7 @@ class Client:
         """The request to move that waits for an answer."""
         self.gone = False
         self.probes = 0
-        self.concluded: list[Ended] = []
+        self.concluded: list[tuple[Ended, bool]] = []
         """The ends of games that were on when its connection broke."""
         self.held = False
         """Whether it has to wait with its commands."""
@@ -170,8 +170,8 @@ class Client:
     def play(self, column: int | None) -> list[Event]:
         return self.say(Play(column))
 
-    def conclude(self, ended: Ended) -> None:
-        self.concluded.append(ended)
+    def conclude(self, ended: Ended, *, is_last: bool) -> None:
+        self.concluded.append((ended, is_last))
 
     def leave(self) -> list[Event]:
         return self.say(Leave())

@@ -20,9 +20,7 @@ class Node(World):
     def __init__(self, net: "Nodes", name: str, run: int, **terms: float) -> None:
         grace = terms.get("grace", 0.0)
         self.name = name
-        self.matchmaker = ClusterMatchmaker(
-            name, run, lambda: LobbyAndTables(random.Random(0), grace=grace), grace
-        )
+        self.matchmaker = ClusterMatchmaker(name, run, lambda: LobbyAndTables(random.Random(0), grace=grace))
         super().__init__(self.matchmaker, run=run, **terms)
         self.games = Games(self.hub, lambda to, frame: net.send(name, to, b"g" + frame))
         self.hub.connect(self.games, self.matchmaker)

@@ -36,7 +36,7 @@ import trio
 from conformance.arguments import Parser, UsageError, choice
 from conformance.lab.report import Row, counted, finish, in_folder, some
 from conformance.lab.servers import Cluster, Gateway, Log, cluster, gateway, until
-from conformance.lab.survive import lobby, together, tournaments
+from conformance.lab.survive import connections, lobby, together, tournaments
 from conformance.lab.survive.players import LENGTH, STUCK, Load, Player
 from conformance.lab.survive.verdict import complaints_about, judge, rows_of, stored_in
 from conformance.lab.workers import LoadError, say
@@ -345,22 +345,21 @@ PLAYS = {
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; return the exit status."""
-    texts = {name: play.text for name, play in PLAYS.items()} | {
-        "together": together.TEXT,
-        "lobby": lobby.TEXT,
-        "tournaments": tournaments.TEXT,
+    others = {
+        "connections": connections,
+        "together": together,
+        "lobby": lobby,
+        "tournaments": tournaments,
     }
+    texts = {name: play.text for name, play in PLAYS.items()}
+    texts |= {name: module.TEXT for name, module in others.items()}
     name = choice("survive", argv, texts)
     if name is None:
         return 0
-    docs = {"together": together.__doc__, "lobby": lobby.__doc__, "tournaments": tournaments.__doc__}
-    parser = Parser.of(f"survive {name}", texts[name], docs.get(name, __doc__))
-    if name == "together":
-        return together.main(parser, argv[1:])
-    if name == "lobby":
-        return lobby.main(parser, argv[1:])
-    if name == "tournaments":
-        return tournaments.main(parser, argv[1:])
+    if name in others:
+        module = others[name]
+        return int(module.main(Parser.of(f"survive {name}", module.TEXT, module.__doc__), argv[1:]))
+    parser = Parser.of(f"survive {name}", texts[name], __doc__)
     play = PLAYS[name]
     parser.count("--times", 50, "how often each fault is done")
     parser.count("--pairs", play.pairs, "pairs of clients")

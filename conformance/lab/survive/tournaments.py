@@ -14,8 +14,7 @@ results that bots received are compared with the stored ones.
 import random
 from argparse import Namespace
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -28,7 +27,7 @@ from adapters.client.talk import AnyDialogue, Asked, Entry, Over, Refused, Resul
 from adapters.dialects import DIALECTS
 from conformance.arguments import Parser
 from conformance.lab.report import Row, counted, finish, in_folder, some
-from conformance.lab.servers import Gateway, Log, cluster, gateway, until
+from conformance.lab.servers import Gateway, Log, servers, until
 from conformance.lab.survive.players import VAGUE
 from conformance.lab.workers import LoadError, say
 from conformance.launch import COMMAND
@@ -43,7 +42,7 @@ from gateway.tournament.settings import FORMATS, parse
 from gateway.tournament.tournament import UNDECIDED, Tournament
 
 TEXT = "does a tournament go on, and lose nothing, whenever its server or a node is killed?"
-OPTIONS = ("--max-per-address", "0", "--connects-per-second", "0", "--log-level", "warning")
+OPTIONS = ("--max-per-address", "0", "--connects-per-second", "0", "--no-web")
 EXPECTED = ("players hear of results that only the journal has", "the database has failed")
 """Errors that a server may log when a node is killed."""
 NAME = "Cup"
@@ -243,30 +242,17 @@ async def survive(
     Raises LoadError, and ServerError within an exception group.
     """
     rows, notes = list[Row](), list[str]()
+    # Nodes log at a lower level that they are linked.
+    words = [*OPTIONS, *([] if options.nodes == "2" else ["--log-level", "warning"])]
     for number, form in enumerate(options.only):
         done = options.kills * number // len(options.only)
         kills = options.kills * (number + 1) // len(options.only) - done
-        async with _servers(options, folder / f"{number}.db", command) as (gateways, place):
+        logs = [Log(expected=EXPECTED) for _ in range(int(options.nodes))]
+        async with servers(logs, words, str(folder / f"{number}.db"), command) as (gateways, place):
             more, lines = await _played(options, form, gateways, place, kills)
         rows += more
         notes += lines
     return rows, notes
-
-
-@asynccontextmanager
-async def _servers(
-    options: Namespace, place: Path, command: Sequence[str]
-) -> AsyncIterator[tuple[Sequence[Gateway], str]]:
-    if options.nodes == "1":
-        words = [*OPTIONS, "--no-web", "--db", str(place)]
-        async with gateway(words, command, Log(expected=EXPECTED)) as server:
-            yield [server], str(place)
-    else:
-        logs = [Log(expected=EXPECTED) for _ in "ab"]
-        words = [*OPTIONS[:-2], "--no-web"]
-        async with cluster("ab", words, command, with_database=True, logs=logs) as found:
-            assert found.database is not None
-            yield found.nodes, found.database.url
 
 
 async def _played(

@@ -1,7 +1,7 @@
 """The export format PGN, as in chess: tags in brackets, then the columns as one word, and the result.
 
 The seven tags that PGN requires come first, then further tags. The first mover is White. The tag ``Notation``
-explains the columns. The result of a game that was aborted or cut off by the server is ``*``.
+explains the columns. The result of a game that was aborted, cut off by the server or played again is ``*``.
 """
 
 import json

@@ -4,7 +4,7 @@ import pytest
 from worlds.hub import HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client
 from worlds.nodes import Nodes
 
-from gateway.game.commands import Enter, Introduce, Leave
+from gateway.game.commands import AtTable, Enter, Introduce, Leave
 from gateway.game.events import (
     Dismissed,
     Ended,
@@ -109,7 +109,7 @@ def test_game_is_played_again_at_any_node(net: Nodes, first: str, second: str, b
     last.break_off()
     net.wait(1.0)
     assert sorted(str(reason) for reason, _ in results(net)) == sorted(
-        map(str, [Reason.REPLAYED, Reason.FOUR, Reason.REPLAYED, Reason.ABORTED])
+        map(str, [Reason.REPLAYED, Reason.FOUR, Reason.REPLAYED, Reason.LEFT])
     )
 
 
@@ -184,6 +184,144 @@ def test_returned_client_whose_node_is_lost_may_come_back_again(net: Nodes, is_l
     assert again.last(Dismissed).why is Why.STOPPED
     third = enter(net, "b", "ann", STANDING_BY)
     assert third.last(Resumed).board.moves == (3, 3)
+
+
+@pytest.mark.parametrize("manners", [STANDING_BY, HANGING_UP])
+def test_client_whose_node_is_lost_may_come_back_to_a_game_on_a_third_node(
+    net: Nodes, manners: Manners
+) -> None:
+    """The client is connected to c, its seat is on b, and the game on a."""
+    ann, bob = enter(net, "a", "ann", STANDING_BY), enter(net, "b", "bob", manners)
+    play(net, "3", ann)
+    bob.break_off()
+    net.carry()
+    enter(net, "c", "bob", manners)
+    net.wait(1.0)
+    net.cut("b", "c")
+    net.carry()
+    bob = enter(net, "b", "bob", manners)
+    if manners is STANDING_BY:
+        assert bob.last(Resumed).board.moves == (3,)
+        play(net, "3", bob)
+        assert ann.request is not None
+    else:
+        assert ann.last(Ended).reason is Reason.LEFT  # its second break in the round
+
+
+def test_thinking_time_counts_when_a_returned_client_breaks_off(net: Nodes) -> None:
+    ann, bob = enter(net, "b", "ann", STANDING_BY), enter(net, "b", "bob", STANDING_BY)
+    ann.break_off()
+    net.carry()
+    for _ in range(3):
+        ann = enter(net, "c", "ann", STANDING_BY)
+        rest = ann.last(ToMove).rest
+        ann.hand()
+        net.wait(5.0)
+        ann.break_off()
+        net.carry()
+    again = enter(net, "a", "ann", STANDING_BY)
+    assert rest is not None
+    assert again.last(ToMove).rest == pytest.approx(rest - 5.0, abs=0.3)
+    play(net, "3", again)
+    play(net, "3", bob)
+    assert again.last(ToMove).rest == pytest.approx(rest - 5.0, abs=0.3)
+
+
+@pytest.mark.parametrize("back", "bc")
+def test_time_that_is_left_is_told_right_at_each_return(net: Nodes, back: str) -> None:
+    ann, bob = enter(net, "a", "ann", STANDING_BY), enter(net, "b", "bob", STANDING_BY)
+    play(net, "3", ann)
+    bob.hand()
+    for seconds in (5.0, 10.0, 15.0):
+        net.wait(2.5)
+        bob.break_off()
+        net.wait(2.5)
+        bob = enter(net, back, "bob", STANDING_BY)
+        assert bob.last(ToMove).rest == pytest.approx(60.0 - seconds, abs=0.5)
+        bob.hand()
+
+
+def test_break_between_two_rounds_does_not_hold_up_the_next(net: Nodes) -> None:
+    """The player's node hears of the end of the round after the break."""
+    ann, bob = enter(net, "b", "ann", STEPPING_OUT), enter(net, "c", "bob", HANGING_UP)
+    play(net, "010101", ann, bob)
+    ann.play(0)
+    bob.break_off()
+    net.carry()
+    ann.enter(TABLE, "ann")
+    net.carry()
+    bob = enter(net, "c", "bob", HANGING_UP)
+    net.wait(1.0)
+    ann.enter(TABLE, "ann")
+    net.wait(1.0)
+    assert ann.plays is bob.plays
+    if ann.plays:
+        play(net, "33", *((ann, bob) if ann.request else (bob, ann)))
+
+
+def test_claim_of_a_client_that_has_left_is_not_repeated(net: Nodes) -> None:
+    ann, bob = enter(net, "b", "ann", STEPPING_OUT), enter(net, "b", "bob", STEPPING_OUT)
+    play(net, "33", ann, bob)
+    ann.break_off()
+    net.carry()
+    gone = net["c"].client(STEPPING_OUT, ADDRESS)
+    gone.enter(TABLE, "ann")
+    for way in (("c", "a"), ("a", "c")):
+        while net.ways[way]:
+            net.carry_one(*way)
+    gone.break_off()
+    net.wait(GRACE + 3.0)
+    assert results(net) == [(Reason.LEFT, 1)]
+
+
+def test_claim_without_an_answer_is_made_again(net: Nodes) -> None:
+    ann, bob = enter(net, "b", "ann", STEPPING_OUT), enter(net, "b", "bob", STEPPING_OUT)
+    play(net, "33", ann, bob)
+    ann.break_off()
+    net.carry()
+    again = net["c"].client(STEPPING_OUT, ADDRESS)
+    again.enter(TABLE, "ann")
+    for way in (("c", "a"), ("a", "c")):
+        while net.ways[way]:
+            net.carry_one(*way)
+    net.ways["c", "b"].clear()
+    net.wait(3.0)
+    assert again.plays
+
+
+def test_returned_client_is_let_go_after_its_game_when_its_node_drains(net: Nodes) -> None:
+    ann, bob = enter(net, "b", "ann", STANDING_BY), enter(net, "b", "bob", STANDING_BY)
+    play(net, "33", ann, bob)
+    ann.break_off()
+    net.carry()
+    again = enter(net, "c", "ann", STANDING_BY)
+    net["c"].hub.drain()
+    net["c"].matchmaker.drain()
+    net["c"].games.drain()
+    assert not net["c"].hub.let_go(again.seat, 0.0)
+    play(net, "0101010", again, bob)
+    assert again.last(Ended).reason is Reason.FOUR
+    assert again.last(Dismissed).why is Why.STOPPED
+
+
+def test_game_is_not_played_again_on_a_node_that_drains(net: Nodes) -> None:
+    """It would have no result then."""
+    ann, bob = enter(net, "b", "ann", STEPPING_OUT), enter(net, "c", "bob", HANGING_UP)
+    play(net, "33", ann, bob)
+    net["b"].hub.drain()
+    bob.break_off()
+    net.carry()
+    assert results(net) == [(Reason.LEFT, 0)]
+
+
+def test_name_that_is_too_long_for_another_node_is_refused(net: Nodes) -> None:
+    ann, _ = enter(net, "b", "ann", STEPPING_OUT), enter(net, "b", "bob", STEPPING_OUT)
+    ann.break_off()
+    net.carry()
+    again = enter(net, "c", "ann", STEPPING_OUT)
+    again.enter(AtTable("x" * 2000), "ann")
+    assert isinstance(again.heard[-1], Refused)
+    assert again.plays
 
 
 def test_kicked_client_of_another_node_is_gone(net: Nodes) -> None:

@@ -21,6 +21,8 @@ from gateway.game.manners import Manners
 from gateway.game.results import Finished
 
 GRACE = 5.0
+LONGEST = 62.0
+"""Seconds after which a game is over in which nobody moves, whatever breaks: each has 30."""
 ANY = st.integers(0, 99)
 COLUMNS = st.integers(0, 6)
 MANNERS = st.sampled_from([STANDING_BY, STEPPING_OUT, HANGING_UP])
@@ -40,7 +42,7 @@ class Connected(Client):
     def deliver(self, event: Event) -> None:
         super().deliver(event)
         if isinstance(event, Started | Resumed):
-            self.person.hear(event)
+            self.person.hear(event, self.node.now)
             if self.is_silent:
                 self.person.is_away(event, self.node.now)
 
@@ -58,12 +60,15 @@ class Person:
     """What it was told of its games."""
     excuses: set[tuple[GameId, Side]] = field(default_factory=set)
     """Seats that it may lose by leaving: it was too late, said goodbye, or broke off once more."""
+    began: dict[GameId, float] = field(default_factory=dict)
+    """When it was first told of each game."""
     broke: dict[tuple[GameId, Side], float] = field(default_factory=dict)
     """Since when it is away from each seat."""
 
-    def hear(self, event: Started | Resumed) -> None:
+    def hear(self, event: Started | Resumed, now: float) -> None:
         """Hear that a connection is in a game."""
         self.told.append(event)
+        self.began.setdefault(event.game, now)
         self.broke.pop((event.game, event.you), None)
 
     def is_away(self, event: Started | Resumed, now: float) -> None:
@@ -79,6 +84,8 @@ class PlayersComeBack(RuleBasedStateMachine):
         self.net = Nodes("a", grace=GRACE)
         self.people: list[Person] = []
         self.numbers = count(1)
+        self.lost = False
+        """Whether two nodes have lost each other."""
 
     @initialize(nodes=st.sampled_from(["a", "ab", "abc"]))
     def begin(self, nodes: str) -> None:
@@ -186,6 +193,15 @@ class PlayersComeBack(RuleBasedStateMachine):
             if ways:
                 self.net.carry_one(*ways[(number + each) % len(ways)])
 
+    @precondition(lambda self: len(self.net.nodes) > 2)
+    @rule()
+    def lose(self) -> None:
+        """The two nodes that do not pair lose each other for a moment. Their common games have no result."""
+        self.settle()
+        self.lost = True
+        self.net.cut("b", "c")
+        self.settle()
+
     @rule(seconds=st.sampled_from([0.25, 1.0, 3.0]))
     def wait(self, seconds: float) -> None:
         self.settle()
@@ -217,7 +233,7 @@ class PlayersComeBack(RuleBasedStateMachine):
     @invariant()
     def game_ends_once(self) -> None:
         games = [result.game for result in self.results]
-        assert len(games) == len(set(games))
+        assert len(games) == len(set(games)) or self.lost  # then both nodes store it
 
     @invariant()
     def seat_has_one_connection(self) -> None:
@@ -259,7 +275,7 @@ class PlayersComeBack(RuleBasedStateMachine):
         for person in self.people:  # nobody comes back any more
             person.excuses |= person.broke.keys()
         self.settle()
-        for _ in range(45):  # clocks, idle times and graces run out
+        for _ in range(round(LONGEST) + 5):  # clocks, idle times and graces run out
             for client in self.here:
                 if client.request is not None and client.plays:
                     client.hand()
@@ -271,6 +287,9 @@ class PlayersComeBack(RuleBasedStateMachine):
         ended = {result.game for result in self.results}
         still = {client.last(Started | Resumed).game for client in self.here if client.plays}
         assert started - ended <= still
+        now = self.net["a"].now
+        began = {game: at for person in self.people for game, at in person.began.items()}
+        assert all(now - began[game] < LONGEST for game in still), "a game does not end"
         for client in self.here:
             client.say(Leave())
             client.gone = True

@@ -1,5 +1,8 @@
 """A connection breaks during a game: the seat is kept for the grace time, and the player gets it back."""
 
+import random
+from collections.abc import Iterator
+
 import pytest
 from worlds.hub import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
@@ -20,6 +23,8 @@ from gateway.game.events import (
 )
 from gateway.game.facts import Away, AwayFor, Back
 from gateway.game.manners import Manners
+from gateway.matchmaking.matchmaker import Answer, Decision
+from gateway.matchmaking.standard import LobbyAndTables
 
 GRACE = 10.0
 ADDRESS = "192.0.2.7"
@@ -35,6 +40,17 @@ def world() -> World:
 def pair(world: World, one: Manners, two: Manners) -> tuple[Client, Client]:
     """Return ann, who moves first, and bob, who play at a table."""
     return world.player(one, "ann", TABLE, ADDRESS), world.player(two, "bob", TABLE, OTHER_ADDRESS)
+
+
+class Late(LobbyAndTables):
+    """Decides nothing while a test says so."""
+
+    is_late = False
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        yield from (
+            each for each in super().answers(now) if not (self.is_late and isinstance(each, Decision))
+        )
 
 
 def returning(
@@ -234,9 +250,6 @@ def test_one_of_two_that_come_back_gets_the_seat(world: World) -> None:
     ann.break_off()
     first = next(client for client in clients if client.plays)
     [second] = [client for client in clients if client is not first]
-    assert second.held
-    assert first.probes == 1
-    world.hub.alive(first.seat, world.now)
     assert isinstance(second.heard[-1], Refused)
     assert first.plays
 
@@ -274,7 +287,7 @@ def test_game_of_a_client_that_cannot_be_told_a_board_is_played_again(world: Wor
     bob.news()
     again = returning(world, HANGING_UP)
     [result] = world.results
-    assert (result.reason, result.winner, result.leaver, result.round) == (Reason.REPLAYED, None, None, 1)
+    assert (result.reason, result.winner, result.leaver, result.round) == (Reason.REPLAYED, None, 0, 1)
     assert not result.counted
     assert [type(event) for event in again.heard[1:]] == [Entered, Started, ToMove]
     assert bob.last(Started).you == first.you
@@ -284,6 +297,86 @@ def test_game_of_a_client_that_cannot_be_told_a_board_is_played_again(world: Wor
     assert world.results[-1].round == 1
     assert world.results[-1].winner == 0
     assert bob.moves_first  # as usual after one round
+
+
+def test_player_that_breaks_off_again_before_the_repetition_has_left(world: World) -> None:
+    """Otherwise its opponent could be held for ever."""
+    ann, bob = pair(world, HANGING_UP, STEPPING_OUT)
+    world.play("33", (ann, bob))
+    ann.break_off()
+    ann = returning(world, HANGING_UP)
+    ann.break_off()
+    assert ann.seat.is_gone
+    bob.enter(TABLE, "bob")
+    assert not bob.plays
+
+
+def test_player_that_breaks_off_again_has_lost_also_before_both_have_moved(world: World) -> None:
+    ann, bob = pair(world, HANGING_UP, STANDING_BY)
+    world.play("33", (ann, bob))
+    ann.break_off()
+    returning(world, HANGING_UP).break_off()
+    assert [(result.reason, result.winner) for result in world.results] == [
+        (Reason.REPLAYED, None),
+        (Reason.LEFT, 1),
+    ]
+
+
+def test_right_to_a_repetition_is_that_of_the_round(world: World) -> None:
+    """Who has used it in a round still has it in the next one, also before that begins again."""
+    ann, bob = pair(world, HANGING_UP, HANGING_UP)
+    ann.break_off()
+    ann = returning(world, HANGING_UP)
+    world.play("0101010", (ann, bob))
+    bob.break_off()
+    returning(world, HANGING_UP, "bob", origin=OTHER_ADDRESS)
+    ann.break_off()
+    assert not ann.seat.is_gone
+    assert returning(world, HANGING_UP).seat is ann.seat
+
+
+def test_opponent_that_is_away_may_come_back_until_the_end_of_the_grace(world: World) -> None:
+    """It need not ask for the game that is played again within `rejoin` seconds."""
+    world = World(grace=30.0, rejoin=2.0)
+    ann, bob = pair(world, HANGING_UP, STEPPING_OUT)
+    bob.break_off()
+    ann.break_off()
+    ann = returning(world, HANGING_UP)
+    world.wait(10.0)
+    bob = returning(world, STEPPING_OUT, "bob", origin=OTHER_ADDRESS)
+    assert ann.plays
+    assert bob.plays
+
+
+def test_who_has_asked_for_another_place_gives_up_the_repetition() -> None:
+    matchmaker = Late(random.Random(0), grace=GRACE)
+    world = World(matchmaker, grace=GRACE)
+    ann, bob = pair(world, HANGING_UP, STEPPING_OUT)
+    ann.break_off()
+    ann = returning(world, HANGING_UP)
+    matchmaker.is_late = True
+    bob.enter(LOBBY, "bob")
+    bob.break_off()
+    assert bob.seat.is_gone
+
+
+def test_game_that_is_played_again_counts_once_as_a_meeting(world: World) -> None:
+    """At a table the first move swaps after each game that counts."""
+    ann, bob = pair(world, HANGING_UP, STEPPING_OUT)
+    ann.break_off()
+    ann = returning(world, HANGING_UP)
+    bob.enter(TABLE, "bob")
+    ann.leave()
+    carl = world.player(STEPPING_OUT, "carl", TABLE)
+    bob.enter(TABLE, "bob")
+    assert carl.plays
+    assert carl.moves_first  # as the player had whose seat it took
+    for game in range(2):
+        assert isinstance(world.hub.matchmaker, LobbyAndTables)
+        world.play("0101010", (carl, bob) if carl.request else (bob, carl))
+        carl.enter(TABLE, "carl")
+        bob.enter(TABLE, "bob")
+        assert carl.moves_first is bool(game)
 
 
 def test_game_is_played_again_once_for_each_player(world: World) -> None:

@@ -61,7 +61,7 @@ class Watched(LobbyAndTables):
 
     on_game: Callable[[Scheduled, int], object]
 
-    def began(self, match: Match, game: int) -> None:
+    def began(self, match: Match, game: int, **_: object) -> None:
         super().began(match, game)
         if isinstance(match, Pair) and match.scheduled is not None:
             self.on_game(match.scheduled, game)
