@@ -372,7 +372,7 @@ class Seat:
     """Whether `submit` has returned True, and the mailbox waits for `resume`."""
     absence: Absence | None = None
     """The absence of the player; None while it is connected."""
-    earlier: list[Mailbox] = field(default_factory=list)
+    earlier: tuple[Mailbox, ...] = ()
     """The mailboxes of its connections that broke during the current game. They get the end of the game."""
     pending: Pending | None = None
     pending_game: GameId = ""
@@ -562,7 +562,7 @@ class Seat:
 
     def keep(self, mailbox: Kept, since: float, grace: float) -> None:
         """Keep the seat for `grace` seconds for the player, whose connection broke."""
-        self.earlier = [*self.earlier, self.mailbox][-MOST_EARLIER:]
+        self.earlier = (*self.earlier, self.mailbox)[-MOST_EARLIER:]
         self.mailbox, self.question, self.is_held = mailbox, None, False
         self.pending = None  # the move cannot arrive any more
         self.go_away(since, grace)
@@ -618,7 +618,7 @@ class Seat:
         for number, mailbox in enumerate(self.earlier, 1):
             is_last = self.absence is not None and number == len(self.earlier)
             mailbox.conclude(ended, is_last=is_last)
-        self.earlier = []
+        self.earlier = ()
 
     def dismiss(self, dismissed: Dismissed) -> None:
         """Disconnect the player with a last event.
@@ -626,7 +626,7 @@ class Seat:
         The seat drops its references to mailboxes. Most mailboxes also refer to the seat, and only the
         cyclic garbage collector, which seldom runs, would free both.
         """
-        self.situation, self.question, self.earlier = Gone(), None, []
+        self.situation, self.question, self.earlier = Gone(), None, ()
         mailbox, self.mailbox = self.mailbox, Nowhere()
         mailbox.deliver(dismissed)
 
