@@ -22,7 +22,7 @@ strictly as a client's text: an invalid one raises `EncodingError`.
 # `f` the time is up                | number of the request, used
 # `d` no further game               | nothing
 # `w` the connection broke          | seconds for which the player's node keeps the seat
-# `b` the player has come back      | the id of the latest game that it was told of; empty between two games
+# `b` the player has come back      | 1 if it was told of the current game, else 0; the game's id, or nothing
 # `a` the client answered a probe   | nothing
 #
 # A client that has come back to a seat on another node exchanges the same frames with that node, for as long
@@ -161,8 +161,8 @@ class _RemoteGame:
     def away(self, grace: float) -> None:
         self.send(b"w %s %r" % (self.name, grace))
 
-    def back(self, game: GameId) -> None:
-        self.send(b"b %s %s" % (self.name, game.encode()))
+    def back(self, game: GameId, *, is_told: bool) -> None:
+        self.send(b"b %s %d %s" % (self.name, is_told, game.encode()))
 
     def alive(self) -> None:
         self.send(b"a %s " % self.name)
@@ -304,7 +304,8 @@ class Games:
                 self._hub.away(player.seat, _seconds(payload), now)
                 return
             case b"b":
-                self._hub.back(player.seat, payload.decode("ascii"), now)
+                told, game = payload.split(b" ")
+                self._hub.back(player.seat, game.decode("ascii"), now, is_told=told == b"1")
                 return
             case b"a":
                 self._hub.alive(player.seat, now)

@@ -106,8 +106,9 @@ class Session:
         self._scheduled = scheduled
         self._rounds = rounds or max(player.manners.rounds for player in players)
         self._began = 0.0
-        self._replayed: set[tuple[int, Number]] = set()
-        """The rounds that were played again, each with the seat whose connection broke."""
+        self._replayed: set[tuple[int, Number, bool]] = set()
+        """The rounds that were played again, each with the seat whose connection broke, and whether its
+        player had been told of the game."""
         self._board = Board()
         self._turn: Side = FIRST
         """The side to move."""
@@ -247,19 +248,21 @@ class Session:
         Between two rounds, the next one is meant.
         """
         round = self.round + (self.phase is Phase.BETWEEN)
-        return (round, number) not in self._replayed
+        return (round, number, True) not in self._replayed
 
     @property
     def repeats(self) -> bool:
         """Whether the next round is one that is played again."""
-        return self.phase is Phase.BETWEEN and any(self.round + 1 == round for round, _ in self._replayed)
+        return self.phase is Phase.BETWEEN and any(self.round + 1 == round for round, _, _ in self._replayed)
 
-    def play_again(self, number: Number, now: float) -> Ending:
+    def play_again(self, number: Number, now: float, *, is_told: bool = True) -> Ending:
         """End the current game without a result, since a seat's connection broke.
 
-        `begin` then repeats the round.
+        `begin` then repeats the round. A game of which the player was not told, because its connection had
+        broken before, does not count for `may_play_again`, once in a round.
         """
-        self._replayed.add((self.round, number))
+        is_told = is_told or (self.round, number, False) in self._replayed
+        self._replayed.add((self.round, number, is_told))
         ending = self._end(None, Reason.REPLAYED, now, (number, Reason.LEFT))
         self.round -= 1
         self.phase = Phase.BETWEEN
@@ -332,7 +335,7 @@ class Session:
             self.phase is Phase.PLAYING
             and reason is Reason.LEFT
             and len(self._board.moves) < BOTH_MOVED
-            and (self.round, number) not in self._replayed  # else breaking off twice would avoid a loss
+            and (self.round, number, True) not in self._replayed  # else breaking off twice would avoid a loss
         ):
             ending = self._end(None, Reason.ABORTED, now, broken)
         elif self.phase is Phase.PLAYING:

@@ -437,10 +437,10 @@ class Hub:
             if not self._kept.note_away(seat, grace, now):
                 self._leave(seat, Dismissed(Why.LEFT), now)
 
-    def back(self, seat: Seat, game: GameId, now: float) -> None:
-        """Go on with the game of another node's player, which has come back and knows `game`."""
+    def back(self, seat: Seat, game: GameId, now: float, *, is_told: bool) -> None:
+        """Go on with the game of another node's player, which has come back; see `RemoteGame.back`."""
         with self._step(seat, now):
-            if not self._kept.note_back(seat, game, now):
+            if not self._kept.note_back(seat, game, now, is_told=is_told):
                 self._leave(seat, Dismissed(Why.LEFT), now)
 
     def is_kept(self, number: int) -> bool:

@@ -74,20 +74,21 @@ class KeptSeats:
     def give_back(self, returning: Returning, mailbox: Mailbox, now: float) -> None:
         """Give a seat back to its player, whose new connection has this mailbox."""
         seat = self._seats[returning.kept]
-        since, situation = seat.come_back(), seat.situation
+        since, situation, kept = seat.come_back(), seat.situation, seat.mailbox
         assert since is not None
+        is_told = not (isinstance(kept, Kept) and kept.has_missed_start)
         self.until.cancel(seat)
         seat.take_back(mailbox, returning.origin)
         mailbox.move_to(seat)
         if isinstance(situation, PlayingElsewhere):
             seat.deliver(Entered(situation.names[0]))
-            self._remote.resume(seat, situation, now)
+            self._remote.resume(seat, situation, now, is_told=is_told)
             return
         assert isinstance(situation, Seated)
         series, number = situation.series, situation.number
         self._runner.back(seat, max(0.0, now - since))
         if series.is_playing and not seat.manners.resumes:
-            self._runner.play_again(seat, now)
+            self._runner.play_again(seat, now, is_told=is_told)
         seat.deliver(Entered(situation.names[0]))
         if series.is_playing:
             for event in series.session.resume(number, now):
@@ -113,11 +114,12 @@ class KeptSeats:
         self._runner.away(seat)
         return True
 
-    def note_back(self, seat: Seat, game: GameId, now: float) -> bool:
+    def note_back(self, seat: Seat, game: GameId, now: float, *, is_told: bool) -> bool:
         """Go on with the game of another node's player, which has come back.
 
-        `game` is the latest game that the player was told of. It will hear of a later one as of any game.
-        Return False if the game cannot be played again, so that the player is lost for it.
+        `game` is the latest game that its node knows, `is_told` says whether the player was told of it. It
+        will hear of a later one as of any game. Return False if the game cannot be played again, so that the
+        player is lost for it.
         """
         situation, since = seat.situation, seat.come_back()
         if not isinstance(situation, Seated) or not situation.series.is_playing:
@@ -127,7 +129,7 @@ class KeptSeats:
         if not seat.manners.resumes and situation.series.session.game == game:
             if not self._may_play_again(situation):
                 return False
-            self._runner.play_again(seat, now)
+            self._runner.play_again(seat, now, is_told=is_told)
             self._runner.go_on(situation.series, now)
         return True
 

@@ -141,9 +141,9 @@ class RemotePlayers:
         there.game.leave()
         self._part(seat, there)
 
-    def resume(self, seat: Seat, there: PlayingElsewhere, now: float) -> None:
-        """Go on with a player's game after its absence."""
-        there.game.back("" if there.started is None else there.started.game)
+    def resume(self, seat: Seat, there: PlayingElsewhere, now: float, *, is_told: bool) -> None:
+        """Go on with a player's game after its absence. `is_told`: whether it was told of the game before."""
+        there.game.back("" if there.started is None else there.started.game, is_told=is_told)
         if there.started is None:  # the game is to be played again
             if not there.ready and seat.place is not None:
                 self.next_round(there, Enter(seat.place, there.player.name))

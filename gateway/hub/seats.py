@@ -107,12 +107,16 @@ class Kept(Nowhere):
         self._expect = expect
         self._handed = handed
         self._request: ToMove | None = None
+        self.has_missed_start = False
+        """Whether the current game began while the player was away."""
 
     def deliver(self, event: Event) -> None:
         """Drop an event, except a request to move."""
         if isinstance(event, ToMove):
             self._request = event
             self._expect(self)
+        elif isinstance(event, Started):
+            self.has_missed_start = True
 
     def flush(self) -> None:
         """Start the clock for the latest request."""
@@ -182,8 +186,11 @@ class RemoteGame(Protocol):
     def away(self, grace: float) -> None:
         """Report that the player's connection broke, and that its seat is kept for `grace` seconds."""
 
-    def back(self, game: GameId) -> None:
-        """Report that the player has come back. `game` is the latest game that it was told of."""
+    def back(self, game: GameId, *, is_told: bool) -> None:
+        """Report that the player has come back.
+
+        `game` is the latest game that its node knows. `is_told` says whether the player was told of it.
+        """
 
     def alive(self) -> None:
         """Report that the client has answered a probe."""

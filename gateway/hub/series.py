@@ -290,15 +290,15 @@ class SeriesRunner:
             session = situation.series.session
             self.feed.publish(Back(session.game, session.side(situation.number), situation.names[0], away))
 
-    def play_again(self, seat: Seat, now: float) -> None:
+    def play_again(self, seat: Seat, now: float, *, is_told: bool) -> None:
         """End the current game of a seat, whose player has come back, without a result. `go_on` repeats it.
 
         The player is not sent the end, since its new connection does not know the game. If the player is on
-        another node, that node does not send it.
+        another node, that node does not send it. `is_told` is as in `Session.play_again`.
         """
         assert isinstance(seat.situation, Seated)
         series, number = seat.situation.series, seat.situation.number
-        ending = series.session.play_again(number, now)
+        ending = series.session.play_again(number, now, is_told=is_told)
         assert ending.finished is not None
         self._game_over(
             series, ending.finished, ending.asked, now, returning=None if seat.is_remote else seat

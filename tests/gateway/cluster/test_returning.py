@@ -259,6 +259,30 @@ def test_break_between_two_rounds_does_not_hold_up_the_next(net: Nodes) -> None:
         play(net, "33", *((ann, bob) if ann.request else (bob, ann)))
 
 
+@pytest.mark.parametrize("node", "bc")
+def test_game_that_began_during_the_absence_does_not_use_up_the_repetition(net: Nodes, node: str) -> None:
+    ann, bob = enter(net, "b", "ann", HANGING_UP), enter(net, node, "bob", HANGING_UP)
+    play(net, "3", ann)
+    ann.break_off()
+    net.carry()
+    bob.break_off()
+    net.carry()
+    ann = enter(net, "b", "ann", HANGING_UP)
+    net.wait(1.0)
+    for _ in range(2):  # the game of its first return began without it, and counts once
+        bob = enter(net, node, "bob", HANGING_UP)
+        net.wait(1.0)
+        assert bob.plays
+        bob.break_off()
+        net.carry()
+    bob = enter(net, node, "bob", HANGING_UP)
+    net.wait(1.0)
+    assert bob.plays
+    bob.break_off()
+    net.carry()
+    assert results(net)[-1] == (Reason.LEFT, 0)
+
+
 def test_claim_of_a_client_that_has_left_is_not_repeated(net: Nodes) -> None:
     ann, bob = enter(net, "b", "ann", STEPPING_OUT), enter(net, "b", "bob", STEPPING_OUT)
     play(net, "33", ann, bob)

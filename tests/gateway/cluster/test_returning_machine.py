@@ -15,7 +15,7 @@ from worlds.nodes import Node, Nodes
 
 from gateway.game.board import Side
 from gateway.game.commands import LOBBY, AtTable, Enter, Introduce, Leave, Place, Play
-from gateway.game.events import Ended, Event, Reason, Resumed, Started
+from gateway.game.events import Dismissed, Ended, Event, Reason, Resumed, Started
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 from gateway.game.results import Finished
@@ -40,6 +40,8 @@ class Connected(Client):
         """Whether its connection is dead, and the server has not noticed."""
 
     def deliver(self, event: Event) -> None:
+        if isinstance(event, Dismissed) and self.plays:  # the node of its seat is lost to its own
+            self.person.is_away(self.last(Started | Resumed), self.node.now)
         super().deliver(event)
         if isinstance(event, Started | Resumed):
             self.person.hear(event, self.node.now)
