@@ -404,3 +404,27 @@ def test_new_matchmaker_does_not_begin_a_series_again_that_is_on() -> None:
     for seat in (0, 1):
         heir.wait(Turn(seat, 4 + seat), 0.0)
     assert [*heir.answers(0.0)] == [Pair(Turn(0, 4), Turn(2, 3), 2, "cup", Scheduled(1, 0))]
+
+
+# Connections that break.
+
+
+@pytest.mark.parametrize("grace", [0, 30])
+def test_seat_is_kept_for_as_long_as_the_file_says(manners: Manners, grace: int) -> None:
+    """A game that is played again counts once, and the break is no fault."""
+    cup = begun("ann", "bob", pairings=[(0, 1, 1)], grace=grace)
+    ann, bob = (cup.player(manners, name, CUP, HOME) for name in ("ann", "bob"))
+    cup.play("33", (ann, bob))
+    ann.break_off()
+    cup.wait(5.0)
+    again = cup.player(manners, "ann", CUP, HOME)
+    cup.wait(1.0)
+    if not grace:
+        assert cup.results[0].fault == (0, "crash")
+        return
+    cup.play(FIRST_WINS, (again, bob))
+    cup.read()
+    [pairing] = cup.stored.read().pairings
+    assert [game.result for game in pairing.games.values()] == [1]
+    assert len(pairing.broken) == (not manners.resumes)
+    assert all(not entrant.faults for entrant in cup.stored.read().entrants)
