@@ -295,7 +295,7 @@ class Connection(Generic[C, S]):
         if refused:
             self._latest, self._number = "", self._number + 1
             self._hub.submit(self._seat, Unreadable(self._number), self._socket.read_at)
-        self._leave(self._socket.read_at, is_broken=not (refused or self._framing.is_farewell))
+        self._leave(self._socket.read_at, is_broken=not (refused or self._framing.is_final))
 
     def _ready(self) -> bool:
         """Read what has arrived and carry it out; return whether to keep listening."""
@@ -603,7 +603,7 @@ class Connection(Generic[C, S]):
         # At most one probe in `PROBE_LIMIT` seconds, however often the name is requested. If the seat would
         # be kept, its connection may have broken since the last one, so the next probe waits.
         pause = self._probed + PROBE_LIMIT - trio.current_time()
-        is_anew = self._seat.grace > 0 or self._seat.is_relayed
+        is_anew = self._seat.might_be_kept
         if pause > 0 and is_anew:
             await trio.sleep(pause)
         if pause <= 0 or is_anew:
@@ -634,13 +634,14 @@ class Connection(Generic[C, S]):
             # Pauses instead of a deadline, because no client can answer while the server stands still.
             for pause in _PROBE_PAUSES:
                 await trio.sleep(pause)
-                # Nobody but the player may get a seat that would be kept, so its system's answer is enough
+                # A seat that would be kept belongs to its player as long as its connection holds, even if
+                # its program reads nothing.
                 may_not_read = (
                     not ping
                     or self._holds
                     or self._seat.may_think
                     or sock.waiting > 0
-                    or self._seat.grace > 0
+                    or self._seat.might_be_kept
                 )
                 is_acknowledged = trio.current_time() - sock.silence > acknowledged + _SLACK
                 if sock.reads != reads or (may_not_read and is_acknowledged):

@@ -21,8 +21,8 @@ class Framing(Protocol):
 
     ended: str
     """Why no more texts come, in words; empty while more may come."""
-    is_farewell: bool
-    """Whether the client has said that it ends its connection on purpose, or has broken the protocol."""
+    is_final: bool
+    """Whether the connection ended on purpose or by a breach of the protocol, so that it did not break."""
     has_more: bool
     """Whether some bytes are not decoded yet; if so, call `feed` again."""
     replies: bytes
@@ -63,11 +63,11 @@ class Lines:
     commands are removed (RFC 854).
     """
 
-    __slots__ = ("_flooded", "_limit", "_rest", "ended", "has_more", "is_farewell", "replies")
+    __slots__ = ("_flooded", "_limit", "_rest", "ended", "has_more", "is_final", "replies")
 
     def __init__(self, limit: int = LINE_LIMIT) -> None:
         self.ended = ""
-        self.is_farewell = False  # lines have no farewell
+        self.is_final = False  # lines cannot tell the end from a break
         self.has_more = False
         self.replies = b""
         self._limit = limit
@@ -195,13 +195,13 @@ class WebSocket:
         "_has_said_close",
         "ended",
         "has_more",
-        "is_farewell",
+        "is_final",
         "replies",
     )
 
     def __init__(self) -> None:
         self.ended = ""
-        self.is_farewell = False
+        self.is_final = False
         self.has_more = False
         self.replies = b""
         self._decoder: _Decoder | None = None
@@ -276,7 +276,7 @@ class WebSocket:
                     check_close(frame.payload)
                     self.ended, self.has_more = HUNG_UP, False
                     # Another code than 1000 is that of a process that ends or failed (RFC 6455, 7.4.1).
-                    self.is_farewell = frame.payload[:2] in (b"", _NORMAL)
+                    self.is_final = frame.payload[:2] in (b"", _NORMAL)
                     self._answer_to_close = frame.payload  # the answer has the same payload (RFC 6455, 5.5.1)
                     return texts
                 elif frame.message_finished and not frame.opcode.iscontrol():
@@ -286,7 +286,7 @@ class WebSocket:
             is_long = error.code is CloseReason.MESSAGE_TOO_BIG
             words = "sent a message that is too long" if is_long else "broke the websocket protocol"
             self.ended, self.has_more = f"{words} ({error.code.value})", False
-            self.is_farewell = True
+            self.is_final = True
             self._answer_to_close = error.code.value.to_bytes(2, "big")
         return texts
 

@@ -111,8 +111,10 @@ def _placed(fact: Fact | Stands, offset: int) -> Shown:
             return _started(fact, offset)
         case Stands(started):
             return _started(started, offset), _standing(fact)
-        case Away(grace=seconds) | Back(away=seconds):
-            _check(seconds)
+        case Away(grace=grace, away=away):
+            _check(grace, away)
+        case Back(away=away):
+            _check(away)
         case Finished(thought=thought):
             _check(*thought)
     return fact

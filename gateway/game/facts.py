@@ -118,7 +118,9 @@ class Away:
     side: Side
     name: str
     grace: float
-    """Seconds for which the seat is kept, from now on."""
+    """Seconds for which the seat is kept, from the beginning of the absence."""
+    away: float = 0.0
+    """Seconds since the beginning of the absence. 0 unless a game begins while its player is away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class KeptSeats:
         seat.keep(self._mailbox_of(seat), now, grace)
         self.until.set(seat, now + grace)
         if isinstance(situation, Seated):
-            self._runner.away(seat)
+            self._runner.away(seat, now)
             request = situation.series.session.request(situation.number)
         else:
             assert isinstance(situation, PlayingElsewhere)
@@ -111,7 +111,7 @@ class KeptSeats:
         if not seat.manners.resumes and not self._may_play_again(situation):
             return False
         seat.go_away(now, grace)
-        self._runner.away(seat)
+        self._runner.away(seat, now)
         return True
 
     def note_back(self, seat: Seat, game: GameId, now: float, *, is_told: bool) -> bool:

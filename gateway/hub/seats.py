@@ -450,6 +450,14 @@ class Seat:
                 return 0.0
 
     @property
+    def might_be_kept(self) -> bool:
+        """Whether the seat would perhaps be kept if the connection broke now.
+
+        For a client that has come back to a seat on another node, that node decides.
+        """
+        return self.grace > 0 or self.is_relayed
+
+    @property
     def steps_out(self) -> bool:
         """Whether the player has to ask for each game."""
         return self.manners.afterwards is Afterwards.STEP_OUT

@@ -233,7 +233,7 @@ class SeriesRunner:
             self.feed.publish(started(series))
             for seat in series.seats:
                 if seat.absence is not None:
-                    self.away(seat)
+                    self.away(seat, now)
             _deliver(series, notes)
 
     def play(self, mover: Seat, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
@@ -274,14 +274,15 @@ class SeriesRunner:
             return ()
         return self.leave(seat, now)
 
-    def away(self, seat: Seat) -> None:
+    def away(self, seat: Seat, now: float) -> None:
         """Publish that a seat is kept for its player, which is away."""
         situation = seat.situation
         assert seat.absence is not None
         if isinstance(situation, Seated) and situation.series.is_playing:
             session = situation.series.session
             side, name = session.side(situation.number), situation.names[0]
-            self.feed.publish(Away(session.game, side, name, seat.absence.grace))
+            away = max(0.0, now - seat.absence.since)
+            self.feed.publish(Away(session.game, side, name, seat.absence.grace, away))
 
     def back(self, seat: Seat, away: float) -> None:
         """Publish that a seat's player has come back to a game after `away` seconds."""

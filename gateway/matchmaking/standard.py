@@ -6,7 +6,7 @@ hub does not start a pair, its seats continue to wait.
 
 import random
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import islice
 from typing import assert_never
@@ -69,8 +69,8 @@ class LobbyAndTables(Matchmaker):
         self._opened: dict[str, LargeTable] = {}
         """The large tables that took over the waiting players of ordinary tables."""
         self._players: dict[int, Member] = {}
-        self._named: dict[str, dict[int, None]] = {}
-        """The seats by name, the first to get the name first."""
+        self._named: dict[tuple[str, bool], dict[int, None]] = {}
+        """The seats by name and the manner `unique_name`, the first to get the name first."""
         self._away: set[int] = set()
         """Seats that are kept for players whose connections broke, as far as is known."""
         self._claims: dict[int, tuple[Entry, set[int]]] = {}
@@ -107,8 +107,9 @@ class LobbyAndTables(Matchmaker):
         if self._gave_back(entry):
             return
         against = self._objections(entry)
-        earlier = islice(self._earlier_seats(entry), MOST_PROBED)
-        holders = self._replaceable(entry, against) | {*earlier}
+        playing = (seat for seat in self._namesakes(entry) if self._players[seat].turn is None)
+        earlier = (seat for seat in playing if self._is_earlier(seat, entry))
+        holders = self._replaceable(entry, against) | {*islice(earlier, MOST_PROBED)}
         if holders:
             self._claims[entry.seat] = entry, holders
             for holder in sorted(holders):
@@ -149,7 +150,7 @@ class LobbyAndTables(Matchmaker):
         self._obstacles.names.discard(player.name)
         self._free_name(player)
         player.name, player.counted = name, counted
-        self._named.setdefault(name, {})[seat] = None
+        self._note_name(player)
         if player.seeker is not None and player.seeker.waiting and player.seeker.name != name:
             self._lobby.rename(player.seeker, name, counted=counted)
 
@@ -301,7 +302,7 @@ class LobbyAndTables(Matchmaker):
 
     def _objections(self, entry: Entry) -> Objection:
         against = entry.against
-        if entry.manners.unique_name and self._with_unique_name(entry.name):
+        if entry.manners.unique_name and (entry.name, True) in self._named:
             against |= Objection.NAME_TAKEN
         player = self._players.get(entry.seat)
         is_there = player is not None and self._has_seat(player, entry)
@@ -317,7 +318,8 @@ class LobbyAndTables(Matchmaker):
         if against & ~(Objection.NAME_TAKEN | Objection.TABLE_FULL):
             return holders
         if Objection.NAME_TAKEN in against:
-            holders |= self._with_unique_name(entry.name)
+            # There are several only if the players of several nodes were taken over.
+            holders |= self._named[entry.name, True].keys()
             if not all(entry.may_replace(self._players[seat].entry) for seat in holders):
                 return set()
         if Objection.TABLE_FULL in against and isinstance(entry.place, AtTable):
@@ -328,16 +330,16 @@ class LobbyAndTables(Matchmaker):
             return holders | own if own else set()
         return holders
 
-    def _with_unique_name(self, name: str) -> set[int]:
-        """Return the seats with this name whose manners forbid others to have it.
+    def _may_return(self, entry: Entry) -> bool:
+        """Whether the player of an entry may be coming back to a seat, if there is one for it."""
+        has_grace = self._grace > 0 or bool(self._large_tables)
+        return has_grace and entry.is_first and not entry.against
 
-        There are several only if the players of several nodes were taken over.
-        """
-        return {seat for seat in self._named.get(name, ()) if self._players[seat].entry.manners.unique_name}
-
-    def _earlier_seats(self, entry: Entry) -> Iterator[int]:
-        """Yield the seats in games to which the player of an entry may be coming back."""
-        return (seat for seat in self._named.get(entry.name, ()) if self._is_earlier(seat, entry))
+    def _namesakes(self, entry: Entry) -> Set[int]:
+        """Return the seats with the name of an entry whose player may be coming back; otherwise none."""
+        if not self._may_return(entry):
+            return frozenset()
+        return self._named.get((entry.name, entry.manners.unique_name), {}).keys()
 
     def _is_earlier(self, seat: int, entry: Entry) -> bool:
         """Whether the player of an entry may be coming back to a seat in a game.
@@ -347,8 +349,7 @@ class LobbyAndTables(Matchmaker):
         """
         player = self._players.get(seat)
         return (
-            entry.is_first
-            and not entry.against
+            self._may_return(entry)
             and player is not None
             and player.turn is None
             and player.name == entry.name
@@ -360,7 +361,8 @@ class LobbyAndTables(Matchmaker):
 
     def _gave_back(self, entry: Entry) -> bool:
         """Give the player of an entry its kept seat, if there is one; return whether there was one."""
-        kept = next((seat for seat in self._earlier_seats(entry) if seat in self._away), None)
+        away = (seat for seat in self._namesakes(entry) if seat in self._away)
+        kept = next((seat for seat in away if self._is_earlier(seat, entry)), None)
         if kept is not None:
             self._give_back(kept, entry)
         return kept is not None
@@ -426,7 +428,7 @@ class LobbyAndTables(Matchmaker):
         self.leave(entry.seat)
         player = self._players[entry.seat] = Member(entry, entry.name, entry.counted)
         self._obstacles.names.add(entry.name)
-        self._named.setdefault(entry.name, {})[entry.seat] = None
+        self._note_name(player)
         match entry.place:
             case AtTable() if (large := self._large_tables.get(entry.place.key)) is not None:
                 player.large = large
@@ -474,10 +476,15 @@ class LobbyAndTables(Matchmaker):
         large.sit(player.entry.seat, player.name)
         return True
 
+    def _note_name(self, player: Member) -> None:
+        seats = self._named.setdefault((player.name, player.entry.manners.unique_name), {})
+        seats[player.entry.seat] = None
+
     def _free_name(self, player: Member) -> None:
-        del self._named[player.name][player.entry.seat]
-        if not self._named[player.name]:
-            del self._named[player.name]
+        key = player.name, player.entry.manners.unique_name
+        del self._named[key][player.entry.seat]
+        if not self._named[key]:
+            del self._named[key]
 
     def _rise(self, seat: int, table: Table[int]) -> None:
         table.rise(seat)

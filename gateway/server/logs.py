@@ -184,10 +184,13 @@ def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
 
 
 def log_absence(fact: Away | Back) -> None:
-    """Log that a player's connection broke during a game, or that the player is back."""
+    """Log that a player's connection broke during a game, or that the player is back.
+
+    A game that begins while its player is away is not logged: nothing broke in it.
+    """
     about = {"player": fact.name, "game": fact.game}
     match fact:
-        case Away(grace=grace):
+        case Away(grace=grace, away=0):
             logger.info(
                 "the connection of %s broke in game %s; its seat is kept for %g s",
                 *(quoted(fact.name), fact.game, grace),

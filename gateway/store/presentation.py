@@ -54,7 +54,7 @@ _NEITHER = {
     Reason.FULL: "drew on a full board",
     Reason.ABORTED: "did not finish: one left before both had moved",
     Reason.STOPPED: "were cut off by the server",
-    Reason.REPLAYED: "broke off, to play again after a connection broke",
+    Reason.REPLAYED: "did not finish: a connection broke, so the game was played again",
 }
 
 

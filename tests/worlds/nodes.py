@@ -59,6 +59,12 @@ class Nodes:
         self[to].receive(sender, self.ways[sender, to].popleft())
         self[to].hub.settle(self[to].now)
 
+    def carry_between(self, one: str, other: str) -> None:
+        """Let the frames arrive that two nodes send each other, the first node's first. No others arrive."""
+        for way in ((one, other), (other, one)):
+            while self.ways[way]:
+                self.carry_one(*way)
+
     def carry(self) -> None:
         """Let all frames arrive, and what follows from them."""
         for node in self.nodes.values():

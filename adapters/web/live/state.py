@@ -169,7 +169,7 @@ class State:
             case Away() | Back():
                 game = self.games.get(fact.game)
                 if game is not None:
-                    game.away[fact.side] = (now, fact.grace) if isinstance(fact, Away) else None
+                    game.away[fact.side] = (now - fact.away, fact.grace) if isinstance(fact, Away) else None
                 return game
             case Finished():
                 game = self.games.pop(fact.game, None)

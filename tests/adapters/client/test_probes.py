@@ -18,6 +18,8 @@ from worlds.connection import (
     frame,
 )
 
+from gateway.game.commands import LOBBY
+
 pytestmark = pytest.mark.trio
 
 UNANSWERED = (1008, "did not answer when its name was asked for")
@@ -308,6 +310,38 @@ async def test_client_in_a_game_is_probed_again_for_each_question_but_not_more_o
         assert second.texts == []
         await trio.sleep(2)
         assert second.texts[:2] == ["Entered", "Resumed"]
+
+
+class OtherNode:
+    """The node to whose seat a client has come back."""
+
+    def __init__(self) -> None:
+        self.answers = 0
+
+    def alive(self) -> None:
+        self.answers += 1
+
+    def leave(self, *, is_broken: bool = False) -> None:
+        pass
+
+
+async def test_client_that_came_back_to_another_node_may_read_nothing_and_is_probed_anew(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """Its seat would be kept, as far as this node knows."""
+    node = OtherNode()
+    async with connections() as world:
+        ann = await world.connect("websocket")
+        ann.answers = False
+        ann.seat.relay(node, "ann", LOBBY)
+        ann.seat.mailbox.probe()
+        await trio.sleep(1)
+        assert node.answers == 1
+        ann.vanishes()
+        ann.seat.mailbox.probe()
+        await trio.sleep(7)
+        assert node.answers == 1
+        assert ann.is_hung_up_on
 
 
 async def test_what_was_acknowledged_before_a_probe_is_no_answer(

@@ -13,9 +13,9 @@ from gateway.game.encoding import EncodingError
 from gateway.game.events import Reason
 
 NAMES = st.sampled_from([b"1.1", b"1.2", b"", b"x"])
-KINDS = st.sampled_from([b"m", b"t", b"e", b"p", b"c", b"f", b"mt", b""])
+KINDS = st.sampled_from([*(b"%c" % kind for kind in b"mteqpcfdwba"), b"mt", b""])
 PARTS = st.sampled_from(
-    [b"3", b"33", b"9", b"-1", b"1e9999", b"nan", b"0.5", b"-", b"{}", b'{"version": 1}', b""]
+    [b"0", b"1", b"3", b"33", b"9", b"-1", b"1e9999", b"nan", b"0.5", b"-", b"{}", b'{"version": 1}', b""]
 )
 FRAMES = st.one_of(
     st.binary(max_size=40),

@@ -9,6 +9,7 @@ from gateway.game.events import (
     Dismissed,
     Ended,
     Entered,
+    Introduced,
     Moved,
     Reason,
     Refused,
@@ -30,11 +31,16 @@ def net() -> Nodes:
     return Nodes(*NAMES, grace=GRACE, clock=60.0)
 
 
-def enter(net: Nodes, node: str, name: str, manners: Manners, origin: str = ADDRESS) -> Client:
+def ask(net: Nodes, node: str, name: str, manners: Manners, origin: str = ADDRESS) -> Client:
     client = net[node].client(manners, origin)
     if manners is HANGING_UP:
         client.say(Introduce(name))
     client.say(Enter(TABLE, None if manners is HANGING_UP else name))
+    return client
+
+
+def enter(net: Nodes, node: str, name: str, manners: Manners, origin: str = ADDRESS) -> Client:
+    client = ask(net, node, name, manners, origin)
     net.carry()
     return client
 
@@ -290,9 +296,7 @@ def test_claim_of_a_client_that_has_left_is_not_repeated(net: Nodes) -> None:
     net.carry()
     gone = net["c"].client(STEPPING_OUT, ADDRESS)
     gone.enter(TABLE, "ann")
-    for way in (("c", "a"), ("a", "c")):
-        while net.ways[way]:
-            net.carry_one(*way)
+    net.carry_between("c", "a")
     gone.break_off()
     net.wait(GRACE + 3.0)
     assert results(net) == [(Reason.LEFT, 1)]
@@ -305,9 +309,7 @@ def test_claim_without_an_answer_is_made_again(net: Nodes) -> None:
     net.carry()
     again = net["c"].client(STEPPING_OUT, ADDRESS)
     again.enter(TABLE, "ann")
-    for way in (("c", "a"), ("a", "c")):
-        while net.ways[way]:
-            net.carry_one(*way)
+    net.carry_between("c", "a")
     net.ways["c", "b"].clear()
     net.wait(3.0)
     assert again.plays
@@ -398,14 +400,28 @@ def test_own_move_is_told_once(net: Nodes) -> None:
     bob.break_off()
     again = net["c"].client(STEPPING_OUT, ADDRESS)
     again.enter(TABLE, "bob")
-    for way in [("c", "a"), ("a", "c")]:
-        while net.ways[way]:
-            net.carry_one(*way)
+    net.carry_between("c", "a")
     assert again.plays
     net.carry()
     assert [type(event) for event in again.heard] == [Entered, Resumed]
     play(net, "4", ann)
     assert again.last(Moved).board.moves == (3, 3, 4)
+
+
+def test_game_of_which_the_player_s_node_has_not_heard_is_not_played_again(net: Nodes) -> None:
+    """Both come back at once, so that the second finds the game of the first's return already begun."""
+    ann, bob = enter(net, "b", "ann", HANGING_UP), enter(net, "c", "bob", HANGING_UP)
+    ann.break_off()
+    bob.break_off()
+    net.carry()
+    ann = ask(net, "b", "ann", HANGING_UP)
+    net.carry_between("b", "a")
+    assert ann.plays
+    bob = ask(net, "c", "bob", HANGING_UP)
+    net.carry_between("c", "a")
+    net.carry()
+    assert [type(event) for event in bob.heard] == [Introduced, Entered, Started]
+    assert results(net) == [(Reason.REPLAYED, None)]
 
 
 def test_break_before_the_repetition_is_remembered_on_another_node(net: Nodes) -> None:

@@ -513,6 +513,17 @@ def test_spectators_are_told(world: World) -> None:
     assert standing.away == (None, None)
 
 
+def test_spectators_are_told_since_when_a_player_is_away_when_a_game_begins_without_it(world: World) -> None:
+    ann, bob = pair(world, HANGING_UP, STANDING_BY)
+    bob.break_off()
+    world.wait(3.0)
+    ann.break_off()
+    facts = world.hub.feed.subscribe(lambda: None, (Away, Back))
+    ann = returning(world, HANGING_UP)
+    game = ann.last(Started).game
+    assert facts.take()[-1] == Away(game, 1, "bob", GRACE, pytest.approx(3.0))
+
+
 def test_second_return_is_judged_by_the_new_connection(world: World) -> None:
     ann = world.client(STANDING_BY, ADDRESS)
     ann.say(Enter(TABLE, "ann"))

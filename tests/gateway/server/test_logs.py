@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from worlds.hub import FIRST_WINS, World
+from worlds.hub import FIRST_WINS, HANGING_UP, STANDING_BY, TABLE, World
 
 from gateway.game.board import FIRST, SECOND, Board
-from gateway.game.commands import AtTable, InLobby, Place, Wish
+from gateway.game.commands import AtTable, Enter, InLobby, Introduce, Place, Wish
 from gateway.game.events import Reason
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
@@ -241,6 +241,25 @@ def test_why_a_player_waits_is_logged_once(
     world.arena("Ada", AtTable("z")).leave()
     world.wait(60)
     assert logged(capfd) == ""
+
+
+def test_absence_of_a_player_is_logged_once_also_if_another_game_begins_meanwhile(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    set_up_logging("info", as_json=True)
+    world = World(grace=10.0)
+    log_games(world.hub.feed, lambda _: 0.0)
+    ann, bob = world.player(HANGING_UP, "ann", TABLE, "one"), world.player(STANDING_BY, "bob", TABLE)
+    bob.break_off()
+    world.wait(3.0)
+    ann.break_off()
+    again = world.client(HANGING_UP, "one")
+    again.say(Introduce("ann"))
+    again.say(Enter(TABLE))
+    assert again.plays
+    lines = [json.loads(line) for line in logged(capfd).splitlines()]
+    told = [(line["event"], line["player"]) for line in lines if line["event"].startswith("player_")]
+    assert told == [("player_away", "bob"), ("player_away", "ann"), ("player_back", "ann")]
 
 
 def test_start_is_logged_with_addresses_and_where_results_are_kept(capfd: pytest.CaptureFixture[str]) -> None:

@@ -62,9 +62,9 @@ def move(number: int, side: Side, column: int = 3, left: float | None = None) ->
     return MoveMade(identity(number), side, column, 0.5, left)
 
 
-def away(number: int, side: Side, grace: float = 30.0) -> Away:
-    """Return that the connection of a player of a game broke."""
-    return Away(identity(number), side, "", grace)
+def away(number: int, side: Side, grace: float = 30.0, seconds: float = 0.0) -> Away:
+    """Return that the connection of a player of a game broke, so many seconds ago."""
+    return Away(identity(number), side, "", grace, seconds)
 
 
 def back(number: int, side: Side, seconds: float = 1.0) -> Back:

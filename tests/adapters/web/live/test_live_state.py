@@ -76,9 +76,9 @@ def test_absence_of_a_player_is_shown_until_it_is_back_or_the_game_is_over() -> 
     made = state(game(1))
     made.hear(away(1, 1), 5.0)
     assert shown(made, now=17.04)["away"] == [None, {"seconds": 12.0, "grace": 30.0}]
-    made.hear(away(1, 0, 2.5), 20.0)
+    made.hear(away(1, 0, 2.5, seconds=0.5), 20.0)
     made.hear(back(1, 1), 21.0)
-    assert shown(made, now=21.0)["away"] == [{"seconds": 1.0, "grace": 2.5}, None]
+    assert shown(made, now=21.0)["away"] == [{"seconds": 1.5, "grace": 2.5}, None]
     made.hear(over(1, 1, Reason.LEFT), 22.5)
     assert shown(made, now=23.0)["away"] == [None, None]
 
