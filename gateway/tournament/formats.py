@@ -5,13 +5,13 @@ pairings that it returns to the tournament. It returns none while it waits for o
 is over when no pairing is open and the format returns none.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import combinations
-from typing import NamedTuple, TypeAlias
+from itertools import chain, combinations
+from typing import NamedTuple, Protocol, TypeAlias
 
 
 class Pairing(NamedTuple):
@@ -64,6 +64,8 @@ class Field(NamedTuple):
     """The number of players that have entered. A latecomer gets the next number."""
     present: AbstractSet[int]
     """The players that have not withdrawn."""
+    forbidden: AbstractSet[frozenset[int]] = frozenset()
+    """The pairs of players that no format but the knockout pairs."""
 
 
 Format: TypeAlias = Callable[[Field, Sequence[Meeting]], Sequence[Pairing]]
@@ -73,8 +75,8 @@ Format: TypeAlias = Callable[[Field, Sequence[Meeting]], Sequence[Pairing]]
 def fault_of(name: str, players: int, rounds: int | None = None) -> str | None:
     """Return in one line why so many players cannot play a format, or None if they can.
 
-    `name` is "round-robin", "gauntlet", "swiss" or "knockout". `rounds` is the number of rounds of a Swiss
-    tournament if it has been chosen; no other format uses it.
+    `name` is "round-robin", "gauntlet", "swiss", "knockout" or "ladder". `rounds` is the number of rounds of
+    a Swiss tournament if it has been chosen; no other format uses it.
     """
     title = {"round-robin": "round robin", "swiss": "Swiss tournament"}.get(name, name)
     if players < 2:
@@ -101,17 +103,20 @@ def swiss_fault() -> str | None:
 # Round robin and gauntlet.
 
 
-def round_robin(cycles: int = 1) -> Format:
-    """Return the format in which each two players meet `cycles` times.
+def round_robin(cycles: int = 1, groups: Sequence[Collection[int]] = ()) -> Format:
+    """Return the format in which each two players meet `cycles` times, or each two of the same group.
 
     All pairings are added at once, in the order of Berger tables. A latecomer or a player that comes back
-    gets the pairings with all present players that it has not had yet.
+    gets the pairings with all present players that it has not had yet. If there are groups, each has a table
+    of its own, all begin in round 1, and a player of no group does not play.
     """
 
     def added(field: Field, meetings: Sequence[Meeting]) -> list[Pairing]:
-        present = sorted(field.present)
-        pairs = [(present[one], present[two]) for table in berger(len(present)) for one, two in table]
-        return _complete(pairs, cycles, meetings)
+        pairs = list[tuple[int, int]]()
+        for group in groups or (field.present,):
+            present = sorted(field.present & {*group})
+            pairs += ((present[one], present[two]) for one, two in chain(*berger(len(present))))
+        return _complete(pairs, cycles, field, meetings)
 
     return added
 
@@ -125,7 +130,7 @@ def gauntlet(cycles: int = 1) -> Format:
 
     def added(field: Field, meetings: Sequence[Meeting]) -> list[Pairing]:
         pairs = [(0, other) for other in sorted(field.present - {0})] if 0 in field.present else []
-        return _complete(pairs, cycles, meetings)
+        return _complete(pairs, cycles, field, meetings)
 
     return added
 
@@ -148,11 +153,14 @@ def berger(players: int) -> list[list[tuple[int, int]]]:
     return rounds
 
 
-def _complete(pairs: Sequence[tuple[int, int]], cycles: int, meetings: Sequence[Meeting]) -> list[Pairing]:
-    """Return the pairings that are missing until each of `pairs` has been paired `cycles` times.
+def _complete(
+    pairs: Sequence[tuple[int, int]], cycles: int, field: Field, meetings: Sequence[Meeting]
+) -> list[Pairing]:
+    """Return by rounds the pairings that are missing until each of `pairs` has been paired `cycles` times.
 
     Each pairing gets the earliest round in which neither player has another pairing. Rounds before that of
-    the first open meeting are not used. The players change sides from cycle to cycle.
+    the first open meeting are not used. The players change sides from cycle to cycle. Forbidden pairs are
+    left out.
     """
     times = _count_pairings(meetings)
     latest = max((each.pairing.round for each in meetings), default=0)
@@ -165,7 +173,7 @@ def _complete(pairs: Sequence[tuple[int, int]], cycles: int, meetings: Sequence[
     added = []
     for cycle in range(cycles):
         for pair in pairs:
-            if times[frozenset(pair)] > cycle:
+            if times[frozenset(pair)] > cycle or frozenset(pair) in field.forbidden:
                 continue
             one, two = pair[::-1] if cycle % 2 else pair
             taken = busy[one] | busy[two] | ((1 << begin) - 1)
@@ -173,12 +181,126 @@ def _complete(pairs: Sequence[tuple[int, int]], cycles: int, meetings: Sequence[
             busy[one] |= lowest
             busy[two] |= lowest
             added.append(Pairing(one, two, lowest.bit_length() - 1))
-    return added
+    return sorted(added, key=lambda pairing: pairing.round)
 
 
 def _count_pairings(meetings: Iterable[Meeting]) -> Counter[frozenset[int | None]]:
     """Return how often each two players have been paired."""
     return Counter(frozenset(each.pairing[:2]) for each in meetings)
+
+
+# Groups, and the players that go on from them to a second stage.
+
+
+class Ranked(Protocol):
+    """What `advancing` reads of a player's row of the standings."""
+
+    @property
+    def player(self) -> int: ...
+    @property
+    def points(self) -> float: ...
+    @property
+    def tie_breaks(self) -> Mapping[str, float]: ...
+
+
+def split(players: Sequence[int], count: int) -> list[list[int]]:
+    """Return `count` groups of the players, who are in the order of their seeds.
+
+    The first players go to groups 1, 2, 3 and so on, the next ones to the groups from the last one back, and
+    so to and fro. So the groups are about equally strong, and their sizes differ by one at most.
+    """
+    groups: list[list[int]] = [[] for _ in range(count)]
+    for number, player in enumerate(players):
+        row, column = divmod(number, count)
+        groups[count - 1 - column if row % 2 else column].append(player)
+    return groups
+
+
+def group_name(number: int) -> str:
+    """Return the name of a group by its number from 0: A to Z, then AA, AB and so on."""
+    name = chr(ord("A") + number % 26)
+    return name if number < 26 else group_name(number // 26 - 1) + name
+
+
+def advancing(
+    tables: Sequence[Sequence[Ranked]],
+    advance: int,
+    present: AbstractSet[int],
+    meetings: Iterable[Meeting],
+    *,
+    is_bracket: bool,
+) -> list[int]:
+    """Return the players that go on to a second stage, in the order of their seeds in it.
+
+    `tables` are the standings of each group, or those of all players if there are no groups. From each, the
+    first `advance` players go on that are `present`, or all of them if it is 0; so the next player takes the
+    place of one that has withdrawn. `meetings` are those of the first stage.
+
+    Players are in the order of their places in the groups, then by their points for each meeting, and then by
+    the tie breaks in their order, also for each meeting, since groups may differ in size. The points of
+    opponents, too, are counted for each meeting of theirs. The direct comparison says nothing about players
+    of different groups. Equal players are in the order of their numbers.
+
+    If `is_bracket`, players of equal place change their seeds so that as few players as possible meet one of
+    their own group in round 1 of a knockout.
+    """
+    groups = [[row for row in table if row.player in present][: advance or None] for table in tables]
+    played = Counter(
+        player for each in meetings if each.is_over for player in each.pairing[:2] if player is not None
+    )
+
+    def strength(row: Ranked) -> tuple[float, ...]:
+        times = played[row.player] or 1
+        values = [-row.points / times]
+        for name, value in row.tie_breaks.items():
+            if name in ("buchholz", "sonneborn-berger"):
+                values.append(-value / times**2)
+            elif name != "direct":
+                values.append((value if name == "faults" else -value) / times)
+        return *values, row.player
+
+    rows = [
+        (place, strength(row), number, row.player)
+        for number, group in enumerate(groups)
+        for place, row in enumerate(group)
+    ]
+    rows.sort()
+    seeds = [player for _, _, _, player in rows]
+    if is_bracket:
+        group_of = {player: number for _, _, number, player in rows}
+        _separate(seeds, [place for place, _, _, _ in rows], group_of)
+    return seeds
+
+
+def _separate(seeds: list[int], places: Sequence[int], group_of: Mapping[int, int]) -> None:
+    """Exchange `seeds` of equal place so that as few of a group as possible meet in round 1 of a bracket.
+
+    Where two players of a group meet, one of them is exchanged for another. That one is of another group, so
+    only the player that left its seed can meet one of its own group again. Then one of these two is exchanged
+    in turn. A breadth-first search finds the shortest such chain of exchanges.
+    """
+    last = len(order_seeds(len(seeds))) - 1
+    for lower in range(last // 2 + 1, len(seeds)):
+        group = group_of[seeds[lower]]
+        queue, seen = deque([(seeds[:], lower)]), set[tuple[int, ...]]()
+        while queue:
+            order, seed = queue.popleft()
+            met = last - seed
+            if met >= len(order) or group_of[order[seed]] != group_of[order[met]]:
+                seeds[:] = order
+                break
+            held = tuple(number for number, player in enumerate(order) if group_of[player] == group)
+            if held in seen:
+                continue
+            seen.add(held)
+            for old in sorted((seed, met), reverse=True):
+                equal = [
+                    number for number in range(len(order)) if places[number] == places[old] and number != old
+                ]
+                for new in sorted(equal, key=lambda number: abs(number - old)):
+                    changed = order[:]
+                    changed[old], changed[new] = changed[new], changed[old]
+                    queue.append((changed, new))
 
 
 # Swiss.
@@ -189,7 +311,8 @@ def swiss(rounds: int) -> Format:
 
     A round is paired when the one before is over. With an odd number of players, one gets a bye: of the
     players with the fewest byes, the one with the lowest score, and of equal ones the one with the worst
-    seed.
+    seed. If forbidden pairs leave no opponents for more players, there are further byes, as few as possible,
+    for the next players in the same order.
 
     The other players are ranked by score, then by seed, and paired at the lowest cost. The cost of a round
     has three parts. The first one always outweighs the second, and the second the third. Each is a sum over
@@ -216,11 +339,13 @@ def swiss(rounds: int) -> Format:
             else:
                 scores[second] += round(2 * each.score[1])
         ranked = sorted(field.present, key=lambda player: (-scores[player], player))
-        free = []
-        if len(ranked) % 2:
-            free = [min(reversed(ranked), key=byes.__getitem__)]
-            ranked.remove(free[0])
-        pairs = _match(ranked, scores, _count_pairings(meetings))
+        lowest = sorted(ranked, key=lambda player: (byes[player], scores[player], -player))
+        free = lowest[: len(ranked) % 2]
+        times = _count_pairings(meetings)
+        pairs = _match([each for each in ranked if each not in free], scores, times, field.forbidden)
+        if 2 * len(pairs) + len(free) < len(ranked):
+            free = _find_byes(lowest, field.forbidden)
+            pairs = _match([each for each in ranked if each not in free], scores, times, field.forbidden)
         return [
             *(Pairing(one, two, latest + 1) for one, two in pairs),
             *(Pairing(each, None, latest + 1) for each in free),
@@ -229,31 +354,64 @@ def swiss(rounds: int) -> Format:
     return added
 
 
-def _match(
-    ranked: Sequence[int], scores: Counter[int], times: Counter[frozenset[int | None]]
-) -> list[tuple[int, int]]:
-    """Pair all players of `ranked`, whose number is even, at the lowest cost. Scores are in half points."""
+def _find_byes(players: Sequence[int], forbidden: AbstractSet[frozenset[int]]) -> list[int]:
+    """Return the fewest players without whom the others can be paired; of these, the first in `players`.
+
+    Sets of players that can be paired together are independent sets of a matroid. So the largest one with the
+    greatest sum of places is the one that is left if each player is taken out, in order, where that costs no
+    pair.
+    """
+    weights = [
+        (one, two, players.index(one) + players.index(two))
+        for one, two in combinations(players, 2)
+        if frozenset((one, two)) not in forbidden
+    ]
+    paired = {*chain(*_match_edges(weights))}
+    return [each for each in players if each not in paired]
+
+
+def _match_edges(edges: Iterable[tuple[int, int, int]]) -> list[list[int]]:
+    """Return as many pairs without a common member as possible, with the greatest sum of weights.
+
+    An edge has the two members of a pair, and its weight. The pairs are in order.
+    """
     if (fault := swiss_fault()) is not None:
         raise ImportError(fault)
     import networkx  # noqa: PLC0415  an extra
 
+    graph: networkx.Graph[int] = networkx.Graph()
+    graph.add_weighted_edges_from(edges)
+    return sorted(sorted(pair) for pair in networkx.max_weight_matching(graph, maxcardinality=True))
+
+
+def _match(
+    ranked: Sequence[int],
+    scores: Counter[int],
+    times: Counter[frozenset[int | None]],
+    forbidden: AbstractSet[frozenset[int]],
+) -> list[tuple[int, int]]:
+    """Pair all players of `ranked` at the lowest cost, without forbidden pairs. Scores are in half points."""
+    if not ranked:
+        return []
     # Costs are integers, so that the result is exact. Each weight is larger than the sum that the later parts
     # of the cost can reach in one round.
     group = Counter(scores[each] for each in ranked)
     difference_weight = len(ranked) ** 2
     largest = scores[ranked[0]] - scores[ranked[-1]]
     meeting_weight = difference_weight * (len(ranked) * largest**2 + 1)
-    graph: networkx.Graph[int] = networkx.Graph()
+    edges = list[tuple[int, int, int]]()
     for one, two in combinations(range(len(ranked)), 2):
+        pair = frozenset((ranked[one], ranked[two]))
+        if pair in forbidden:
+            continue
         upper, lower = scores[ranked[one]], scores[ranked[two]]
         cost = (
-            meeting_weight * times[frozenset((ranked[one], ranked[two]))] ** 2
+            meeting_weight * times[pair] ** 2
             + difference_weight * (upper - lower) ** 2
             + abs(two - one - group[upper] // 2)
         )
-        graph.add_edge(one, two, weight=-cost)
-    pairs = sorted(sorted(pair) for pair in networkx.max_weight_matching(graph, maxcardinality=True))
-    return [(ranked[one], ranked[two]) for one, two in pairs]
+        edges.append((one, two, -cost))
+    return [(ranked[one], ranked[two]) for one, two in _match_edges(edges)]
 
 
 # Knockout.
@@ -313,7 +471,7 @@ def _play_bracket(
         # the number of these slots is that of the players in round 1, less one for each two that met.
         opening = {frozenset(each.pairing[:2]) - {None} for each in meetings if each.pairing.round == 1}
         places = 2 * (len(frozenset[int | None]().union(*opening)) - sum(len(each) == 2 for each in opening))
-    players = [seed if seed < field.players else None for seed in _order_seeds(places)]
+    players = [seed if seed < field.players else None for seed in order_seeds(places)]
     rounds, added = list[list[Slot]](), list[Pairing]()
     while len(players) > 1:
         number = len(rounds) + 1
@@ -329,8 +487,11 @@ def _play_bracket(
     return rounds, added
 
 
-def _order_seeds(places: int) -> list[int]:
-    """Return the seeds from top to bottom of a bracket, whose size is `places` or the next power of 2."""
+def order_seeds(places: int) -> list[int]:
+    """Return the seeds from top to bottom of a bracket, whose size is `places` or the next power of 2.
+
+    They are counted from 0.
+    """
     order = [0]
     while len(order) < places:
         order = [each for seed in order for each in (seed, 2 * len(order) - 1 - seed)]
