@@ -246,7 +246,11 @@ class Program:
                 if self._child is not None:
                     self._child.close()
                 raise
-        child.tell(self._speech.greeting(board, seconds))
+        try:
+            child.tell(self._speech.greeting(board, seconds))
+        except BaseException:  # raised by a signal handler
+            child.close()
+            raise
         return child
 
 
