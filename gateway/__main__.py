@@ -78,7 +78,7 @@ def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
     elif word == names.TOURNAMENT:
         from gateway.commands import tournaments  # noqa: PLC0415
 
-        status = tournaments.main(rest)
+        status = tournaments.main(rest, dialects)
     elif word == names.MATCH:
         from adapters.match import command as matching  # noqa: PLC0415
 

@@ -33,15 +33,15 @@ from adapters.entrance.ports import (
     say_that_there_is_no_page,
 )
 from adapters.entrance.preamble import SILENCE
-from adapters.house.server import House, is_installed
+from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.net.epoll import Poller, polling
 from adapters.net.socket import Backlogs, Socket, taken
 from gateway.access import lookalikes
 from gateway.access.accounts import Accounts, open_accounts
 from gateway.access.tokens import admin_token
+from gateway.engines.catalogue import house_players
 from gateway.game.clock import Terms
-from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, first_game, game_ids
 from gateway.game.results import NoResults
 from gateway.hub.hub import Hub
@@ -71,7 +71,7 @@ from gateway.server.metrics.tally import GameCounts
 from gateway.server.operating import Operator, reload_players
 from gateway.server.reloading import Reload, reload_on_hangup
 from gateway.server.streams import write
-from gateway.tournament.director import Director
+from gateway.tournament.tournaments import Tournaments
 
 if TYPE_CHECKING:
     from adapters.cluster.node import ClusterNode
@@ -136,29 +136,29 @@ async def _serve(options: ServerOptions, writer: StartedProcess | None) -> None:
         run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
         together = await trio.to_thread.run_sync(cluster_options, options)
         await trio.to_thread.run_sync(lookalikes.load)
-        director = Director()
+        tournaments = Tournaments()
         if archive is not None:
             from gateway.server.tournaments import log_unreadable  # noqa: PLC0415  needs the store
 
-            log_unreadable(director.take(archive.opened.tournaments, trio.current_time()))
-        matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options, director))
+            log_unreadable(tournaments.take(archive.opened.tournaments, trio.current_time()))
+        matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options, tournaments))
         results = archive or NoResults()
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
         log_games(hub.feed, turns.delay_since)
         async with polling(turns) as poller:
             node = _joined(together, options, run, hub, poller)
-            await _play(options, _Core(hub, archive, turns, poller, node, patience, director), stop)
+            await _play(options, _Core(hub, archive, turns, poller, node, patience, tournaments), stop)
 
 
-def _matchmaker(options: ServerOptions, director: Director) -> LobbyAndTables:
+def _matchmaker(options: ServerOptions, tournaments: Tournaments) -> LobbyAndTables:
     lot = random.Random(options.seed)
-    director.forget_seats()
+    tournaments.forget_seats()
     return LobbyAndTables(
         lot,
         options.games_per_pair,
         options.house_after,
         lookalikes.looks_of,
-        director.tables,
+        tournaments.tables,
         options.grace,
     )
 
@@ -178,7 +178,7 @@ class _Core:
     node: "_Joining"
     """A context manager that joins the cluster, if there is one."""
     patience: Patience
-    director: Director
+    tournaments: Tournaments
 
 
 async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
@@ -213,7 +213,10 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
         if archive is not None:
             from gateway.server.tournaments import TournamentService  # noqa: PLC0415  needs the store
 
-            services.append(TournamentService(core.director, hub, archive.batcher, house.sit_down))
+            tournaments = TournamentService(core.tournaments, hub, archive.batcher, house.sit_down)
+            services.append(tournaments)
+            if operator is not None:
+                operator.tournaments = tournaments
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
         if options.metrics is not None:
@@ -351,7 +354,7 @@ def _web(
         log_json=options.log_json,
         origins=options.allow_origin,
         fronts=ports.fronts(DIALECTS),
-        house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
+        house=house_players(),
         limits=(options.max_per_address, options.connects_per_second),
         request=options.request_seconds,
         idle=options.idle,

@@ -37,6 +37,10 @@ PHONE = {
     "is_mobile": True,
     "has_touch": True,
 }
+LAPTOPS = {
+    "1366": {"viewport": {"width": 1366, "height": 768}},
+    "1440": {"viewport": {"width": 1440, "height": 900}},
+}
 PROJECTOR = {"viewport": {"width": 1920, "height": 1080}}
 STILL = {"reduced_motion": "reduce"}
 LOOKS: dict[str, dict[str, Any]] = {"light": {}, "dark": DARK, "phone": PHONE}

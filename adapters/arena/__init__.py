@@ -49,6 +49,7 @@ DIALECT = Dialect(
     option="arena",
     port=8001,
     scheme="ws",
+    entering=('{{"type": "start", "id": {quoted}, "token": "{token}"}}',),
     answer=(
         "This is the arena port of a Connect-Four gateway.\n"
         'Connect to it with a websocket client and send: {"type": "start", "id": "NAME"}\n'

@@ -25,8 +25,7 @@ from adapters.check.record import (
     lines,
 )
 from adapters.check.scenarios import Conduct
-from adapters.client.rules import Requirements, Topic, in_words
-from gateway.game.board import COLUMNS, Board
+from adapters.client.rules import Requirements, Topic, has_full_column, in_words, silent_at
 from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Shown, ToMove
 from gateway.game.manners import Afterwards
 
@@ -75,9 +74,7 @@ def stalled_at(part: Part, requirements: Requirements) -> Topic:
         return refused[-1]
     if part.is_odd:
         return part.scenario.topic
-    if _has_full_column(part.board):
-        return Topic.FULL
-    return Topic.REPLY if part.board.moves else Topic.OPENING
+    return silent_at(part.board)
 
 
 def shown(part: Part, ended: Ended) -> frozenset[Topic]:
@@ -87,7 +84,7 @@ def shown(part: Part, ended: Ended) -> frozenset[Topic]:
         topics.add(Topic.DRAW)
     elif ended.reason is Reason.FOUR:
         topics.add(Topic.WIN if ended.winner == part.side else Topic.LOSS)
-    if any(_has_full_column(one.board) and isinstance(two, Moved) for one, two in pairwise(part.turns)):
+    if any(has_full_column(one.board) and isinstance(two, Moved) for one, two in pairwise(part.turns)):
         topics.add(Topic.FULL)
     if part.is_odd:
         topics.add(part.scenario.topic)
@@ -98,10 +95,6 @@ def crosses(part: Part) -> bool:
     """Return whether the game may have ended while a move of the bot was on its way."""
     is_asked = isinstance(next(reversed(part.turns), None), ToMove)
     return is_asked and part.scenario.conduct in (Conduct.LEAVE_ASKED, Conduct.BOT_LOSES_ON_TIME)
-
-
-def _has_full_column(board: Board) -> bool:
-    return any(not board.has_room(column) for column in range(COLUMNS))
 
 
 class _Judging:

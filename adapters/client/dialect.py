@@ -30,8 +30,6 @@ class Dialect(Description):
     """The dialect's short name, as people write it."""
     mark: str
     """A letter that stands for the dialect."""
-    scheme: str = ""
-    """The scheme of a server's URL: ``ws`` for a websocket; empty if clients send lines over TCP."""
     answer: str = ""
     """The answer to an HTTP request that does not ask for a websocket. It says how to connect."""
     example: str

@@ -2,7 +2,7 @@
 
 A topic is a requirement that dialects have in common. The `Requirements` of a dialect have a rule for each of
 its topics: the clause of its PROTOCOL.md, what a bot has to do, and what to change in a bot that breaks the
-rule. Does not know clients, sockets or games.
+rule. Does not know clients or sockets.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +11,7 @@ from enum import Enum, auto
 from typing import Any
 
 from adapters.client.contract import Codec, Translator
+from gateway.game.board import COLUMNS, Board
 from gateway.game.events import Objection
 
 
@@ -169,6 +170,18 @@ class Requirements:
     relay: str = ""
     """The text about an opponent's illegal move that the original server sends before the end of the game;
     empty if it sends none."""
+
+
+def silent_at(board: Board) -> Topic:
+    """Return the topic that a bot probably failed at, if it did not move on this board."""
+    if has_full_column(board):
+        return Topic.FULL
+    return Topic.REPLY if board.moves else Topic.OPENING
+
+
+def has_full_column(board: Board) -> bool:
+    """Whether a column has no room."""
+    return any(not board.has_room(column) for column in range(COLUMNS))
 
 
 def first_of(offences: Sequence[tuple[Objection, Topic]], objections: Objection, other: Topic) -> Topic:

@@ -13,8 +13,7 @@ import trio
 
 from adapters.client.boundary import contained
 from adapters.house.thinking import Game, Thinker
-from gateway.engines import EngineUnavailable
-from gateway.engines.catalogue import engine_named
+from gateway.engines.catalogue import engine_named, is_installed
 from gateway.game.commands import HOUSE_PLAYERS, AtTable, Command, Enter, Leave, Play
 from gateway.game.events import Dismissed, Ended, Event, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
@@ -132,12 +131,3 @@ class HousePlayer:
         finally:
             if not search.cancelled_caught:
                 self._hub.submit(self.seat, answer, trio.current_time())
-
-
-def is_installed(name: str) -> bool:
-    """Return whether the engine of the player called `name` is installed."""
-    try:
-        engine_named(name)
-    except EngineUnavailable:
-        return False
-    return True

@@ -40,6 +40,9 @@ DIALECT = Dialect(
     option="nac4",
     port=8080,
     scheme="ws",
+    names="[A-Za-z0-9_-]{1,64}",
+    name_rule="only the letters A to Z and a to z, digits, - and _, at most 64 of them",
+    entering=("connect {name} {token}",),
     answer=(
         "This is the nac4 port of a Connect-Four gateway.\n"
         "Connect to it with a websocket client and send: connect NAME\n"

@@ -20,8 +20,9 @@ from gateway.access.tablefile import audited
 from gateway.access.tokens import FIRST_PAUSE, Pauses
 from gateway.game.text import printable
 from gateway.runtime.addresses import Network, origin_at
-from gateway.server.acts import WHO, Parameters
+from gateway.server.acts import DIRECTOR, TOURNAMENT, WHO, Parameters
 from gateway.store.records import Cleared
+from gateway.tournament.acts import audit_words
 
 WAITING = 8
 """The most requests with a wrong token from one address that wait for their answers. While so many wait, all
@@ -101,12 +102,15 @@ class Admin:
 
         Raises NotDoneError, or OSError if the audit log cannot be written; then nothing was done.
         """
-        if what == WHO:
+        if what in (WHO, DIRECTOR):
             return await self.act(what, about)
-        found = await self._recorded((what, origin, *about.values()), lambda: self.act(what, about))
+        words = [what, origin, *about.values()]
+        if what == TOURNAMENT:
+            words = [f"tournament {about['act']}", origin, *audit_words(about["act"], about["name"], about)]
+        found = await self._recorded(words, lambda: self.act(what, about))
         logger.info(
             "%s for the admin, at %s",
-            printable(" ".join((what, *about.values()))),
+            printable(" ".join((words[0], *words[2:]))),
             origin or "an unknown address",
             extra={"event": "admin_acted", "act": what, "origin": origin},
         )

@@ -5,6 +5,7 @@ that does not exist. Functions that read the database block.
 """
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -25,18 +26,21 @@ from adapters.web.query import (
 )
 from gateway.game.results import FAULT_WORDS
 from gateway.store import games as stored
-from gateway.store import presentation, statistics, tournaments
+from gateway.store import presentation, statistics, tournament_files, tournaments
 from gateway.store.database import Reading
 from gateway.store.formats import jsonl, sheet
 from gateway.store.games import NoGameError
 from gateway.store.records import GameRecord
 from gateway.store.statistics import ORDERS, Choice
+from gateway.tournament.grades import grades
 from gateway.tournament.report import described, summary
 from gateway.tournament.tournament import Tournament
 
 Json: TypeAlias = dict[str, Any] | list[Any]
 Answer: TypeAlias = Callable[[Reading, Given], Json]
 
+GAMES_TYPES = {"pgn": "application/vnd.chess-pgn", "jsonl": "application/x-ndjson"}
+"""The formats of a tournament's games, and their media types."""
 _COUNTS = ("kicked", "more")
 """Fields whose counts are added up over all nodes."""
 _LINES = 100
@@ -116,9 +120,32 @@ def tournament_named(reading: Reading, name: str) -> Tournament:
         return tournaments.named(connection, name)
 
 
-def tournament(reading: Reading, name: str) -> Json:
+def tournament(reading: Reading, name: str) -> dict[str, Any]:
     """Return the report on a tournament. Raises NoTournamentError."""
-    return described(tournament_named(reading, name))
+    return described(tournament_named(reading, name), time.time())
+
+
+def director_view(report: Mapping[str, Any], found: Mapping[str, str]) -> Json:
+    """Return what the director's view of a tournament shows: the report, and its players and games.
+
+    `found` are the outcomes of the act `DIRECTOR` on all nodes. The node that pairs knows who is here; only
+    the node on which a game is played knows whether its players are away or silent.
+    """
+    nodes = [part for text in found.values() if "error" not in (part := json.loads(text))]
+    nodes.sort(key=lambda part: not part["is_pairing"])
+    players = {each["name"]: each for each in nodes[0]["players"]}
+    for part in nodes[1:]:
+        players |= {each["name"]: each for each in part["players"] if each["game"] is not None}
+    kinds = {each["name"]: each["kind"] for part in nodes for each in part["players"] if each["kind"]}
+    return {
+        "report": report,
+        "players": [
+            {**players[each["name"]], "kind": kinds.get(each["name"])} for each in nodes[0]["players"]
+        ],
+        "needs": [need for part in nodes for need in part["needs"] if need["game"] or part is nodes[0]],
+        "house": nodes[0]["house"],
+        "testers": nodes[0]["testers"],
+    }
 
 
 def standings_rows(report: Mapping[str, Any]) -> Iterator[Sequence[object]]:
@@ -140,9 +167,36 @@ def standings_rows(report: Mapping[str, Any]) -> Iterator[Sequence[object]]:
         )
 
 
+def tournament_grades(reading: Reading, name: str, given: Given) -> str:
+    """Return the grades of a tournament as CSV. Raises NoTournamentError and BadRequestError."""
+    found = tournament_named(reading, name)
+    try:
+        made = grades(described(found, time.time()), found.settings, given.get("reference"))
+    except ValueError as error:
+        raise BadRequestError(str(error)) from error
+    return "".join(tournament_files.grades_sheet(made))
+
+
+def tournament_games(reading: Reading, name: str, form: str, given: Given) -> Iterator[str]:
+    """Yield a tournament's games by round, in a format of `GAMES_TYPES`, `_LINES` of them at a time.
+
+    The parameters ``round`` and ``stage`` choose games. Raises NoTournamentError and BadRequestError.
+    """
+    report = described(tournament_named(reading, name), time.time())
+    stage = whole(given, "stage", 1, 2) if "stage" in given else None
+    latest = tournament_files.rounds(report, stage)
+    round = whole(given, "round", 1, latest) if "round" in given else None
+    found = tournament_files.placed(reading, report, round, stage)
+    yield from _together(tournament_files.FORMATS[form](report, found))
+
+
 def export(found: Iterable[GameRecord]) -> Iterator[str]:
     """Yield the games as lines of JSON, `_LINES` of them at a time."""
-    lines = jsonl.write(found)
+    yield from _together(jsonl.write(found))
+
+
+def _together(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the texts of games, `_LINES` of them at a time."""
     while piece := "".join(islice(lines, _LINES)):
         yield piece
 

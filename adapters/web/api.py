@@ -37,18 +37,20 @@ from adapters.web.query import (
 )
 from adapters.web.site import Site
 from gateway.game.ids import GameId
-from gateway.server.acts import ACTS, NEEDED, WHO, NotDoneError
+from gateway.server.acts import ACTS, DIRECTOR, NEEDED, TOURNAMENT, WHO, NotDoneError
 from gateway.store import StoreError
 from gateway.store.formats import sheet
 from gateway.store.games import NoGameError, every
 from gateway.store.statistics import meetings
-from gateway.tournament.report import described
+from gateway.tournament import acts as tournament_acts
 
 CLEAR_LIMIT = 10.0
 """Seconds after which a request to clear the results is withdrawn."""
 DESCRIPTION = "/api/openapi.json"
 NO_GAME = "there is no such game"
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_PARTS = ("round", "stage")
+"""The parameters that choose games of a tournament."""
 _NOT_AUDITED = "the audit log cannot be written"
 
 _Answer: TypeAlias = Callable[[Request, Given], Awaitable[Response]]
@@ -73,6 +75,11 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         _route("/api/players/{name:path}", api.player),
         _route("/api/tournaments/{name}", api.tournament),
         _route("/api/tournaments/{name}/standings.csv", api.tournament_sheet),
+        _route("/api/tournaments/{name}/grades.csv", api.tournament_grades, "reference"),
+        *(
+            _route(f"/api/tournaments/{{name}}/games.{form}", partial(api.tournament_games, form), *_PARTS)
+            for form in answers.GAMES_TYPES
+        ),
         _route("/api/export.jsonl", api.export, *FILTERS),
         _route("/api/games-vg", api.pairs),
         _route("/api", api.start),
@@ -86,6 +93,11 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         for act, known in ACTS.items():
             method = "GET" if act == WHO else "POST"
             made.append(_route(f"/api/admin/{act}", partial(_act, admin, act), *known, method=method))
+        made.append(_route("/api/tournaments/{name}/director", partial(api.director, admin)))
+        all_known = {name for act in tournament_acts.ACTS.values() for name in act.parameters}
+        answer = partial(_direct, admin)
+        path = "/api/tournaments/{name}/{act}"
+        made.append(_route(path, answer, *sorted(all_known), "by", "why", method="POST"))
     return made
 
 
@@ -143,14 +155,32 @@ class _Api:
         name = name_of(request.path_params["name"])
         return await self._answer(lambda: answers.tournament(self._site.reading, name))
 
+    async def director(self, admin: Admin, request: Request, given: Given) -> Response:
+        origin = await admin.admit(request)
+        name = name_of(request.path_params["name"])
+        report = await self._site.do(lambda: answers.tournament(self._site.reading, name))
+        found = await _carry_out(admin, DIRECTOR, {"name": name}, origin)
+        return as_json(answers.director_view(report, found))
+
     async def tournament_sheet(self, request: Request, given: Given) -> Response:
         name = name_of(request.path_params["name"])
 
         def written() -> str:
-            report = described(answers.tournament_named(self._site.reading, name))
+            report = answers.tournament(self._site.reading, name)
             return "".join(sheet.lines(answers.standings_rows(report)))
 
         return Response(await self._site.do(written), headers=HEADERS, media_type="text/csv")
+
+    async def tournament_grades(self, request: Request, given: Given) -> Response:
+        name = name_of(request.path_params["name"])
+        text = await self._site.do(lambda: answers.tournament_grades(self._site.reading, name, given))
+        return Response(text, headers=HEADERS, media_type="text/csv")
+
+    async def tournament_games(self, form: str, request: Request, given: Given) -> Response:
+        pieces = answers.tournament_games(
+            self._site.reading, name_of(request.path_params["name"]), form, given
+        )
+        return await self._pieces(answers.GAMES_TYPES[form], pieces)
 
     async def export(self, request: Request, given: Given) -> Response:
         pieces = answers.export(every(self._site.reading, wanted(given)))
@@ -256,14 +286,37 @@ async def _act(admin: Admin, what: str, request: Request, given: Given) -> Respo
     origin = await admin.admit(request)
     if what in NEEDED and NEEDED[what] not in given:
         raise HTTPException(400, f"the parameter {NEEDED[what]} is missing")
+    return as_json(answers.of_nodes(await _carry_out(admin, what, given, origin)))
+
+
+async def _direct(admin: Admin, request: Request, given: Given) -> Response:
+    """Carry out an act of the director of a tournament."""
+    origin = await admin.admit(request)
+    if await request.body():
+        raise HTTPException(400, "the parameters of an act are in the address, after a ?, not in the body")
+    act = request.path_params["act"]
+    if act not in tournament_acts.ACTS:
+        raise HTTPException(404, f"there is no such act; the acts are {', '.join(tournament_acts.ACTS)}")
+    known = (*tournament_acts.ACTS[act].parameters, "by", "why")
+    for name in given:
+        if name not in known:
+            raise HTTPException(400, f"{act} has no parameter {name}; possible: {', '.join(known)}")
+    about = {"name": name_of(request.path_params["name"]), "act": act, **given}
+    outcome = json.loads((await _carry_out(admin, TOURNAMENT, about, origin))[""])
+    return as_json({"error": outcome["fault"]}, 503) if "fault" in outcome else as_json(outcome)
+
+
+async def _carry_out(admin: Admin, what: str, about: Given, origin: str) -> Mapping[str, str]:
+    """Carry out an act; return the outcome on each node, as JSON. Raises HTTPException if it is not done."""
     try:
-        return as_json(answers.of_nodes(await admin.carry_out(what, given, origin)))
+        return await admin.carry_out(what, about, origin)
     except NotDoneError as error:
-        return as_json({"error": str(error)}, 409)
+        raise HTTPException(409, str(error)) from error
     except OSError as error:
-        about = {"event": "not_audited", "error": str(error)}
-        logger.error("%s is not done: %s: %s", what, _NOT_AUDITED, error, extra=about)
-        return as_json({"error": f"nothing was done: {_NOT_AUDITED}"}, 503)
+        fields = {"event": "not_audited", "error": str(error)}
+        word = f"tournament {about['act']}" if what == TOURNAMENT else what
+        logger.error("%s is not done: %s: %s", word, _NOT_AUDITED, error, extra=fields)
+        raise HTTPException(503, f"nothing was done: {_NOT_AUDITED}") from error
 
 
 def _game(request: Request) -> GameId:

@@ -4,6 +4,7 @@ Knows headers; does not know the answers. A website may read answers only if the
 It may read ``/healthz`` and the API, except the operator's paths, and only by the methods GET and HEAD.
 """
 
+import re
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -14,8 +15,8 @@ from gateway.access.heads import is_known
 from gateway.options.names import ALL_ORIGINS
 
 _READS = ("GET", "HEAD")
-_OPERATOR = ("/api/clear", "/api/admin/")
-"""Paths that no website may read."""
+_OPERATOR = re.compile("/api/(clear|admin/|tournaments/[^/]+/[^/.]+$)")
+"""Matches the paths that no website may read. Those of a tournament are its director's; files have a dot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Origins:
 
     def _shares(self, request: Request) -> bool:
         path = request.scope["path"]
-        is_public = path == "/healthz" or (path.startswith("/api/") and not path.startswith(_OPERATOR))
+        is_public = path == "/healthz" or (path.startswith("/api/") and _OPERATOR.match(path) is None)
         return is_public and bool(self.allowed)
 
     def _headers(self, request: Request) -> dict[str, str]:

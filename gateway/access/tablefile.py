@@ -13,7 +13,7 @@ import stat
 import tempfile
 import time
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -90,6 +90,18 @@ class TableFile(Generic[Row]):
         """Remove a row from a locked file. All lines of the file have to be valid."""
         self.rewrite(lambda lines: [line for line in lines if self._row(line) != row])
 
+    def exchange(self, old: Container[Row], new: Iterable[str]) -> None:
+        """Remove rows from a locked file and add lines, given without line breaks, in one step.
+
+        All lines of the file have to be valid.
+        """
+        self.rewrite(
+            lambda lines: [
+                *(line for line in lines if (row := self._row(line)) is None or row not in old),
+                *(f"{line}\n" for line in new),
+            ]
+        )
+
     def rewrite(self, change: Callable[[list[str]], list[str]]) -> None:
         """Replace the lines of a locked file by `change(lines)`, with a temporary file and a rename.
 
@@ -128,27 +140,37 @@ class TableFile(Generic[Row]):
 
 @contextmanager
 def audited(file: str, *words: str, user: str | None = None) -> Iterator[None]:
-    """Append a line with the time, the user and `words` to the audit log; remove it if the block raises.
+    """Append a line with the time, the user and `words` to the audit log; remove it if the block fails.
 
-    `user` is by default the user who runs this process. The line is written before the block runs, so that
-    nothing is done without a line in the log. Raises OSError if the log cannot be written.
+    It stays if the block is cancelled or interrupted, since then the change may have been made. `user` is by
+    default the user who runs this process. The line is written before the block runs, so that nothing is done
+    without a line in the log. Raises OSError if the log cannot be written.
     """
+    with all_audited(file, [words], user=user):
+        yield
+
+
+@contextmanager
+def all_audited(file: str, changes: Iterable[Sequence[str]], *, user: str | None = None) -> Iterator[None]:
+    """Append a line for each change, as `audited` does; remove all these lines if the block fails."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    line = ("\t".join((now, user or _user(), *map(printable, words))) + "\n").encode()
+    who = user or user_name()
+    texts = ["\t".join((now, who, *map(printable, words))) + "\n" for words in changes]
+    lines = "".join(texts).encode()
     with open(file, "ab", buffering=0) as log:
         fcntl.flock(log, fcntl.LOCK_EX)  # otherwise `truncate` could remove another command's line
         end = os.fstat(log.fileno()).st_size
         try:
-            if log.write(line) < len(line):
+            if log.write(lines) < len(lines):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file)
             yield
-        except BaseException:
+        except Exception:  # if the block is cancelled or interrupted, it may have been done
             with suppress(OSError):
                 log.truncate(end)
             raise
 
 
-def _user() -> str:
+def user_name() -> str:
     """Return the name of the user who runs the command; with sudo, of the user who called sudo."""
     try:
         return printable(os.environ.get("SUDO_USER") or getpass.getuser())

@@ -30,7 +30,7 @@ _NOTES = Kind(str, "TEXT")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OnFile:
+class OnNames:
     """The option for the file of protected names. The file of bans is in the same folder."""
 
     players: str | None = option(_FILE_HELP, FILE)
@@ -43,7 +43,7 @@ class _OnFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Change(_OnFile):
+class _Change(OnNames):
     who: str = argument("case makes no difference", Kind(str, "NAME"))
     audit: str = option("where to log the change", FILE, AUDIT)
 
@@ -76,10 +76,10 @@ class _Add(_Change):
             print(
                 f"warning: {quoted(name)} looks like {quoted(like)}, which is protected too", file=sys.stderr
             )
-        _hint(file)
+        say_written(file)
 
 
-class _List(_OnFile):
+class _List(OnNames):
     help: ClassVar = "print the protected names and their notes"
 
     def run(self) -> Iterator[str]:
@@ -102,7 +102,7 @@ class _Remove(_Change):
             no_names = f"{file} has no names now; a running server keeps the old one until a restart"
             print(no_names, file=sys.stderr)
         else:
-            _hint(file)
+            say_written(file)
         yield from ()
 
 
@@ -160,7 +160,7 @@ class _Ban(_OnBans):
         print(
             f"the {kind} {quoted(name)} is banned", file=sys.stderr
         )  # the kind shows whether a mistyped address became a name
-        _hint(table.path)
+        say_written(table.path)
         return 0
 
 
@@ -178,11 +178,12 @@ class _Unban(_OnBans):
             if not unban(table, who):
                 similar = did_you_mean(name, [words(each)[1] for each in table.rows()])
                 raise ValueError(f"{quoted(name)} is not banned in {table.path}{similar}")
-        _hint(table.path)
+        say_written(table.path)
         return 0
 
 
-def _hint(file: str) -> None:
+def say_written(file: str) -> None:
+    """Say on stderr that a file of names or bans was written, and when a server reads it."""
     print(f"{os.path.abspath(file)} is written; a running server reads it on SIGHUP", file=sys.stderr)
 
 

@@ -15,6 +15,7 @@ from gateway.engines import Engine, EngineUnavailable, UnknownEngine, in_words
 from gateway.engines.perfect import perfect, require
 from gateway.engines.search import alpha_beta
 from gateway.game.board import COLUMNS, Board
+from gateway.game.commands import HOUSE_PLAYERS
 
 CATALOGUE = (
     "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function, exec:command,"
@@ -55,6 +56,20 @@ def engine_named(name: str) -> Engine:
     if name in _SIMPLE:
         return _SIMPLE[name]
     raise UnknownEngine(f"there is no engine {name!r}, but {CATALOGUE}")
+
+
+def house_players() -> list[str]:
+    """Return the names of the house players whose engines are installed, in alphabetical order."""
+    return [name for name in sorted(HOUSE_PLAYERS) if is_installed(name)]
+
+
+def is_installed(name: str) -> bool:
+    """Return whether the engine called `name` is installed."""
+    try:
+        engine_named(name)
+    except EngineUnavailable:
+        return False
+    return True
 
 
 def check_engine(name: str) -> None:

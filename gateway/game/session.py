@@ -269,6 +269,12 @@ class Session:
         asked = None if ending.asked == number else ending.asked
         return Ending(ending.finished, asked)
 
+    def lose(self, number: Number, now: float) -> Outcome:
+        """End the current game: the seat loses it as if its time were up."""
+        if self.phase is not Phase.PLAYING:
+            return NOTHING_CAME
+        return Outcome(ending=self._out_of_time(number, now))
+
     def flag(self, number: Number, now: float) -> Outcome:
         """End the game if it is the seat's move and its time is up."""
         deadline = self._clock.deadline

@@ -22,6 +22,18 @@ class Description:
     """The name of that option, without dashes. c4bot accepts this name for the dialect, too."""
     port: int
     """The default port."""
+    scheme: str = ""
+    """The scheme of a server's URL: ``ws`` for a websocket; empty if clients send lines over TCP."""
+    names: str = ".+"
+    """A regular expression for the names that the dialect's players can have."""
+    name_rule: str = ""
+    """What `names` requires, in words that complete the sentence "A name has ..."; empty if it allows all."""
+    entering: tuple[str, ...] = ()
+    """The messages with which a client enters under a protected name.
+
+    They are templates with the fields `name`, `quoted` (the name as a string of JSON), `token` and `table`.
+    The table of a websocket is in its URL.
+    """
     rules: frozenset[str] = frozenset()
     """The names of the options for rules of play that apply to the dialect's players, such as ``clock``."""
     options: type = NoOptions

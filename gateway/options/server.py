@@ -94,7 +94,8 @@ Operate a running server (in its database's folder, or with --url and --token-fi
 Tournaments, which a running server plays, and a server that starts later, too:
   c4gateway tournament new FILE     add one; --example prints a file with all keys
   c4gateway tournament show NAME    standings and pairings; or list, for all tournaments
-  c4gateway tournament start NAME   begin it; also pause, resume, withdraw and end
+  c4gateway tournament start NAME   begin it; also withdraw, award, undo and other acts of its director
+  c4gateway tournament roster FILE  protect the names of a class; also grades and export, for its results
 
 Protect names and ban players, also while the server runs:
   c4gateway player add NAME    protect a name, and print its token

@@ -16,7 +16,7 @@ Outcome: TypeAlias = Mapping[str, Any]
 """The result of an act, as a JSON object."""
 
 WHO = "who"
-"""The act that lists the connected players. It is the only act that changes nothing."""
+"""The act that lists the connected players. No other one of `ACTS` changes nothing."""
 ACTS: Mapping[str, tuple[str, ...]] = {
     WHO: ("who",),
     "kick": ("who",),
@@ -30,6 +30,11 @@ ACTS: Mapping[str, tuple[str, ...]] = {
 """The names of the acts, and for each act the names of its parameters."""
 NEEDED: Mapping[str, str] = {"kick": "who", "ban": "who", "unban": "who"}
 """For each act with a required parameter, the name of that parameter."""
+TOURNAMENT = "tournament"
+"""The act that carries out one of `gateway.tournament.acts`. It is not in `ACTS`. Only the node that is asked
+carries it out."""
+DIRECTOR = "director"
+"""The act that returns what the director of a tournament sees. It is not in `ACTS`, and changes nothing."""
 LONGEST_TEXT = 200
 """The maximum length of an announcement, in characters."""
 LONGEST_DRAIN = 1_000_000

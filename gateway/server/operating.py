@@ -21,7 +21,9 @@ from gateway.hub.seats import PlayingElsewhere, Seat, Seated, Waiting
 from gateway.options.terminal import in_one_line
 from gateway.runtime.files import InLoop
 from gateway.server.acts import (
+    DIRECTOR,
     DRAIN,
+    TOURNAMENT,
     WHO,
     NotDoneError,
     Notice,
@@ -43,6 +45,16 @@ LATER = 1e-3
 """The minimum difference between the times of two notices, in seconds."""
 
 logger = logging.getLogger(__name__)
+
+
+class Tournaments(Protocol):
+    """The tournaments of this server, for their directors."""
+
+    async def act(self, parameters: Parameters) -> Outcome:
+        """Carry out an act. Raises NotDoneError."""
+
+    def view(self, name: str) -> Outcome:
+        """Return what the director of a tournament sees on this node. Raises NotDoneError."""
 
 
 class Others(Protocol):
@@ -70,6 +82,8 @@ class Operator:
         """
         self.others: Others | None = None
         """The other nodes of the cluster; None without a cluster."""
+        self.tournaments: Tournaments | None = None
+        """The tournaments; None if no results are kept."""
         self.notice = Notice()
         self._noticed = trio.Event()
         self._hub = hub
@@ -84,7 +98,9 @@ class Operator:
         fails on this node; the other nodes are not asked then.
         """
         outcomes = {"": await self.act(what, parameters)}
-        return outcomes if self.others is None else {**outcomes, **await self.others.act(what, parameters)}
+        if self.others is None or what == TOURNAMENT:
+            return outcomes
+        return {**outcomes, **await self.others.act(what, parameters)}
 
     def stop(self) -> None:
         """Begin the requested drain on all nodes."""
@@ -116,6 +132,8 @@ class Operator:
         try:
             if what == WHO:
                 return await self._who(parameters)
+            if what in (TOURNAMENT, DIRECTOR):
+                return json.dumps(await self._direct(what, parameters))
             return json.dumps(await self._outcome(what, parameters))
         except NotDoneError:
             raise
@@ -125,6 +143,14 @@ class Operator:
             fields = {"event": "act_failed", "act": what}
             logger.exception("an act of the operator's failed", extra=fields)
             raise NotDoneError("internal error; the log has it") from error
+
+    async def _direct(self, what: str, parameters: Parameters) -> Outcome:
+        """Carry out `TOURNAMENT` or `DIRECTOR`. Raises NotDoneError."""
+        if self.tournaments is None:
+            raise NotDoneError("this server keeps no results, and so has no tournaments")
+        if what == DIRECTOR:
+            return self.tournaments.view(parameters["name"])
+        return await self.tournaments.act(parameters)
 
     async def _who(self, parameters: Parameters) -> str:
         """Return the connected players as JSON. Handles a few players in each turn of the event loop."""

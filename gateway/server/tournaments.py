@@ -1,6 +1,6 @@
-"""The service that runs tournaments: it reads news from the store, and writes what the director decides.
+"""The service that runs tournaments: it reads news from the store, and writes what is due.
 
-Knows trio, the hub and the batcher. The director and the tables are pure. The service reads each second,
+Knows trio, the hub and the batcher. `Tournaments` and the tables are pure. The service reads each second,
 since commands write to the database, too, and as soon as something happens at a table.
 """
 
@@ -8,35 +8,31 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import trio
 import trio_parallel
 
 from gateway.engines import EngineUnavailable
-from gateway.game.commands import Leave
-from gateway.game.text import plural, quoted
+from gateway.engines.catalogue import house_players
+from gateway.game.commands import HOUSE_PLAYERS, AtTable, Leave
+from gateway.game.text import did_you_mean, printable, quoted
 from gateway.hub.hub import Hub
-from gateway.hub.seats import Seat
-from gateway.options.terminal import listed
+from gateway.hub.seats import Seat, Seated
+from gateway.matchmaking.matchmaker import HousePair
 from gateway.runtime.throttle import Throttle
+from gateway.server.acts import NotDoneError, Outcome, Parameters
+from gateway.server.director import GameOn, seen_by_director
 from gateway.store import StoreError
 from gateway.store.batcher import Batcher
 from gateway.store.process import StoreProcess
-from gateway.tournament.director import Director
-from gateway.tournament.log import (
-    Begun,
-    Ended,
-    Entered,
-    Entry,
-    Forfeited,
-    Paired,
-    Returned,
-    Withdrawn,
-    written,
-)
+from gateway.tournament.acts import decide
+from gateway.tournament.log import Entry, Forfeited, Known, written
 from gateway.tournament.table import TournamentTable
 from gateway.tournament.tournament import Tournament
+from gateway.tournament.tournaments import Tournaments
+from gateway.tournament.words import in_words
 
 PERIOD = 1.0
 """Seconds between two readings if nothing happens."""
@@ -57,7 +53,7 @@ class TournamentService:
 
     def __init__(
         self,
-        director: Director,
+        tournaments: Tournaments,
         hub: Hub,
         batcher: Batcher,
         seat_house: Callable[[str, str, float], Seat],
@@ -66,16 +62,20 @@ class TournamentService:
 
         It raises EngineUnavailable if the engine of that player is not installed.
         """
-        self._director = director
+        self._tournaments = tournaments
         self._hub = hub
         self._batcher = batcher
         self._seat_house = seat_house
         self._stopped = trio.CancelScope()
         self._throttle = Throttle()
         self._woken = trio.Event()
-        self._seated: dict[tuple[TournamentTable, str], Seat] = {}
+        self._seated: dict[tuple[TournamentTable, str], list[Seat]] = {}
         """The seats of the own players that this server has seated, by their tables and names."""
-        director.wake = self._wake
+        self._testers: dict[tuple[TournamentTable, str], list[Seat]] = {}
+        """The same for those that are there only for tests."""
+        self._lock = trio.Lock()
+        """Held while tournaments are read and added to, so that two tasks do not read the same twice."""
+        tournaments.wake = self._wake
 
     async def run(self) -> None:
         """Run tournaments until `stop` is called."""
@@ -83,7 +83,8 @@ class TournamentService:
             while True:
                 is_changed = False
                 with self._logging_failures():
-                    is_changed = await self._take_turn()
+                    async with self._lock:
+                        is_changed = await self._take_turn()
                 await trio.sleep(PAUSE)
                 if not is_changed:
                     with trio.move_on_after(PERIOD):
@@ -113,20 +114,30 @@ class TournamentService:
 
     async def _take_turn(self) -> bool:
         """Read, and add to the logs what is due; return whether there is something to read soon."""
-        epoch, known = self._director.epoch, self._director.known
-        news = await self._ask(lambda store: store.tournaments(known))
-        is_pairing = self._hub.matchmaker.pairs_all and not self._hub.is_draining
-        unreadable = self._director.take(news, trio.current_time(), epoch if is_pairing else None)
-        log_unreadable(unreadable)
+        await self._read()
+        is_pairing = self._is_pairing
         self._dismiss_house_players()
         self._hub.settle(trio.current_time())
         is_changed = False
-        for table in [*self._director.tables.values()] if is_pairing else ():
+        for table in [*self._tournaments.tables.values()] if is_pairing else ():
             if table.tournament.state != "over":
                 with self._logging_failures(table.key):
                     self._seat_house_players(table)
                     is_changed |= await self._decide(table)
         return is_changed
+
+    @property
+    def _is_pairing(self) -> bool:
+        return self._hub.matchmaker.pairs_all and not self._hub.is_draining
+
+    async def _read(self) -> None:
+        """Read what was added to all tournaments."""
+        epoch, known = self._tournaments.epoch, self._tournaments.known(time.time())
+        news = await self._ask(lambda store: store.tournaments(known))
+        unreadable = self._tournaments.take(news, trio.current_time(), epoch if self._is_pairing else None)
+        log_unreadable(unreadable)
+        for table in self._tournaments.tables.values():
+            self._end_decided_games(table)
 
     async def _ask(self, work: Callable[[StoreProcess], Awaitable[T]]) -> T:
         """Ask the store process, when all results up to now are stored. Raises StoreError."""
@@ -150,17 +161,17 @@ class TournamentService:
     async def _due(self, table: TournamentTable) -> Sequence[Entry]:
         tournament = table.tournament
         now, unix = trio.current_time(), time.time()
-        entries = self._director.entries(table, now, unix, is_paused=self._hub.is_paused)
+        entries = self._tournaments.entries(table, now, unix, is_paused=self._hub.is_paused)
         if entries:
             return entries
         if tournament.is_to_begin({*table.here}, unix):
             names = [each.name for each in tournament.entrants]
             ratings = await self._ask(lambda store: store.ratings(names))
             return [tournament.beginning(ratings, table.seen(trio.current_time()))]
-        question = tournament.question()
+        question = tournament.question(unix)
         if question is None:
             return []
-        return self._director.pairings(table, await trio_parallel.run_sync(question, cancellable=True))
+        return self._tournaments.pairings(table, await trio_parallel.run_sync(question, cancellable=True))
 
     async def _add(self, tournament: Tournament, entries: Sequence[Entry]) -> None:
         """Add entries to a log, unless it has other ones now, or a game that they forfeit is over."""
@@ -168,65 +179,148 @@ class TournamentService:
         pairings = [entry.pairing for entry in entries if isinstance(entry, Forfeited)]
         is_added = await self._ask(lambda store: store.add_to_log(key, known, texts, pairings))
         for entry in entries if is_added else ():
-            extra = {"event": "tournament", "tournament": key, "entry": type(entry).__name__}
-            logger.info("tournament %s: %s", quoted(key), _in_words(entry, tournament), extra=extra)
+            _log(tournament, entry)
 
     def _seat_house_players(self, table: TournamentTable) -> None:
-        """Seat the server's own players that take part and are not here."""
+        """Seat the server's own players that take part or are wanted for tests, and are not here."""
+        for name in table.tournament.house_players:
+            if name not in table.here:
+                self._seat(self._seated, table, name)
+        for name in HOUSE_PLAYERS:
+            for _ in range(table.testers(name), table.testers_wanted(name)):
+                if name in table.tournament.house_players and name not in table.here:
+                    break  # the next one to sit down takes part
+                self._seat(self._testers, table, name)
+
+    def _seat(
+        self, seats: dict[tuple[TournamentTable, str], list[Seat]], table: TournamentTable, name: str
+    ) -> None:
         now = trio.current_time()
-        for name in table.tournament.settings.house:
-            if table.admits(name):
-                try:
-                    self._seated[table, name] = self._seat_house(name, table.name, now)
-                except EngineUnavailable as error:
-                    if self._throttle.passes(now, (table.key, name)):
-                        extra = {
-                            "event": "tournament_player_missing",
-                            "tournament": table.key,
-                            "player": name,
-                        }
-                        text = "tournament %s: %s cannot play: %s"
-                        logger.error(text, quoted(table.key), name, error, extra=extra)
+        try:
+            seats.setdefault((table, name), []).append(self._seat_house(name, table.name, now))
+        except EngineUnavailable as error:
+            if self._throttle.passes(now, (table.key, name)):
+                extra = {"event": "tournament_player_missing", "tournament": table.key, "player": name}
+                text = "tournament %s: %s cannot play: %s"
+                logger.error(text, quoted(table.key), name, error, extra=extra)
 
     def _dismiss_house_players(self) -> None:
-        """Disconnect own players whose tournament is over, with all its games, or was removed."""
-        for table, name in [*self._seated]:
-            current = self._director.tables.get(table.key)
-            is_there = current is not None and current.tournament is table.tournament
-            if current is None or not is_there or (current.is_over and not current.is_busy):
-                self._hub.submit(self._seated.pop((table, name)), Leave(), trio.current_time())
+        """Disconnect own players that are not needed any more.
+
+        Either their tournament was removed, or is over with all its games; or they are withdrawn, and do not
+        play; or those that came for tests have no further test.
+        """
+        for seats in (self._seated, self._testers):
+            for table, name in [*seats]:
+                current = self._tournaments.tables.get(table.key)
+                is_there = current is not None and current.tournament is table.tournament
+                is_unneeded = current is None or not is_there or (current.is_over and not current.is_busy)
+                if seats is self._testers:
+                    is_unneeded = is_unneeded or table.testers_wanted(name) == 0
+                elif not is_unneeded:
+                    is_out = name not in table.tournament.house_players
+                    is_unneeded = is_out and table.presence(name) != "plays"
+                for seat in seats.pop((table, name)) if is_unneeded else ():
+                    self._hub.submit(seat, Leave(), trio.current_time())
+
+    # The director.
+
+    async def act(self, parameters: Parameters) -> Outcome:
+        """Carry out an act of the director of a tournament. Raises NotDoneError.
+
+        The outcome has the act in words as ``done``, or a ``fault`` if it is not known whether it was done.
+        """
+        try:
+            async with self._lock:
+                outcome = await self._act(parameters)
+        except StoreError as error:
+            raise NotDoneError(f"the database cannot be used at the moment: {error}") from error
+        except ValueError as error:
+            raise NotDoneError(str(error)) from error
+        self._wake()
+        return outcome
+
+    async def _act(self, parameters: Parameters) -> Outcome:
+        table = self._table(parameters["name"])
+        if table.is_closed(time.time()):
+            del self._tournaments.tables[table.key]  # of such a tournament nothing is read but the whole
+        while True:
+            await self._read()  # the act depends on all that was added until now
+            tournament = self._table(parameters["name"]).tournament
+            key, known = tournament.settings.key, tournament.known
+            decision = decide(tournament, parameters["act"], parameters, time.time(), house_players())
+            text = written(decision.entry, decision.by, decision.reason)
+            try:
+                is_added = await self._ask(partial(_add_to_log, key, known, text, decision.pairings))
+            except StoreError as error:
+                return {"fault": f"{error}; the log of the tournament says whether it was done"}
+            if is_added:
+                words = _log(tournament, decision.entry, decision.by)
+                with self._logging_failures():
+                    await self._read()  # from now on it has an effect
+                return {"done": words}
+
+    def _table(self, name: str) -> TournamentTable:
+        table = self._tournaments.tables.get(name.casefold())
+        if table is None:
+            raise NotDoneError(
+                f"there is no tournament {quoted(name)}{did_you_mean(name, self._tournaments.tables)}"
+            )
+        return table
+
+    def view(self, name: str) -> Outcome:
+        """Return what the director of a tournament sees on this node. Raises NotDoneError."""
+        table, now = self._table(name), trio.current_time()
+        games = [*self._games(table)]
+        kinds = {
+            seat.name: seat.manners.kind
+            for seat in self._hub.seats()
+            if seat.name is not None and isinstance(seat.place, AtTable) and seat.place.key == table.key
+        }
+        seen = seen_by_director(table, games, kinds, house_players(), now)
+        return {**seen, "is_pairing": self._is_pairing}
+
+    def _games(self, table: TournamentTable) -> Iterator[GameOn]:
+        """Yield the games of a tournament that are on at this node, test games too."""
+        seen = set[int]()
+        for seat in self._hub.seats():
+            if not isinstance(seat.situation, Seated):
+                continue
+            series = seat.situation.series
+            scheduled = None if isinstance(series.match, HousePair) else series.match.scheduled
+            is_ours = scheduled is not None and scheduled.created == table.tournament.created
+            if scheduled is None or not is_ours or not series.is_playing or id(series) in seen:
+                continue
+            seen.add(id(series))
+            yield GameOn.of(table.tournament, scheduled, series)
+
+    def _end_decided_games(self, table: TournamentTable) -> None:
+        """End the games that are on although the director has awarded them."""
+        if table.is_closed(time.time()) or not table.tournament.has_awards:
+            return
+        for game in [*self._games(table)]:
+            loser = table.tournament.loser_by_award(game.pairing, game.number)
+            if loser is not None:
+                self._hub.decide(game.seat(loser), trio.current_time())
+
+
+async def _add_to_log(
+    key: str, known: Known, text: str, pairings: Sequence[int], store: StoreProcess
+) -> bool:
+    return await store.add_to_log(key, known, [text], pairings)
+
+
+def _log(tournament: Tournament, entry: Entry, by: str = "") -> str:
+    """Log an entry that was stored and that the tournament does not have yet; return it in words."""
+    key, words = tournament.settings.key, in_words(entry, tournament)
+    extra = {"event": "tournament", "tournament": key, "entry": type(entry).__name__, "by": by or None}
+    shown = printable(f"{words} (by {by})" if by else words)
+    logger.info("tournament %s: %s", quoted(key), shown, extra=extra)
+    return words
 
 
 def log_unreadable(found: Mapping[str, str]) -> None:
-    """Log the keys of tournaments that cannot be read, and the reasons, as `Director.take` returns them."""
+    """Log the tournaments that cannot be read, by their keys, with the reasons."""
     for key, why in found.items():
         extra = {"event": "tournament_unreadable", "tournament": key, "error": why}
         logger.error("the tournament %s cannot be read: %s", quoted(key), why, extra=extra)
-
-
-def _in_words(entry: Entry, tournament: Tournament) -> str:
-    """Return an entry for the log; the tournament does not have it yet."""
-
-    def named(players: Sequence[int]) -> str:
-        return listed([quoted(tournament.entrants[player].name) for player in players], "and")
-
-    match entry:
-        case Entered(name):
-            words = f"{quoted(name)} has entered"
-        case Begun(order):
-            words = f"begins with {plural(len(order), 'player')}"
-        case Paired(pairings):
-            rounds = {round for _, _, round in pairings}
-            words = f"{plural(len(pairings), 'pairing')} added in {plural(len(rounds), 'round')}"
-        case Forfeited(pairing, games, absent):
-            count = plural(len(games), "game")
-            words = f"{named(absent)} loses {count} of pairing {pairing} by not being there"
-        case Withdrawn(player, why):
-            words = f"{named([player])} is withdrawn: {why}"
-        case Returned(player):
-            words = f"{named([player])} takes part again"
-        case Ended():
-            words = "is over"
-        case _:
-            words = type(entry).__name__
-    return words

@@ -11,8 +11,9 @@ import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 from itertools import accumulate
+from operator import or_
 from typing import NamedTuple, TypeAlias
 
 from gateway.game.events import Objection, Remark, Spoken, Way
@@ -141,6 +142,12 @@ def unpacked(data: bytes) -> Exchange | None:
 
 def _plain(remark: Remark) -> float | str | None:
     return _refusal(remark) if isinstance(remark, Objection) else remark
+
+
+def objections_in(words: str) -> Objection:
+    """Return the objections in the words of a refusal, which are a remark without ``refused: ``."""
+    parts = words.split(", ")
+    return reduce(or_, (each for each, text in _WORDS.items() if text in parts), Objection(0))
 
 
 @cache

@@ -288,6 +288,12 @@ def players_by_name(connection: Connection, after: str | None = None, limit: int
     return [_standing(row) for row in connection.execute(query.order_by(players.c.name).limit(limit))]
 
 
+def players_named(connection: Connection, names: Sequence[str]) -> dict[str, Standing]:
+    """Return the standings of the players with these names, by name. Unknown names are left out."""
+    query = select(players).where(players.c.name.in_(names))
+    return {row.name: _standing(row) for row in connection.execute(query)}
+
+
 def _strongest(connection: Connection, limit: int | None = None) -> list[Standing]:
     """Return the standings of up to `limit` players with games that count, the strongest player first."""
     query = select(players).where(_COUNTS).order_by(_SURE.desc(), players.c.name).limit(limit)

@@ -6,7 +6,8 @@ only one succeeds; the others have to read the log again.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
@@ -100,6 +101,13 @@ def without_games(connection: Connection) -> list[TournamentNews]:
     ]
 
 
+def faults(connection: Connection, name: str) -> list[TournamentResult]:
+    """Return the stored games of a tournament that ended by a fault. Raises NoTournamentError."""
+    number = _number_of(connection, name.casefold())
+    where = tournament_games.c.tournament == number, tournament_games.c.fault.is_not(None)
+    return _results(connection.execute(_GAMES.where(*where)))
+
+
 def ratings(connection: Connection, names: Sequence[str]) -> dict[str, float]:
     """Return the ratings of players, less three deviations. Players without rated games are left out."""
     query = select(players.c.name, players.c.mean, players.c.deviation, players.c.opened + players.c.replied)
@@ -150,10 +158,11 @@ _GAMES = (
 
 def _games(connection: Connection, tournament: int, known: int) -> list[TournamentResult]:
     where = tournament_games.c.tournament == tournament, tournament_games.c.game > known
-    return [
-        TournamentResult(*row[:9], (row[9], row[10]), *row[11:])
-        for row in connection.execute(_GAMES.where(*where))
-    ]
+    return _results(connection.execute(_GAMES.where(*where)))
+
+
+def _results(rows: Iterable[Any]) -> list[TournamentResult]:
+    return [TournamentResult._make((*row[:9], (row[9], row[10]), *row[11:])) for row in rows]
 
 
 def _now() -> int:

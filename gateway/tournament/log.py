@@ -26,7 +26,7 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class StartRequested:
-    """The organiser has asked to begin as soon as there are two players."""
+    """The director has asked to begin as soon as there are two players."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,33 +84,144 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Awarded:
+    """The director has decided a game, whatever was or will be played."""
+
+    pairing: int
+    game: int
+    """The number of the game in the pairing."""
+    winner: int | None
+    """The player that wins; None for a draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voided:
+    """Games of a pairing count for neither player, and are not played again."""
+
+    pairing: int
+    games: Sequence[int]
+    """The numbers of these games in the pairing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """Games of a pairing are played again. Their results, and earlier decisions on them, do not count."""
+
+    pairing: int
+    games: Sequence[int]
+    """The numbers of these games in the pairing."""
+    annulled: Sequence[GameId]
+    """The stored games with these numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """Two players are not paired any more, except by the bracket of a knockout."""
+
+    players: Sequence[int]
+    voided: Sequence[tuple[int, Sequence[int]]] = ()
+    """The pairings of the two that are not over, and the numbers of their games that are not played."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextSet:
+    """The director has chosen the pairings of the next Swiss round."""
+
+    pairings: Sequence[tuple[int, int | None]]
+    """The first and the second player of each pairing. None is a bye."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A line that all views of the tournament show; an empty one ends that."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedTest:
+    """A player plays two games against a house player, which do not count, as soon as it is free."""
+
+    player: int
+    house: str
+    latest: int = 0
+    """The number of the latest test before; 0 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageBegun:
+    """The second stage has begun. No player enters any more."""
+
+    order: Sequence[int]
+    """The players of the stage in the order of their seeds, the strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An act of the director has no effect any more."""
+
+    number: int
+    """The number of its entry in the log, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The tournament is over. No further game begins, and games that are on still count."""
 
-    by_organiser: bool = False
-    """Whether the organiser has ended it early."""
+    by_director: bool = False
+    """Whether the director has ended it early."""
 
 
 Entry: TypeAlias = (
-    Entered | StartRequested | Begun | Paired | Forfeited | Withdrawn | Returned | Paused | Resumed | Ended
+    Entered
+    | StartRequested
+    | Begun
+    | Paired
+    | Forfeited
+    | Withdrawn
+    | Returned
+    | Paused
+    | Resumed
+    | Awarded
+    | Voided
+    | Replayed
+    | Forbidden
+    | NextSet
+    | Announced
+    | RequestedTest
+    | StageBegun
+    | Undone
+    | Ended
 )
 _KINDS = {each.__name__: each for each in get_args(Entry)}
 
 
-def written(entry: Entry) -> str:
-    """Return the text of an entry."""
+class Signed(NamedTuple):
+    """An entry of the log, and who made it."""
+
+    entry: Entry
+    by: str = ""
+    """The name of the person who decided; empty for the server."""
+    reason: str = ""
+    """What that person gave as the reason."""
+
+
+def written(entry: Entry, by: str = "", reason: str = "") -> str:
+    """Return the text of an entry, with the fields of its `Signed`."""
     values = {each.name: getattr(entry, each.name) for each in fields(entry)}
-    return json.dumps({"entry": type(entry).__name__, **values})
+    signature = {"by": by, "reason": reason} if by else {}
+    return json.dumps({"entry": type(entry).__name__, **values, **signature})
 
 
-def parsed(text: str) -> Entry:
-    """Return the entry of a text. Raises ValueError if it is not one of this version."""
+def parsed(text: str) -> Signed:
+    """Return the entry of a text, and who made it. Raises ValueError if it is not one of this version."""
     try:
         found = json.loads(text)
+        by, reason = found.pop("by", ""), found.pop("reason", "")
         entry: Entry = _KINDS[found.pop("entry")](**found)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"not an entry of the log of a tournament: {text[:80]!r}") from error
-    return entry
+    return Signed(entry, by, reason)
 
 
 # The stored form of a tournament.

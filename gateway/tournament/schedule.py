@@ -5,7 +5,7 @@ are a pair with the same opening and swapped sides. Results are stored elsewhere
 stopped goes on after all stored results were counted again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 AT_MOST = 50
@@ -35,9 +35,9 @@ class Schedule:
     def __init__(self, games: int) -> None:
         """`games` is the number of games of each pairing, which has to be even."""
         self.games = games
-        self.over = 0
-        """The number of pairings whose games are all over."""
         self._pairings: list[_Games] = []
+        self._unfinished = set[int]()
+        """The pairings that are not over."""
         self._withdrawn = set[int]()
 
     @property
@@ -47,7 +47,14 @@ class Schedule:
 
     def add(self, pairings: Iterable[tuple[int, int]]) -> None:
         """Add pairings. They are numbered from 0 in the order in which they were added."""
+        before = len(self._pairings)
         self._pairings += map(_Games, pairings)
+        self._unfinished.update(range(before, len(self._pairings)))
+
+    @property
+    def over(self) -> int:
+        """The number of pairings whose games are all over."""
+        return len(self._pairings) - len(self._unfinished)
 
     @property
     def left(self) -> int:
@@ -76,7 +83,11 @@ class Schedule:
 
     def open_pairings(self) -> list[int]:
         """Return the pairings with games to be played whose players have not withdrawn."""
-        return [number for number in range(len(self._pairings)) if self.is_open(number)]
+        return [number for number in sorted(self._unfinished) if self.is_open(number)]
+
+    def unfinished(self) -> list[int]:
+        """Return the pairings that are not over."""
+        return sorted(self._unfinished)
 
     def points(self, pairing: int) -> tuple[float, float]:
         """Return the points of both players of a pairing."""
@@ -98,7 +109,23 @@ class Schedule:
         games.taken.discard(number)
         games.points += points
         games.given += given
-        self.over += len(games.over) == self.games
+        self._note(pairing)
+
+    def recount(self, pairing: int, points: Mapping[int, tuple[float, float]]) -> None:
+        """Replace what was counted for a pairing. `points` has the points of both players for each game."""
+        games = self._pairings[pairing]
+        games.over = {*points}
+        games.taken -= games.over
+        games.points = sum(first for first, _ in points.values())
+        games.given = sum(first + second for first, second in points.values())
+        games.first = 0
+        self._note(pairing)
+
+    def _note(self, pairing: int) -> None:
+        if len(self._pairings[pairing].over) == self.games:
+            self._unfinished.discard(pairing)
+        else:
+            self._unfinished.add(pairing)
 
     def withdraw(self, player: int) -> int:
         """Record that a player has withdrawn; return the number of its games that will not be played."""

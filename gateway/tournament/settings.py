@@ -5,15 +5,22 @@ Pure. The text of the file is stored as it is, so that its author finds it again
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from gateway.game.commands import HOUSE_PLAYERS, LONGEST_NAME, is_house_name
+from gateway.game.commands import HOUSE_PLAYERS, LONGEST_NAME, folded, is_house_name
 from gateway.game.text import did_you_mean, is_visible, quoted
 from gateway.tournament.formats import fault_of
 from gateway.tournament.standings import TIE_BREAKS
 
-FORMATS = ("round-robin", "gauntlet", "swiss", "knockout")
+FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder")
+SECOND = ("knockout", "swiss", "round-robin")
+"""The formats of a second stage."""
+MOST_GROUPS = 32
+DRAW = "draw"
+"""The word for a draw in acts of the director. No player of a tournament has this name."""
+ROSTER = "roster"
+"""The value of `Settings.groups` for the groups of the roster."""
 MOST_PLAYERS = 128
 """The most players of a tournament."""
 MOST_PAIRINGS = 10_000
@@ -32,7 +39,7 @@ EXAMPLE = """\
 name = "cup"
 
 # round-robin: each two meet. gauntlet: the first player meets each other. swiss: players with about the same
-# score meet. knockout: who loses a pairing is out.
+# score meet. knockout: who loses a pairing is out. ladder: near neighbours meet, until the director ends it.
 format = "round-robin"
 
 # It begins when so many players are here; or at a time; or, without both, with c4gateway tournament start.
@@ -43,9 +50,16 @@ games = 2               # of each pairing; even, since the first move is swapped
 cycles = 1              # round-robin and gauntlet: how often each two meet
 # rounds = 7            # swiss: by default as many as a knockout of these players has
 extra = 2               # knockout: how many times a drawn pairing is played again, before time decides
+rest = 30               # ladder: seconds between two pairings of a player
+break = 0               # swiss: seconds between two rounds; also between two stages
+
+# groups = 4            # round-robin: only players of a group meet; "roster" for the groups of the roster
+# then = "knockout"     # a second stage of another format, seeded by the first one; nobody enters it late
+# advance = 2           # how many players of each group (without groups: of all) play in it; 0 is all
 
 house = []              # players of the server that take part, such as "aima" and "random"
 expected = []           # names that take part from the beginning, also if they are not here
+# entry-test = "random" # who enters first plays two games against this player of the server, without a fault
 late = true             # whether players may enter after the beginning
 seeds = "rating"        # or a list of names, the strongest first
 
@@ -55,6 +69,9 @@ grace = 30              # seconds for which a player whose connection broke in a
 faults = 3              # after so many faults in a row a player is withdrawn, until it comes back
 rated = true            # whether the games count in standings and ratings of the server
 tie-breaks = ["game-points", "direct", "buchholz", "sonneborn-berger", "faults"]
+
+# [roster]              # with it, only these names may enter, each with its group, which may be empty
+# alice = "10a"         # c4gateway tournament new cup.toml --roster class.csv adds it from a file
 """
 
 
@@ -77,8 +94,22 @@ class Settings:
     """The number of Swiss rounds, 1 to `MOST_PLAYERS`; None for as many as a knockout would have."""
     extra: int = 2
     """How many further pairings a drawn pairing of a knockout gets, 0 to 100."""
+    rest: float = 30.0
+    """Seconds between two pairings of a player of a ladder, 0 to 86,400."""
+    break_: float = 0.0
+    """Seconds between two Swiss rounds and between two stages, 0 to 86,400."""
+    groups: int | str = 0
+    """The number of groups, 2 to `MOST_GROUPS`, or `ROSTER`; 0 without groups."""
+    then: str = ""
+    """The format of the second stage, one of `SECOND`; empty without one."""
+    advance: int = 0
+    """How many players of each group play in the second stage; 0 for all."""
     house: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()
+    entry_test: str = ""
+    """The house player that everybody has to play before entering; empty without a test."""
+    roster: Mapping[str, str] = field(default_factory=dict)
+    """The names that may enter, and the group of each; empty if every name may."""
     late: bool = True
     seeds: tuple[str, ...] | None = None
     """The names in the order of their strength; None for the order by rating."""
@@ -94,7 +125,7 @@ class Settings:
     @property
     def most_players(self) -> int:
         """The most players that the tournament can have, 2 to `MOST_PLAYERS`."""
-        if self.format == "round-robin":
+        if "round-robin" in (self.format, self.then):
             return min(MOST_PLAYERS, int((2 * MOST_PAIRINGS / self.cycles) ** 0.5))
         return MOST_PLAYERS
 
@@ -123,7 +154,7 @@ def parse(text: str) -> Settings:
     values = dict[str, Any]()
     for key, value in given.items():
         try:
-            values[key.replace("-", "_")] = _READERS[key](value)
+            values["break_" if key == "break" else key.replace("-", "_")] = _READERS[key](value)
         except ValueError as error:
             raise ValueError(f"{key}: {error}") from error
     settings = Settings(**values)
@@ -135,8 +166,23 @@ def _check(settings: Settings) -> None:
     """Raise ValueError if the values do not fit together."""
     if settings.players is not None and settings.start is not None:
         raise ValueError("players and start exclude each other: give one of them")
-    if settings.rounds is not None and settings.format != "swiss":
+    if settings.rounds is not None and "swiss" not in (settings.format, settings.then):
         raise ValueError(f"rounds: a {settings.format} has no rounds that can be chosen; only swiss has")
+    if settings.groups and settings.format != "round-robin":
+        raise ValueError(f"groups: a {settings.format} has no groups; only round-robin has")
+    if settings.groups == ROSTER and not (settings.roster and all(settings.roster.values())):
+        raise ValueError('groups: "roster" needs a roster in which each name has a group')
+    if settings.groups == ROSTER and len({*settings.roster.values()}) > MOST_GROUPS:
+        raise ValueError(f"groups: the roster has more than {MOST_GROUPS} groups")
+    if settings.then and settings.format not in ("round-robin", "swiss"):
+        raise ValueError(f"then: a {settings.format} has no second stage; only round-robin and swiss have")
+    if settings.advance == 1 and not settings.groups:
+        raise ValueError("advance: one player cannot play a second stage")
+    if settings.advance and not settings.then:
+        raise ValueError("advance: there is no second stage; the key then gives its format")
+    outside = [name for name in settings.expected if settings.roster and name not in settings.roster]
+    if outside:
+        raise ValueError(f"expected: {quoted(outside[0])} is not in the roster")
     if settings.players is None:
         return  # more players than those in the file may enter before the beginning
     if settings.players > settings.most_players:
@@ -232,9 +278,33 @@ def _list_of(read: Callable[[object], str]) -> Callable[[object], tuple[str, ...
 
 def _player(value: object) -> str:
     name = _name(value)
+    if name.casefold() == DRAW:
+        raise ValueError(f"{quoted(name)} is the word for a draw, and cannot be the name of a player")
     if is_house_name(name):
         raise ValueError(f"{quoted(name)} is a player of the server, which belongs in the key house")
     return name
+
+
+def _house(value: object) -> str:
+    return _one_of(sorted(HOUSE_PLAYERS))(value)
+
+
+def _groups(value: object) -> int | str:
+    return ROSTER if value == ROSTER else _whole(2, MOST_GROUPS)(value)
+
+
+def _roster(value: object) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        raise ValueError('not a table of names and groups, such as alice = "10a"')
+    if len(value) > MOST_PLAYERS:
+        raise ValueError(f"more than {MOST_PLAYERS} names")
+    groups, known = dict[str, str](), dict[str, str]()
+    for name, group in value.items():
+        same = known.setdefault(folded(name), name)
+        if same != name:
+            raise ValueError(f"{quoted(same)} and {quoted(name)} are the same name")
+        groups[_player(name)] = "" if group == "" else _name(group)
+    return groups
 
 
 def _seeds(value: object) -> tuple[str, ...] | None:
@@ -250,8 +320,15 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "cycles": _whole(1, 100),
     "rounds": _whole(1, MOST_PLAYERS),
     "extra": _whole(0, 100),
-    "house": _list_of(_one_of(sorted(HOUSE_PLAYERS))),
+    "rest": _seconds(0, 86_400),
+    "break": _seconds(0, 86_400),
+    "groups": _groups,
+    "then": _one_of(SECOND),
+    "advance": _whole(0, MOST_PLAYERS),
+    "house": _list_of(_house),
     "expected": _list_of(_player),
+    "entry-test": _house,
+    "roster": _roster,
     "late": _truth,
     "seeds": _seeds,
     "boards": _whole(0, 10_000),

@@ -1,46 +1,58 @@
 """The state of a tournament: what its log and its stored games say, and what has to be added to the log.
 
-Pure: the same log and games give the same state, whether a game is added before or after later entries. (The
+Pure. The same log and games give the same state, whether a game is added before or after later entries. (The
 store adds no forfeit to a log if a game of its pairing was stored meanwhile.) Does not know seats, and reads
 no clock.
 """
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
+from gateway.game.commands import folded
 from gateway.game.text import quoted
 from gateway.tournament import formats
-from gateway.tournament.formats import Field, Meeting, Pairing
+from gateway.tournament.formats import Meeting, Pairing, Slot
+from gateway.tournament.ladder import Ladder
 from gateway.tournament.log import (
+    Announced,
+    Awarded,
     Begun,
     Ended,
     Entered,
     Entry,
+    Forbidden,
     Forfeited,
     Known,
-    LoggedEntry,
+    NextSet,
     Paired,
     Paused,
+    Replayed,
+    RequestedTest,
     Resumed,
     Returned,
+    Signed,
+    StageBegun,
     StartRequested,
     TournamentNews,
     TournamentResult,
+    Undone,
+    Voided,
     Withdrawn,
     parsed,
 )
+from gateway.tournament.pairings import Decided, PairingState, Ruling
 from gateway.tournament.schedule import Schedule
-from gateway.tournament.settings import Settings, parse
-from gateway.tournament.standings import Row, standings
+from gateway.tournament.settings import DRAW, ROSTER, Settings, parse
+from gateway.tournament.stages import Plan, Stage, bracket, further_pairings, ranked
+from gateway.tournament.standings import Row
+from gateway.tournament.testing import TESTS, PlayedTest, add_game
+from gateway.tournament.words import in_words
 
-UNDECIDED = ("aborted", "stopped", "replayed")
-"""The words for reasons after which a game is played again."""
-LEFT = "left"
-BREAKS = 3
-"""A player that has left a game so often before both had moved has lost it."""
+REOPENING = 600.0
+"""Seconds for which the director may undo the end of a tournament."""
 MOST_BEFORE = 1_000
 """The most players that may enter before the beginning; some of them will have left by then."""
 
@@ -51,50 +63,35 @@ class Entrant:
 
     name: str
     house: bool = False
+    is_named: bool = False
+    """Whether it takes part although it is not here: the file or the director has named it."""
     withdrawn: Withdrawn | None = None
     """Why the player takes part no more; None if it takes part."""
-    faults: dict[str, int] = field(default_factory=dict)
-    """The number of its faults of each kind, by the words of `gateway.game.results.FAULT_WORDS`."""
-    fault_times: list[int] = field(default_factory=list)
-    """When its games ended by a fault of its own, in milliseconds of Unix time."""
-    faultless: int = -1
-    """When the latest game ended without a fault of its own."""
     left: int = 0
-    """When it was withdrawn last."""
+    """When it was withdrawn last, in milliseconds of Unix time."""
     back: int = 0
     """When it last returned. Earlier faults do not count for a withdrawal."""
+    pairings: list[int] = field(default_factory=list)
+    """The numbers of its pairings."""
+    faults: dict[str, int] = field(default_factory=dict)
+    """The number of its faults of each kind, by the words of `gateway.game.results.FAULT_WORDS`."""
+    faults_in_a_row: int = 0
+    """The number of its latest games that ended by a fault of its own."""
+
+
+class Logged(NamedTuple):
+    """An entry of the log as it is reported."""
+
+    made: int
+    """In milliseconds of Unix time."""
+    signed: Signed
+    words: str
+    """The entry in words, with the names that the players had then."""
 
     @property
-    def faults_in_a_row(self) -> int:
-        """The number of its latest games that ended by a fault of its own."""
-        return sum(at > self.faultless and at >= self.back for at in self.fault_times)
-
-    def add_fault(self, word: str, at: int) -> None:
-        """Count a fault, one of `gateway.game.results.FAULT_WORDS`."""
-        self.faults[word] = self.faults.get(word, 0) + 1
-        self.fault_times.append(at)
-
-
-@dataclass(slots=True)
-class PairingState:
-    """A pairing, and its games so far."""
-
-    pairing: Pairing
-    games: dict[int, TournamentResult] = field(default_factory=dict)
-    """The games with a result, by their numbers."""
-    broken: list[TournamentResult] = field(default_factory=list)
-    """Games without a result, which are played again, and second results of the same game."""
-    forfeited: dict[int, Forfeited] = field(default_factory=dict)
-    """The games that are not played, by their numbers."""
-    thought: list[int] = field(default_factory=lambda: [0, 0])
-    """The thinking time of each player in the games with a result, in milliseconds."""
-    faults: list[int] = field(default_factory=lambda: [0, 0])
-    """The number of faults of each player."""
-
-    def broken_in(self, games: Iterable[int]) -> int:
-        """Return how often games with these numbers were stored without a result."""
-        numbers = {*games}
-        return sum(each.number in numbers for each in self.broken)
+    def entry(self) -> Entry:
+        """The entry."""
+        return self.signed.entry
 
 
 class Tournament:
@@ -104,22 +101,54 @@ class Tournament:
         """`created` is when the tournament was added, in milliseconds of Unix time."""
         self.settings = settings
         self.created = created
+        self.known = Known()
+        """What was added so far."""
+        self.log: list[Logged] = []
+        """All entries."""
+        self.undone: set[int] = set()
+        """The numbers of the entries that have no effect any more."""
+        self._roster = {folded(name): name for name in settings.roster}
+        """The names of the roster, by the form in which spellings of a name are equal."""
+        self._asked: object = None
+        """The state for which further pairings were computed last."""
+        self._reset()
+
+    def _reset(self) -> None:
+        """Return to the state before the first entry."""
         self.entrants: list[Entrant] = []
         self.pairings: list[PairingState] = []
-        self.schedule = Schedule(settings.games)
+        self.stages = [Stage(self.settings.format)]
+        self.schedule = Schedule(self.settings.games)
         self.begun_at: int | None = None
         """When it began, in milliseconds of Unix time."""
         self.ended: Ended | None = None
+        self.ended_at = 0
+        """When it ended, in milliseconds of Unix time."""
         self.is_paused = False
         self.is_start_requested = False
-        self.known = Known()
-        """What was added so far."""
-        self.log: list[tuple[int, Entry]] = []
-        """All entries, each with its time in milliseconds of Unix time."""
-        self._asked: object = None
-        """The state for which further pairings were computed last."""
+        self.forbidden: set[frozenset[int]] = set()
+        """The pairs of players that are not paired any more."""
+        self.next_set: Sequence[tuple[int, int | None]] = ()
+        """The pairings that the director has chosen for the next Swiss round."""
+        self.announcement = ""
+        self.has_awards = False
+        """Whether the director has awarded any game."""
+        self.tests: dict[int, PlayedTest] = {}
+        """The test games, by the numbers of the tests."""
+        self.tests_of: dict[str, dict[int, PlayedTest]] = {}
+        """The same, by the names of the players."""
+        self.last_test = 0
+        """The highest number of a test; 0 before the first one."""
+        self.requested: list[tuple[int, str, int]] = []
+        """The tests that the director has asked for: the player, its opponent, and when, in milliseconds."""
+        self.latest = 0
+        """When the latest game ended or the latest decision was made, in milliseconds of Unix time."""
+        self._applied = Ladder(), 0
+        """The ladder, and the number of pairings that were applied to it."""
         self._waiting: list[TournamentResult] = []
         """Stored games of pairings that are not known yet."""
+        self._changed: set[int] = set()
+        """The pairings to be counted again."""
 
     @classmethod
     def of(cls, news: TournamentNews) -> "Tournament":
@@ -143,20 +172,69 @@ class Tournament:
         return "paused" if self.is_paused else "running"
 
     @property
-    def field(self) -> Field:
-        """The players, for a format."""
-        present = {number for number, each in enumerate(self.entrants) if each.withdrawn is None}
-        return Field(len(self.entrants), present)
+    def stage(self) -> Stage:
+        """The current stage."""
+        return self.stages[-1]
+
+    @property
+    def present(self) -> set[int]:
+        """The players that take part."""
+        return {number for number, each in enumerate(self.entrants) if each.withdrawn is None}
+
+    def rounds_of(self, stage: int) -> int:
+        """Return the number of rounds of a Swiss stage."""
+        players = len(self.stages[stage].players) or len(self.entrants)
+        if stage == 0:
+            players = self.settings.players or players
+        return self.settings.rounds or math.ceil(math.log2(max(2, players)))
 
     @property
     def rounds(self) -> int:
-        """The number of Swiss rounds."""
-        players = max(2, self.settings.players or len(self.entrants))
-        return self.settings.rounds or math.ceil(math.log2(players))
+        """The number of rounds of the current stage, if it is a Swiss one."""
+        return self.rounds_of(len(self.stages) - 1)
+
+    @property
+    def house_players(self) -> list[str]:
+        """The house players that take part."""
+        return [each.name for each in self.entrants if each.house and each.withdrawn is None]
 
     def number_of(self, name: str) -> int | None:
         """Return the number of the player with this name; None if it has not entered."""
         return next((number for number, each in enumerate(self.entrants) if each.name == name), None)
+
+    def name_of(self, player: int) -> str:
+        """Return the name of a player."""
+        return self.entrants[player].name
+
+    def pairing_of(self, pairing: int) -> Pairing:
+        """Return a pairing."""
+        return self.pairings[pairing].pairing
+
+    def words_of(self, number: int) -> str:
+        """Return the words of an entry of the log."""
+        return self.log[number].words
+
+    def group_of(self, player: int) -> int | None:
+        """Return the number of a player's group in the first stage; None without groups."""
+        groups = self.stages[0].groups
+        return next((number for number, group in enumerate(groups) if player in group), None)
+
+    def group_of_name(self, name: str) -> str | None:
+        """Return the name of a player's group; None without one.
+
+        Unless groups were made at the beginning, it is the group in the roster.
+        """
+        if self.begun_at is None or not self.settings.groups:
+            return self.settings.roster.get(self._roster.get(folded(name), "")) or None
+        player = self.number_of(name)
+        group = None if player is None else self.group_of(player)
+        return None if group is None else self.group_name(group)
+
+    def group_name(self, number: int) -> str:
+        """Return the name of a group."""
+        if self.settings.groups == ROSTER:
+            return sorted({*self.settings.roster.values()})[number]
+        return formats.group_name(number)
 
     def meeting(self, number: int) -> Meeting:
         """Return a pairing as formats and standings see it."""
@@ -167,18 +245,73 @@ class Tournament:
             state.pairing,
             is_over=self.schedule.is_over(number),
             points=self.schedule.points(number),
-            thought=(state.thought[0], state.thought[1]),
-            faults=(state.faults[0], state.faults[1]),
+            thought=state.thought,
+            faults=state.faults,
         )
 
-    def meetings(self) -> list[Meeting]:
-        """Return all pairings as formats and standings see them."""
-        return [self.meeting(number) for number in range(len(self.pairings))]
+    def meetings(self, stage: int) -> list[Meeting]:
+        """Return all pairings of a stage as formats and standings see them."""
+        first = self.stages[stage].first
+        end = self.stages[stage + 1].first if stage + 1 < len(self.stages) else len(self.pairings)
+        return [self.meeting(number) for number in range(first, end)]
+
+    def stage_standings(self, stage: int) -> list[Row]:
+        """Return the standings of a stage, the best player first; of a ladder, in its order.
+
+        With groups, the winners of all groups come first, then the second players, and so on.
+        """
+        found = self.stages[stage]
+        if not found.groups:
+            players = found.players if self.begun_at is not None else [*range(len(self.entrants))]
+            rows = self._ranked(players, self.meetings(stage), is_knockout=found.format == "knockout")
+            if found.format != "ladder" or self.begun_at is None:
+                return rows
+            order = self._ladder(self.schedule.unfinished()).order
+            of_player = {row.player: row for row in rows}
+            return [of_player[player]._replace(rank=place) for place, player in enumerate(order, 1)]
+        rows = sorted(
+            (row for group in self.group_standings() for row in group),
+            key=lambda row: (row.rank, -row.points, row.player),
+        )
+        keys = [(row.rank, -row.points) for row in rows]
+        return [row._replace(rank=keys.index(key) + 1) for row, key in zip(rows, keys, strict=True)]
+
+    def group_standings(self) -> list[list[Row]]:
+        """Return the standings of each group of the first stage."""
+        meetings = self.meetings(0)
+        return [
+            self._ranked(group, [each for each in meetings if each.pairing.first in group], is_knockout=False)
+            for group in self.stages[0].groups
+        ]
 
     def standings(self) -> list[Row]:
-        """Return the standings, the best player first."""
-        is_knockout = self.settings.format == "knockout"
-        return standings(self.field, self.meetings(), self.settings.tie_breaks, is_knockout=is_knockout)
+        """Return the standings, the best player first.
+
+        The players of the second stage come before those that do not play in it.
+        """
+        rows = self.stage_standings(0)
+        if len(self.stages) == 1:
+            return rows
+        final = self.stage_standings(1)
+        others = [row for row in rows if row.player not in self.stage.players]
+        ranks = [row.rank for row in others]
+        return [*final, *(row._replace(rank=len(final) + 1 + ranks.index(row.rank)) for row in others)]
+
+    def _ranked(self, players: Sequence[int], meetings: Sequence[Meeting], *, is_knockout: bool) -> list[Row]:
+        return ranked(players, meetings, self.settings.tie_breaks, is_knockout=is_knockout)
+
+    def bracket(self, stage: int) -> list[list[Slot]]:
+        """Return the slots of each round of a stage that is a knockout, from the first round to the final."""
+        return bracket(self.stages[stage], self.present, self.meetings(stage), self.settings.extra)
+
+    def out(self) -> set[int]:
+        """Return the players that play no more: they are not in the second stage, or lost in a knockout."""
+        stage = len(self.stages) - 1
+        out = {*range(len(self.entrants))} - {*self.stage.players} if stage else set[int]()
+        if self.stage.format == "knockout" and self.begun_at is not None:
+            for slot in (each for slots in self.bracket(stage) for each in slots if each.winner is not None):
+                out.update(player for player in slot[:2] if player not in (None, slot.winner))
+        return out
 
     def admits(self, name: str) -> bool:
         """Whether a player of this name may take part, now or later."""
@@ -188,118 +321,250 @@ class Tournament:
         if number is not None:
             withdrawn = self.entrants[number].withdrawn
             return withdrawn is None or withdrawn.may_return
-        if self.begun_at is None:
-            return len(self.entrants) < MOST_BEFORE
-        may_enter = self.settings.late and self.settings.format != "knockout"
-        return may_enter and len(self.entrants) < self.settings.most_players
+        if name.casefold() == DRAW:
+            return False
+        if self._roster:  # in which spellings of a name are one
+            key = folded(name)
+            if key not in self._roster or any(folded(each.name) == key for each in self.entrants):
+                return False
+        return (self.begun_at is None or self.settings.late) and self.fault_of_entry() is None
+
+    def fault_of_entry(self) -> str | None:
+        """Return why no further player can enter, also by the director; None if one can."""
+        if len(self.stages) > 1:
+            return "nobody enters the second stage"
+        if self.begun_at is not None and self.settings.format == "knockout":
+            return "nobody enters a knockout that has begun"
+        most = MOST_BEFORE if self.begun_at is None else self.settings.most_players
+        return None if len(self.entrants) < most else f"there are {most} players, and no more can enter"
+
+    def has_passed(self, name: str) -> bool:
+        """Whether a player has passed the test that the file demands, if it does."""
+        tests = self.tests_of.get(name, {}).values()
+        return not self.settings.entry_test or any(
+            each.is_passed and each.house == self.settings.entry_test for each in tests
+        )
+
+    def is_tested(self, player: int, house: str, latest: int) -> bool:
+        """Whether a test was played after that with the number `latest`."""
+        tests = self.tests_of.get(self.entrants[player].name, {}).items()
+        return any(number > latest and each.house == house and each.is_over for number, each in tests)
+
+    def loser_by_award(self, pairing: int, number: int) -> str | None:
+        """Return the name of the player that has lost a game by an award; None if there is none."""
+        if pairing >= len(self.pairings):
+            return None
+        decision = self.pairings[pairing].decided.get(number)
+        if not isinstance(decision, Awarded) or decision.winner is None:
+            return None
+        return next(self.name_of(each) for each in self.pairings[pairing].players if each != decision.winner)
 
     # What is added.
 
     def add(self, news: TournamentNews) -> None:
         """Add entries and games that were read. Raises ValueError if they do not fit."""
-        for entry in news.entries:
-            self._enter(entry)
+        is_stale = False
+        for logged in news.entries:
+            signed = parsed(logged.entry)
+            self.log.append(Logged(logged.made, signed, in_words(signed.entry, self)))
+            if not isinstance(signed.entry, Undone):
+                self._apply(logged.made, signed)
+            elif isinstance(self._undone(signed.entry.number), Entered):
+                self._rebuild()  # the next one to enter gets its number
+                is_stale = False
+            else:
+                is_stale = True
+        if is_stale:
+            self._rebuild()
         games = [*self._waiting, *news.games]
         self._waiting = []
         for game in games:
-            if game.pairing < len(self.pairings):
-                self._count(game)
-            else:
+            if game.pairing >= TESTS:
+                test = add_game(self.tests, game)
+                self.tests_of.setdefault(test.player, {})[game.pairing] = test
+                self.last_test = max(self.last_test, game.pairing)
+            elif game.pairing >= len(self.pairings):
                 self._waiting.append(game)
+            elif self.pairings[game.pairing].pairing.second is not None:
+                # Otherwise it is a game of another tournament, which had this name before.
+                self.pairings[game.pairing].results.append(game)
+                self._changed.add(game.pairing)
+        self._recount()
         self.known = self.known.after(news)
 
-    def _enter(self, logged: LoggedEntry) -> None:
-        entry = parsed(logged.entry)
-        self.log.append((logged.made, entry))
+    def _undone(self, number: int) -> Entry:
+        """Note that an entry has no effect any more; return it."""
+        if number in self.undone or not self.log[number].signed.by:
+            raise ValueError(f"entry {number} of the log cannot be undone")
+        self.undone.add(number)
+        return self.log[number].entry
+
+    def _rebuild(self) -> None:
+        """Apply all entries once more, without those that are undone."""
+        games = [game for state in self.pairings for game in state.results]
+        tests = [game for each in self.tests.values() for game in each.stored]
+        waiting = [*games, *tests, *self._waiting]
+        self._reset()
+        for place, (made, signed, _) in enumerate(self.log):
+            if place not in self.undone and not isinstance(signed.entry, Undone):
+                self._apply(made, signed)
+        self._waiting = sorted(waiting, key=lambda game: game.row)
+
+    def _apply(self, made: int, signed: Signed) -> None:  # noqa: PLR0912, PLR0915  a branch for each entry
+        entry = signed.entry
         match entry:
             case Entered(name, house):
-                self.entrants.append(Entrant(name, house))
+                named = {*self.settings.house, *self.settings.expected}
+                known = self.number_of(name)
+                if known is not None:  # the organiser has named a player that had entered, and may have left
+                    self.entrants[known].is_named = True
+                    return
+                self.entrants.append(Entrant(name, house, is_named=bool(signed.by) or name in named))
+                if self.begun_at is not None:
+                    self._place(len(self.entrants) - 1)
             case StartRequested():
                 self.is_start_requested = True
             case Begun(order):
                 # From now on the players have other numbers, also those that have withdrawn.
                 for player in range(len(self.entrants)):
                     self.schedule.restore(player)
+                places = {number: place for place, number in enumerate(order)}
                 self.entrants = [self.entrants[number] for number in order]
-                self.begun_at = logged.made
+                self.requested = [
+                    (places[player], house, at) for player, house, at in self.requested if player in places
+                ]
+                self.forbidden = {
+                    frozenset(places[each] for each in pair)
+                    for pair in self.forbidden
+                    if pair <= places.keys()
+                }
+                self.begun_at = made
+                self._applied = Ladder(len(order)), 0
+                self.stage.players = [*range(len(order))]
+                self.stage.groups = self._grouped()
                 for player, entrant in enumerate(self.entrants):
                     if entrant.withdrawn is not None:
                         self.schedule.withdraw(player)
             case Paired(pairings):
                 for first, second, round in pairings:
-                    self._pair(Pairing(first, second, round))
-            case Forfeited():
-                self._forfeit(entry, logged.made)
+                    self._pair(Pairing(first, second, round), made)
+                self.next_set = ()
+                self.latest = max(self.latest, made)
+            case Forfeited(pairing, _, absent):
+                players = self.pairings[pairing].players
+                if not {*players} & {*absent}:
+                    raise ValueError("a game is forfeited, and neither player was absent")
+                blamed = [player for player in absent if self.entrants[player].withdrawn is None]
+                self._rule(pairing, entry, made, blamed)
+            case Awarded(pairing) | Voided(pairing) | Replayed(pairing):
+                self._rule(pairing, entry, made)
+                self.has_awards |= isinstance(entry, Awarded)
+            case Forbidden(players, voided):
+                self.forbidden.add(frozenset(players))
+                for pairing, numbers in voided:
+                    self._rule(pairing, Voided(pairing, numbers), made)
             case Withdrawn(player):
-                self.entrants[player].withdrawn, self.entrants[player].left = entry, logged.made
+                self.entrants[player].withdrawn, self.entrants[player].left = entry, made
                 self.schedule.withdraw(player)
             case Returned(player):
-                self.entrants[player].withdrawn, self.entrants[player].back = None, logged.made
+                self.entrants[player].withdrawn, self.entrants[player].back = None, made
                 self.schedule.restore(player)
+                self._changed.update(self.entrants[player].pairings)
+            case NextSet(pairings):
+                self.next_set = pairings
+            case Announced(text):
+                self.announcement = text
+            case RequestedTest(player, house, latest):
+                self.requested.append((player, house, latest))
+            case StageBegun(order):
+                self.stages.append(Stage(self.settings.then, len(self.pairings), [*order]))
+                self.latest = max(self.latest, made)
             case Paused():
                 self.is_paused = True
             case Resumed():
                 self.is_paused = False
             case Ended():
-                self.ended = entry
+                self.ended, self.ended_at = entry, made
+            case Undone():
+                pass
             case _:
                 assert_never(entry)
 
-    def _pair(self, pairing: Pairing) -> None:
-        self.pairings.append(PairingState(pairing))
+    def _grouped(self) -> list[list[int]]:
+        """Return the groups of the first stage at its beginning."""
+        if self.settings.groups == ROSTER:
+            groups: list[list[int]] = [[] for _ in {*self.settings.roster.values()}]
+        elif self.settings.groups:
+            assert isinstance(self.settings.groups, int)
+            # A group has two players at least.
+            count = min(self.settings.groups, max(1, len(self.stage.players) // 2))
+            return formats.split(self.stage.players, count)
+        else:
+            return []
+        self.stage.groups = groups
+        for player in sorted(self.stage.players, key=lambda player: self._group_in_roster(player) is None):
+            self._put_into_group(player)
+        return groups
+
+    def _place(self, player: int) -> None:
+        """Add a latecomer to the current stage."""
+        self.stage.players.append(player)
+        self._applied[0].add(player)
+        if self.stage.groups:
+            self._put_into_group(player)
+
+    def _put_into_group(self, player: int) -> None:
+        """Put a player into the group of the roster, or else into the first one of the smallest groups."""
+        groups, group = self.stage.groups, self._group_in_roster(player)
+        if self.settings.groups == ROSTER and group is not None:
+            groups[sorted({*self.settings.roster.values()}).index(group)].append(player)
+        else:  # in an empty group it would meet nobody
+            min([each for each in groups if each] or groups, key=len).append(player)
+
+    def _group_in_roster(self, player: int) -> str | None:
+        return self.settings.roster.get(self._roster.get(folded(self.entrants[player].name), "")) or None
+
+    def _pair(self, pairing: Pairing, made: int) -> None:
+        number = len(self.pairings)
+        self.pairings.append(PairingState(pairing, len(self.stages) - 1, made))
         # The schedule numbers pairings as this class does. A bye is a pairing that is over.
         second = pairing.first if pairing.second is None else pairing.second
         self.schedule.add([(pairing.first, second)])
-        if pairing.second is None:
-            for number in range(self.settings.games):
-                self.schedule.count(len(self.pairings) - 1, number, 0.0, 0.0)
+        for player in self.pairings[number].players:
+            self.entrants[player].pairings.append(number)
+        self._changed.add(number)
 
-    def _forfeit(self, entry: Forfeited, made: int) -> None:
-        state = self.pairings[entry.pairing]
-        players = state.pairing.first, state.pairing.second
-        points = [float(player not in entry.absent) for player in players]
-        if sum(points) == 2:
-            raise ValueError("a game is forfeited, and neither player was absent")
-        for number in entry.games:
-            if number in state.games or number in state.forfeited:
-                continue
-            state.forfeited[number] = entry
-            self.schedule.count(entry.pairing, number, points[0], sum(points))
-        for player in entry.absent:
-            if self.entrants[player].withdrawn is None:
-                self.entrants[player].add_fault("walkover", made)
-                state.faults[players.index(player)] += 1
+    def _rule(self, pairing: int, entry: Decided | Replayed, made: int, blamed: Sequence[int] = ()) -> None:
+        self.pairings[pairing].rulings.append(Ruling(entry, made, blamed))
+        self._changed.add(pairing)
 
-    def _count(self, game: TournamentResult) -> None:
-        state = self.pairings[game.pairing]
-        first, second, _ = state.pairing
-        if second is None:
-            return  # a game of another tournament, which had this name before
-        state.broken = [each for each in state.broken if each.game != game.game]  # stored again with a result
-        # The first mover of a game with an even number is the first player of the pairing.
-        movers = (first, second) if game.number % 2 == 0 else (second, first)
-        is_first = game.number not in state.games and game.number not in state.forfeited
-        for side, player in enumerate(movers):
-            entrant, number = self.entrants[player], (side + game.number) % 2
-            if game.culprit == side and game.fault is not None:
-                entrant.add_fault(game.fault, game.ended)
-                state.faults[number] += 1
-            elif game.reason not in UNDECIDED:
-                entrant.faultless = max(entrant.faultless, game.ended)
-            if is_first and game.reason not in UNDECIDED:
-                state.thought[number] += game.thought[side]
-        if game.culprit is not None and is_first and game.reason in UNDECIDED:
-            again = [
-                each for each in state.broken if (each.number, each.culprit) == (game.number, game.culprit)
+    def _recount(self) -> None:
+        """Derive the state again of the pairings that have changed, and that of their players."""
+        changed, self._changed = self._changed, set()
+        if min(changed, default=math.inf) < self._applied[1]:
+            self._applied = Ladder(len(self.entrants)), 0
+        players = set[int]()
+        for number in sorted(changed):
+            state = self.pairings[number]
+            state.recount(self.settings.games)
+            self.schedule.recount(number, state.points)
+            self.latest = max(self.latest, state.finished_at)
+            players.update(state.players)
+        for player in players:
+            entrant = self.entrants[player]
+            ends = [
+                each
+                for number in entrant.pairings
+                for each in self.pairings[number].ends
+                if each.player == player
             ]
-            if len(again) + 1 >= BREAKS:  # otherwise a player that always leaves at once would never lose
-                game = game._replace(result=2 - game.culprit, reason=LEFT)
-        if game.reason in UNDECIDED or not is_first or game.number >= self.settings.games:
-            state.broken.append(game)
-            return
-        state.games[game.number] = game
-        points = {0: 0.5, 1: 1.0, 2: 0.0}[game.result]
-        self.schedule.count(game.pairing, game.number, points if movers[0] == first else 1 - points)
+            faults = [each for each in ends if each.fault is not None]
+            faultless = max((each.at for each in ends if each.fault is None), default=-1)
+            entrant.faults = {}
+            for each in faults:
+                assert each.fault is not None
+                entrant.faults[each.fault] = entrant.faults.get(each.fault, 0) + 1
+            entrant.faults_in_a_row = sum(each.at > faultless and each.at >= entrant.back for each in faults)
 
     # What has to be added. All of it depends on who is here, which the caller knows.
 
@@ -319,7 +584,7 @@ class Tournament:
         room = (MOST_BEFORE if self.begun_at is None else self.settings.most_players) - len(known)
         for name in here:
             number = known.get(name)
-            if number is None and room > 0 and self.admits(name):
+            if number is None and room > 0 and self.admits(name) and self.has_passed(name):
                 entries.append(Entered(name))
                 room -= 1
             elif number is not None and number >= 0:
@@ -344,7 +609,7 @@ class Tournament:
         """Return the entry with which the tournament begins, with the seeds by the file or by ratings.
 
         Of the players that entered, those take part that are `here`, or were a moment ago, or are named in
-        the file.
+        the file or by the director.
         """
         seeds = self.settings.seeds or ()
         names = [each.name for each in self.entrants]
@@ -359,13 +624,17 @@ class Tournament:
 
     def _staying(self, here: Container[str]) -> list[int]:
         """Return the players that take part if the tournament begins now, and those that were withdrawn."""
-        named = {*self.settings.house, *self.settings.expected}
         staying = [
             number
             for number, each in enumerate(self.entrants)
-            if each.withdrawn is not None or each.name in named or each.name in here
+            if each.withdrawn is not None or each.is_named or each.name in here
         ]
-        return staying[: self.settings.most_players]
+
+        def precedence(number: int) -> tuple[bool, bool]:
+            each = self.entrants[number]
+            return each.withdrawn is not None, not each.is_named
+
+        return sorted(sorted(staying, key=precedence)[: self.settings.most_players])
 
     def withdrawals(self) -> list[Entry]:
         """Return the entries for players that had too many faults in a row."""
@@ -378,55 +647,153 @@ class Tournament:
             if each.withdrawn is None and each.faults_in_a_row >= most
         ]
 
-    def forfeits_of_withdrawn(self, now: float) -> list[Entry]:
+    def forfeits_of_withdrawn(self, now: float) -> list[Forfeited]:
         """Return forfeits of the players that have withdrawn, once nothing else can be played.
 
-        Until then they may come back and play, for `walkover` seconds at least. `now` is in seconds of Unix
-        time.
+        Until then they may come back and play, for `walkover` seconds at least. On a ladder there is always
+        something to be played, so there they have only these seconds. `now` is in seconds of Unix time.
         """
-        if self.state != "running" or self.schedule.open_pairings():
+        is_endless = self.stage.format == "ladder"
+        if self.state != "running" or (not is_endless and self.schedule.open_pairings()):
             return []
-        entries = list[Entry]()
-        for number, state in enumerate(self.pairings):
-            if self.schedule.is_over(number):
-                continue
-            players = [each for each in (state.pairing.first, state.pairing.second) if each is not None]
+        entries = list[Forfeited]()
+        for number in self.schedule.unfinished():
+            players = self.pairings[number].players
             absent = [each for each in players if self.entrants[each].withdrawn is not None]
-            if all(self._is_gone(self.entrants[each], now) for each in absent):
+            if absent and all(self._is_gone(self.entrants[each], now) for each in absent):
                 entries.append(self.forfeit(number, absent))
         return entries
 
     def _is_gone(self, entrant: Entrant, now: float) -> bool:
-        withdrawn = entrant.withdrawn
-        is_for_good = withdrawn is not None and not withdrawn.may_return
-        return is_for_good or now >= entrant.left / 1000 + self.settings.walkover
+        return now >= entrant.left / 1000 + self.settings.walkover
 
     def forfeit(self, number: int, absent: Sequence[int]) -> Forfeited:
         """Return the entry that forfeits the rest of a pairing."""
-        state = self.pairings[number]
-        done = state.games.keys() | state.forfeited.keys()
-        rest = [each for each in range(self.settings.games) if each not in done]
-        return Forfeited(number, rest, absent)
+        return Forfeited(number, self.unplayed(number), absent)
 
-    def question(self) -> Callable[[], Sequence[Pairing]] | None:
+    def unplayed(self, number: int) -> list[int]:
+        """Return the games of a pairing that are not over."""
+        done = self.pairings[number].points
+        return [each for each in range(self.settings.games) if each not in done]
+
+    def break_ends(self) -> float | None:
+        """Return when the break after a round or a stage ends, in seconds of Unix time.
+
+        None before all that was paired is over, or if no round and no stage follows.
+        """
+        if not self.settings.break_ or self.ended is not None or not self.is_played:
+            return None
+        rounds = [each.pairing.round for each in self.pairings[self.stage.first :]]
+        if not rounds:
+            return None
+        has_further_round = self.stage.format == "swiss" and max(rounds) < self.rounds
+        has_further_stage = len(self.stages) == 1 and bool(self.settings.then)
+        return self.latest / 1000 + self.settings.break_ if has_further_round or has_further_stage else None
+
+    def question(self, now: float) -> Callable[[], Sequence[Pairing]] | None:
         """Return a function that computes further pairings, for another process.
 
-        Return None if they were computed before for the present state, or if the format cannot add any. If
-        the function returns none while all pairings are over, the tournament is over.
+        Return None if they were computed before for the present state, if the format cannot add any, or
+        during a break. `now` is in seconds of Unix time. If the function returns none while all pairings are
+        over, the stage is over.
         """
-        is_played, form = self.is_played, self.settings.format
-        if self.state != "running" or (form == "swiss" and not is_played):
+        is_played, stage = self.is_played, self.stage
+        if stage.format == "ladder" and self.state == "running":
+            return self._ladder_question(now)
+        if self.state != "running" or (stage.format == "swiss" and not is_played):
+            return None
+        if now < (self.break_ends() or 0.0):
             return None
         # What the answer depends on, as far as it changes.
-        state = self.field, is_played, self.schedule.over if form == "knockout" else len(self.pairings)
+        progress = self.schedule.over if stage.format == "knockout" else len(self.pairings)
+        state = self.present, {*self.forbidden}, [*stage.players], is_played, progress, self.next_set
         if state == self._asked:
             return None
         self._asked = state
-        return partial(further_pairings, self.settings, self.rounds, self.field, self.meetings())
+        if stage.format == "swiss" and self.next_set:
+            return partial(_as_it_is, self._chosen_round())
+        plan = Plan(self.settings, self.rounds, stage, self.present, {*self.forbidden})
+        return partial(further_pairings, plan, self.meetings(len(self.stages) - 1))
+
+    def _ladder_question(self, now: float) -> Callable[[], Sequence[Pairing]] | None:
+        unfinished = self.schedule.unfinished()
+        playing = {player for number in unfinished for player in self.pairings[number].players}
+        idle = self.present - playing
+        rested = {
+            player
+            for player in idle
+            if not self.entrants[player].pairings or now >= self._finished_at(player) + self.settings.rest
+        }
+        state = rested, {*self.forbidden}, len(self.pairings), len(unfinished)
+        if state == self._asked or len(rested) < 2:
+            return None
+        self._asked = state
+        return partial(_on_ladder, self._ladder(unfinished), rested, {*self.forbidden}, idle - rested)
+
+    def _finished_at(self, player: int) -> float:
+        return self.pairings[self.entrants[player].pairings[-1]].finished_at / 1000
+
+    def _ladder(self, unfinished: Sequence[int]) -> Ladder:
+        """Return the ladder as it is now.
+
+        It follows from the pairings that are over, in their order. Of these, those before the first one that
+        is not over are applied once for all.
+        """
+        ladder, applied = self._applied
+        end = min(unfinished, default=len(self.pairings))
+        for number in range(applied, end):
+            self._climb(ladder, number)
+        self._applied = ladder, max(applied, end)
+        ladder = ladder.copy()
+        for number in range(end, len(self.pairings)):
+            if self.schedule.is_over(number):
+                self._climb(ladder, number)
+        playing = set[int]()
+        for number in unfinished:
+            # A game that is replayed may have left a player in a second pairing that is not over.
+            if playing.isdisjoint(self._both(number)):
+                ladder.pair(*self._both(number))
+                playing.update(self._both(number))
+        return ladder
+
+    def _climb(self, ladder: Ladder, number: int) -> None:
+        ladder.pair(*self._both(number))
+        ladder.finish(*self._both(number), self.meeting(number).score)
+
+    def _both(self, number: int) -> tuple[int, int]:
+        first, second, _ = self.pairings[number].pairing
+        assert second is not None
+        return first, second
+
+    def _chosen_round(self) -> list[Pairing]:
+        """Return the pairings that the director has chosen, with a bye for each player that is left over."""
+        rounds = [each.pairing.round for each in self.pairings[self.stage.first :]]
+        number, free, pairings = max(rounds, default=0) + 1, self.present & {*self.stage.players}, []
+        for pair in self.next_set:
+            players = [each for each in pair if each in free]
+            if frozenset(players) in self.forbidden:  # since the round was chosen
+                continue
+            free.difference_update(players)
+            if players:
+                pairings.append(Pairing(players[0], players[1] if len(players) == 2 else None, number))
+        return [*pairings, *(Pairing(each, None, number) for each in sorted(free))]
 
     def ask_again(self) -> None:
         """Make `question` return a function again, since the answer to the latest one was lost."""
         self._asked = None
+
+    def after_stage(self) -> Entry:
+        """Return the entry with which the current stage ends: the next one begins, or all is over."""
+        if len(self.stages) == 1 and self.settings.then:
+            tables = self.group_standings() if self.stage.groups else [self.stage_standings(0)]
+            is_bracket = self.settings.then == "knockout"
+            meetings = self.meetings(0)
+            order = formats.advancing(
+                tables, self.settings.advance, self.present, meetings, is_bracket=is_bracket
+            )
+            if len(order) > 1:
+                return StageBegun(order)
+        return Ended()
 
     @property
     def is_played(self) -> bool:
@@ -434,29 +801,19 @@ class Tournament:
         return self.schedule.over == len(self.pairings)
 
     def fault_of_start(self) -> str | None:
-        """Return why the organiser cannot begin the tournament now; None if it can begin."""
+        """Return why the director cannot begin the tournament now; None if it can begin."""
         if self.ended is not None:
             return f"{quoted(self.settings.name)} is over"
         if self.begun_at is not None:
             return f"{quoted(self.settings.name)} has begun already"
-        players = len(self.field.present)
-        return formats.fault_of(self.settings.format, players, self.settings.rounds)
+        return formats.fault_of(self.settings.format, len(self.present), self.settings.rounds)
 
 
-def further_pairings(
-    settings: Settings, rounds: int, field: Field, meetings: Sequence[Meeting]
+def _on_ladder(
+    ladder: Ladder, free: Iterable[int], forbidden: Set[frozenset[int]], resting: Set[int]
 ) -> Sequence[Pairing]:
-    """Return the pairings that the format adds; `rounds` is the number of Swiss rounds.
+    return [Pairing(one, two) for one, two in ladder.next_pairings(free, forbidden, resting)]
 
-    A Swiss round of `MOST_PLAYERS` players may take a second.
-    """
-    match settings.format:
-        case "round-robin":
-            form = formats.round_robin(settings.cycles)
-        case "gauntlet":
-            form = formats.gauntlet(settings.cycles)
-        case "swiss":
-            form = formats.swiss(rounds)
-        case _:
-            form = formats.knockout(settings.extra)
-    return form(field, meetings)
+
+def _as_it_is(pairings: Sequence[Pairing]) -> Sequence[Pairing]:
+    return pairings

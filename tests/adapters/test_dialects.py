@@ -1,5 +1,6 @@
 """What codec and translator of every dialect promise: see `adapters.client.contract`."""
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,18 +13,23 @@ from trials import FEW
 from worlds.events import events, told
 
 from adapters.arena.codec import ArenaClientCodec, ArenaCodec
+from adapters.arena.codec import TokenCodec as ArenaTokenCodec
 from adapters.arena.messages import Encoding, Said
 from adapters.arena.messages import Move as ArenaMove
 from adapters.arena.messages import Start as ArenaStart
 from adapters.arena.messages import StateRequest as ArenaStateRequest
 from adapters.arena.translator import ArenaTranslator
 from adapters.client.contract import WireError
+from adapters.client.dialect import Dialect
+from adapters.dialects import DIALECTS
 from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
 from adapters.droidcon.messages import Join, Name, Put
 from adapters.droidcon.translator import DroidconTranslator
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
+from adapters.nac4.codec import TokenCodec as Nac4TokenCodec
 from adapters.nac4.messages import Connect, PlayMove
 from adapters.nac4.translator import Nac4Translator
+from gateway.access.accounts import fault_of, new_token
 from gateway.game.commands import InLobby
 
 
@@ -82,6 +88,12 @@ CASES = {
         [" PUT %s ", "put %s", "NAME %s", "JOIN two %s", "GET / HTTP/1.1"],
     ),
 }
+WITH_TOKENS: dict[str, tuple[Callable[[], Any], str]] = {
+    "nac4": (Nac4TokenCodec, "user"),
+    "arena": (ArenaTokenCodec, "id"),
+    "droidcon": (DroidconCodec, "nick"),
+}
+"""The codec of a server that protects names, and the field of the message that has the name."""
 cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 _BLANKS = st.text(" \t\r\n", min_size=1, max_size=3)
 
@@ -112,6 +124,18 @@ def sent(case: Case, message: object) -> str:
 @pytest.mark.parametrize(("name", "case"), CASES.items())
 def test_manners_name_the_dialect(name: str, case: Case) -> None:
     assert case.translator().manners.kind == name.split(maxsplit=1)[0]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@given(data=st.data())
+def test_messages_for_entering_have_the_name_and_the_token(dialect: Dialect, data: st.DataObject) -> None:
+    name = data.draw(st.from_regex(dialect.names, fullmatch=True).filter(lambda text: fault_of(text) is None))
+    token = new_token()
+    known = {"name": name, "quoted": json.dumps(name), "token": token, "table": "my cup"}
+    codec, field = WITH_TOKENS[dialect.name]
+    messages = [codec().decode(each.format(**known)) for each in dialect.entering]
+    assert [getattr(messages[0], each) for each in ("token", field)] == [token, name]
+    assert dialect.scheme or messages[1:] == [Join("my cup")]
 
 
 @cases

@@ -10,11 +10,12 @@ import pytest
 from browsing import LOOKS, PHONE, Windows, expect
 from scripted_clients import DroidconClient, connected
 from showcase import HOSTILE, fill, history, matches, play_illegal
-from tournament_news import KNOCKOUT, KNOCKOUT_GAMES, SWISS, SWISS_GAMES, add
+from tournament_news import KNOCKOUT, KNOCKOUT_GAMES, NAMES, SWISS, SWISS_GAMES, add, begun
 from worlds.server import EVERY_PORT, Served, served
 from worlds.tournaments import file_of
 
 from gateway.store.database import open_to_write
+from gateway.tournament.log import Announced, Entered, Entry, Paired, StageBegun
 
 if TYPE_CHECKING:
     from playwright.sync_api import Request
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("long")]
 
 BOARDS = 6
+GROUPS: list[Entry] = [
+    *begun((*NAMES, HOSTILE, "a-name-of-many-letters-without-a-blank")),
+    Paired([(0, 3, 1), (1, 2, 1), (4, 0, 2)]),
+    Announced("Lunch is at 12:30 in the hall; the next round begins at 13:15"),
+    StageBegun([0, 1]),
+    Paired([(0, 1, 1)]),
+]
+"""A tournament of two stages, with an announcement."""
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +42,13 @@ def gateway(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterat
     with closing(open_to_write(str(where))) as database:
         add(database, file_of(format="swiss", rounds=3), SWISS, SWISS_GAMES)
         add(database, file_of(name="KO", format="knockout"), KNOCKOUT, KNOCKOUT_GAMES)
+        add(database, file_of(name="Groups", groups=2, then="knockout", advance=1), GROUPS)
+        roster = {
+            HOSTILE: "10a",
+            "a-name-of-many-letters-without-a-blank": "10b",
+            **dict.fromkeys(NAMES, "10c"),
+        }
+        add(database, file_of(name="Open", roster=roster), [*map(Entered, (HOSTILE, "ann"))])
     options = (*EVERY_PORT, "--web", "0", "--db", str(where), "--clock", "600", "--rounds", "1")
     with served(*options, addresses=4) as gateway:
         play_illegal(gateway, paced=False)
@@ -63,8 +79,17 @@ VIEWS = {
     "board": "/board",
     "tournaments": "/tournaments",
     "swiss": "/tournament/cup",
+    "cross-table": "/tournament/cup?view=crosstable",
+    "faults": "/tournament/cup?view=faults",
+    "log of a tournament": "/tournament/cup?view=log",
+    "faults of a player": "/tournament/cup/player/bob",
     "knockout": "/tournament/ko",
+    "pairs": "/tournament/ko?view=pairs",
+    "groups": "/tournament/groups?stage=1",
     "board of a tournament": "/board?tournament=cup",
+    "board of a knockout": "/board?tournament=ko",
+    "tournament before the beginning": "/tournament/open",
+    "board before the beginning": "/board?tournament=open",
     "missing": "/game/nowhere",
 }
 
@@ -89,7 +114,7 @@ def test_page_scrolls_down_and_never_across(view: str, windows: Windows) -> None
     page = windows.open(VIEWS.get(view) or address_of_game(windows), **PHONE)
     expect(page.locator("h1:visible").first).to_be_visible()
     page.evaluate(LOST)
-    for width in (320, 390, 640, 720):
+    for width in (320, 390, 640, 720, 1100, 1366):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 

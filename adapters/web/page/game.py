@@ -19,19 +19,23 @@ from starlette.routing import Route
 from adapters.web.live.channel import Wanted
 from adapters.web.live.state import Json
 from adapters.web.page.rendering import HEADERS, Renderer, reads_html
-from adapters.web.page.sentences import badge, headline, unkept, why
+from adapters.web.page.sentences import Part, Text, badge, headline, unkept, why
 from adapters.web.page.timeline import timeline
 from adapters.web.query import BadRequestError, game_named
 from adapters.web.site import Site
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
+from gateway.game.results import WITHOUT_RESULT
 from gateway.game.text import printable
-from gateway.store import NotKeptError, games
+from gateway.store import NotKeptError, games, tournaments
+from gateway.store.database import Reading
 from gateway.store.evidence import NEW, Exchange, Turn
 from gateway.store.formats import FORMATS
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.presentation import outcome, refusal
 from gateway.store.records import WORDS, GameRecord
+from gateway.store.tournaments import NoTournamentError
+from gateway.tournament.log import Awarded, Voided
 
 _TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
 
@@ -83,7 +87,9 @@ class _View:
                 record, both = games.one(connection, game), games.evidence_of(connection, game)
         except (NoGameError, NotKeptError):
             return None
-        context = _shown(record, both, self._renderer.dialect)
+        context = _shown(record, both, self._renderer.dialect) | {
+            "ruling": _ruling(self._site.reading, record)
+        }
         return self._renderer.page(request, "game.html", tab="live", **context)
 
     async def _on(self, request: Request, game: GameId) -> Response | None:
@@ -110,6 +116,32 @@ def _named(text: str) -> GameId:
         return game_named(text)
     except BadRequestError as error:
         raise HTTPException(404, "there is no such game: an id looks like 9k3fm-00002a") from error
+
+
+def _ruling(reading: Reading, record: GameRecord) -> Text:
+    """Return a sentence on why the result of a game does not count in its tournament; empty if it does."""
+    if record.table is None or record.reason in WITHOUT_RESULT:
+        return ()
+    try:
+        with reading() as connection:
+            tournament = tournaments.named(connection, record.table)
+    except NoTournamentError:
+        return ()
+    for pairing in tournament.pairings:
+        number = next((each.number for each in pairing.broken if each.game == record.game), None)
+        if number is None:
+            continue
+        match pairing.decided.get(number):
+            case Awarded(winner=None):
+                decision: Text = ("awarded as a draw",)
+            case Awarded(winner=int(winner)):
+                decision = ("awarded to ", Part("name", tournament.name_of(winner)))
+            case Voided():
+                decision = ("made void",)
+            case _:
+                decision = ("played again",)
+        return (" In the tournament ", Part("name", tournament.settings.name), " it was ", *decision, ".")
+    return ()
 
 
 def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:

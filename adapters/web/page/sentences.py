@@ -262,15 +262,19 @@ FORMAT_TITLES = {
     "gauntlet": "Gauntlet",
     "swiss": "Swiss",
     "knockout": "Knockout",
+    "ladder": "Ladder",
 }
 TIE_BREAK_NAMES = {
-    "game-points": ("Games", "game points"),
-    "direct": ("Direct", "direct encounter"),
-    "buchholz": ("Buchh.", "Buchholz"),
-    "sonneborn-berger": ("Sonneb.", "Sonneborn-Berger"),
-    "faults": ("Faults", "faults"),
+    "game-points": ("Game pts", "game points", "game points"),
+    "direct": ("Direct", "direct encounter", "the pairings of those that are level"),
+    "buchholz": ("Buchh.", "Buchholz", "Buchholz (points of all opponents)"),
+    "sonneborn-berger": (
+        *("Sonneb.", "Sonneborn-Berger"),
+        "Sonneborn-Berger (points of those beaten, half of those drawn with)",
+    ),
+    "faults": ("Faults", "faults", "fewer faults"),
 }
-"""The title of the column of each tie-break, and its name in a sentence."""
+"""The title of the column of each tie-break, its name, and its words in the sentence on the order."""
 FAULT_TEXTS = {
     "illegal": "illegal move",
     "time": "time",
@@ -278,6 +282,8 @@ FAULT_TEXTS = {
     "crash": "crash",
     "walkover": "walkover",
 }
+_LAST_ROUNDS = (("Final", "Final"), ("Semi-finals", "Semi-final"), ("Quarter-finals", "Quarter-final"))
+"""The titles of the last rounds of a knockout, the last one first, and of one of their pairs."""
 
 
 def quarters(value: float) -> str:
@@ -291,14 +297,69 @@ def faults(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{FAULT_TEXTS[kind]} {count}" for kind, count in counts.items() if count)
 
 
+def duration(seconds: float) -> str:
+    """Return a time as ``45 s``, ``2 min`` or ``1:30 h``."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{round(seconds / 60)} min"
+    return f"{int(seconds // 3600)}:{int(seconds % 3600 // 60):02} h"
+
+
+def stage_title(report: Json, number: int) -> str:
+    """Return the title of a stage of a tournament."""
+    if number == 1 and report["groups"]:
+        return "Groups"
+    return FORMAT_TITLES[report["format" if number == 1 else "then"]]
+
+
+def stage_titles(report: Json) -> str:
+    """Return the titles of all stages as ``Groups, then knockout``. `report` may be a summary, too."""
+    titles = [stage_title(report, 1)]
+    if report["then"]:
+        titles.append(_lower(stage_title(report, 2)))
+    return ", then ".join(titles)
+
+
+def round_title(stage: Json, number: int, *, single: bool = False) -> str:
+    """Return the title of a round, such as ``Round 3`` or ``Quarter-finals``; with `single`, of one pair."""
+    if stage["format"] == "knockout" and stage["rounds"] is not None and number <= stage["rounds"]:
+        following = stage["rounds"] - number
+        if following < len(_LAST_ROUNDS):
+            return _LAST_ROUNDS[following][single]
+        return f"Round of {2 ** (following + 1)}"
+    return "Latest pairs" if stage["format"] == "ladder" else f"Round {number}"
+
+
 def rules(report: Json) -> str:
-    """Return the format of a tournament as ``Swiss, 7 rounds, 2 games of each pairing``."""
-    parts, settings = [FORMAT_TITLES[report["format"]]], report["settings"]
-    if report["rounds"] is not None:
-        parts.append(counted(report["rounds"], "round"))
-    elif settings["cycles"] > 1:
-        parts.append(counted(settings["cycles"], "cycle"))
-    return ", ".join([*parts, f"{settings['games']} games of each pairing"])
+    """Return the rules of a tournament as ``Swiss, 7 rounds, 2 games of each pair, colours swapped``."""
+    settings = report["settings"]
+    parts = [_lower(stage_titles(report))]
+    if not report["then"]:
+        if report["rounds"] is not None and report["format"] == "swiss":
+            parts.append(counted(report["rounds"], "round"))
+        elif settings["cycles"] > 1:
+            parts.append(counted(settings["cycles"], "cycle"))
+    return ", ".join([*parts, f"{settings['games']} games of each pair, colours swapped"])
+
+
+def _lower(title: str) -> str:
+    return title if title.startswith("Swiss") else f"{title[0].lower()}{title[1:]}"
+
+
+def current_round(report: Json, stage: Json) -> int:
+    """Return the first round of a stage that is not over; if all are over, the latest one.
+
+    In a knockout a drawn pair is not over, and pairs of the next round are on beside those of this one.
+    """
+    rounds: list[int]
+    if stage["bracket"]:
+        slots = enumerate(stage["bracket"], 1)
+        rounds = [number for number, each in slots if any(slot["winner"] is None for slot in each)]
+    else:
+        own = [each for each in report["pairings"] if each["stage"] == stage["number"]]
+        rounds = [each["round"] for each in own if each["state"] == "waiting"]
+    return min([*rounds, int(stage["round"])])
 
 
 def progress(report: Json) -> Text:
@@ -307,27 +368,75 @@ def progress(report: Json) -> Text:
         return _winners(report)
     settings = report["settings"]
     if report["state"] == "open":
-        begins: Text = ("when the organiser starts it",)
+        begins: Text = ("when it is started",)
         if settings["start"] is not None:
             begins = ("at ", Part("time", moment(round(1000 * settings["start"]))))
         elif settings["players"] is not None:
             begins = (f"when {settings['players']} players are here",)
         entered = counted(report["players"], "player")
         return ("It begins ", *begins, f". {entered} {'has' if report['players'] == 1 else 'have'} entered.")
-    latest = [each for each in report["pairings"] if each["round"] == report["round"]]
-    if report["format"] in ("round-robin", "gauntlet"):  # all rounds are paired at once
-        latest, place = report["pairings"], ""
-    else:
-        place = f"Round {report['round']} of {report['rounds']}: "
-    over = sum(each["state"] == "over" for each in latest)
-    text = f"{place}{over} of {counted(len(latest), 'pairing')} over."
+    stage = report["stages"][report["stage"] - 1]
+    latest = [each for each in report["pairings"] if each["stage"] == stage["number"]]
+    number = current_round(report, stage)
+    place = f"{stage_title(report, stage['number'])}: " if stage["groups"] else ""
+    if stage["format"] in ("swiss", "knockout") and not stage["groups"]:
+        latest = [each for each in latest if each["round"] == number]
+        place = round_title(stage, number)
+        place += ": " if stage["format"] == "knockout" else f" of {stage['rounds']}: "
+    over, total = sum(each["state"] == "over" for each in latest), len(latest)
+    if stage["bracket"] and stage["round"]:  # a drawn pair is played again, as a further pairing
+        slots = stage["bracket"][number - 1]
+        met = [each for each in slots if number > 1 or None not in each["players"]]
+        over, total = sum(each["winner"] is not None for each in met), len(met)
+    text = f"{place}{over} of {counted(total, 'pair')} over."
     return (*(("Paused. ",) if report["state"] == "paused" else ()), text)
+
+
+def following(report: Json) -> str:
+    """Return a sentence on when the next round begins; empty if that is not known."""
+    coming, settings = report["next"], report["settings"]
+    if coming is None or report["state"] == "over":
+        return ""
+    stage = report["stages"][coming["stage"] - 1]
+    if coming["stage"] != report["stage"]:
+        what = f"The {_lower(stage_title(report, stage['number']))}"
+    else:
+        what = round_title(stage, coming["round"], single=True)
+        if stage["format"] == "knockout":
+            title = _lower(round_title(stage, coming["round"]))
+            subject = "The final" if title == "final" else f"Each pair of the {title}"
+            return f"{subject} begins when both of its players are known."
+    if coming["at"] is not None:
+        return f"{what} begins"
+    waits_for = coming["waits_for"]
+    if len(waits_for) == 1:
+        return f"{what} waits for pair {waits_for[0]} only."
+    return f"{what} begins {duration(settings['break']) + ' ' if settings['break'] else ''}after the last."
+
+
+def came_through(report: Json) -> str:
+    """Return a sentence on who plays in the second stage of a tournament; empty without one."""
+    if not report["then"]:
+        return ""
+    first, second = report["stages"]
+    title = "groups" if report["groups"] else "first stage"
+    if second["state"] == "to come":
+        following, most = f"the {_lower(stage_title(report, 2))}", report["settings"]["advance"]
+        if not most:
+            return f"All go on to {following}; the {title} decide{'' if report['groups'] else 's'} the seeds."
+        verb = "goes" if most == 1 else "go"
+        who = "The first" if most == 1 else f"The first {most}"
+        return f"{who} of {'each group' if report['groups'] else 'all'} {verb} on to {following}."
+    return (
+        f"{second['players']} of {counted(first['players'], 'player')} came through the {title}; "
+        "seeded by their place there."
+    )
 
 
 def _winners(report: Json) -> Text:
     if report["begun"] is None:
         return ("It ended before it began.",)
-    end = "The organiser ended it early" if report["ended_early"] else "It is over"
+    end = "It was ended early" if report["ended_early"] else "It is over"
     first = [each["name"] for each in report["standings"] if each["rank"] == 1]
     if len(first) > 1:
         return (f"{end}; {len(first)} players share the first place.",)

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from adapters.web.answers import tournament_named
 from adapters.web.live.paths import wanted
-from adapters.web.page import game, player, standings, tournament
+from adapters.web.page import faults, game, player, standings, tournament
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.sentences import address
@@ -37,16 +37,20 @@ async def _live(renderer: Renderer, request: Request) -> Response:
 
 
 async def _projector(site: Site, renderer: Renderer, request: Request) -> Response:
-    """Show the live games and the standings of all games, or those of one tournament."""
+    """Show the live games and the standings of all games in turns; or those of one tournament together."""
     given = parameters(request.scope["query_string"], ("player", "table", "tournament"))
-    filters, standings = {**given}, "/board/standings"
+    filters = {**given}
     name = filters.pop("tournament", None)
-    if name is not None:
-        found = await site.do(partial(tournament_named, site.reading, name))
-        filters["table"] = found.settings.name
-        standings = f"/board/tournament?{urlencode({'name': found.settings.name})}"
-    stream = _stream(filters, PROJECTED)
-    return renderer.page(request, "projector.html", stream=stream, most=PROJECTED, standings=standings)
+    if name is None:
+        stream = _stream(filters, PROJECTED)
+        return renderer.page(
+            request, "projector.html", stream=stream, most=PROJECTED, standings="/board/standings"
+        )
+    found = await site.do(partial(tournament_named, site.reading, name))
+    name = filters["table"] = found.settings.name
+    source = f"/board/tournament?{urlencode({'name': name})}"
+    stream = _stream(filters, tournament.LIVE)
+    return renderer.page(request, "projector_tournament.html", name=name, source=source, stream=stream)
 
 
 def _stream(given: Given, most: int) -> str:
@@ -95,6 +99,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
         *game.routes(site, renderer),
         *standings.routes(site, renderer),
         *player.routes(site, renderer),
+        *faults.routes(site, renderer),  # before those of tournaments
         *tournament.routes(site, renderer),
     ]
 

@@ -38,8 +38,9 @@ from gateway.store.database import open_to_read, open_to_write
 from gateway.store.games import Filter, every
 from gateway.store.records import GameRecord
 from gateway.tournament.log import TournamentResult
+from gateway.tournament.pairings import UNDECIDED
 from gateway.tournament.settings import FORMATS, parse
-from gateway.tournament.tournament import UNDECIDED, Tournament
+from gateway.tournament.tournament import Tournament
 
 TEXT = "does a tournament go on, and lose nothing, whenever its server or a node is killed?"
 OPTIONS = ("--max-per-address", "0", "--connects-per-second", "0", "--no-web")

@@ -18,18 +18,43 @@ _RESULTS = {1: "1-0", 2: "0-1", 0: "1/2-1/2"}
 def write(games: Iterable[GameRecord]) -> Iterator[str]:
     """Yield the text of each game, followed by an empty line."""
     for game in games:
-        tags = "".join(f"[{name} {_quoted(value)}]\n" for name, value in _tags(game))
-        moves = f"{game.moves} " if game.moves else ""
-        yield f"{tags}\n{moves}{_result(game)}\n\n"
+        event = "lobby" if game.table is None else f"table {game.table}"
+        yield text_of(game, event, str(game.round))
 
 
-def _tags(record: GameRecord) -> Iterator[tuple[str, object]]:
+def text_of(game: GameRecord, event: str, round: str) -> str:
+    """Return the text of a game, followed by an empty line. `event` and `round` are the tags."""
+    tags = "".join(f"[{name} {_quoted(value)}]\n" for name, value in _tags(game, event, round))
+    moves = f"{game.moves} " if game.moves else ""
+    return f"{tags}\n{moves}{_result(game)}\n\n"
+
+
+def text_without_moves(
+    players: tuple[str, str], winner: str | None, termination: str, event: str, round: str
+) -> str:
+    """Return the text of a game that was decided without being played, followed by an empty line.
+
+    `players` has the first mover first. A game of which nobody is the winner is drawn if it was awarded.
+    """
+    white, black = players
+    result = "1/2-1/2" if termination == "awarded" else "*"
+    if winner is not None:
+        result = "1-0" if winner == white else "0-1"
+    known = {
+        "Event": event, "Site": "c4gateway", "Date": "????.??.??", "Round": round, "White": white,
+        "Black": black, "Result": result, "Termination": termination,
+    }  # fmt: skip
+    tags = "".join(f"[{name} {_quoted(value)}]\n" for name, value in known.items())
+    return f"{tags}\n{result}\n\n"
+
+
+def _tags(record: GameRecord, event: str, round: str) -> Iterator[tuple[str, object]]:
     began = moment(record.began)
     (first, second), (white_thought, black_thought) = record.players, record.thought
-    yield "Event", "lobby" if record.table is None else f"table {record.table}"
+    yield "Event", event
     yield "Site", "c4gateway"
     yield "Date", began[:10].replace("-", ".")
-    yield "Round", record.round
+    yield "Round", round
     yield "White", first.name
     yield "Black", second.name
     yield "Result", _result(record)

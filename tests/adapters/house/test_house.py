@@ -14,9 +14,10 @@ from worlds.server import EVERY_PORT, PATIENCE, Served, served
 import adapters.droidcon.client
 import adapters.nac4.client
 from adapters.droidcon.messages import Join, Name, Put, Word
-from adapters.house.server import House, is_installed
+from adapters.house.server import House
 from adapters.house.thinking import Game, Thinker
 from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, PlayMove
+from gateway.engines.catalogue import is_installed
 from gateway.game.board import Board
 from gateway.game.clock import Terms
 from gateway.game.commands import InLobby, Wish

@@ -24,6 +24,7 @@ from gateway.game.events import Reason
 from gateway.server import acts
 from gateway.store.records import WORDS
 from gateway.store.statistics import ORDERS
+from gateway.tournament import acts as tournament_acts
 
 PLAYER = {
     "name": "ann",
@@ -46,6 +47,43 @@ ACTS: dict[str, dict[str, object]] = {
     "drain": {"seconds": 600},
 }
 """What may come of each act."""
+SEEN = {
+    "players": [
+        {
+            "name": "ann",
+            "kind": "nac4",
+            "house": False,
+            "state": "away",
+            "for": 3.0,
+            "of": 30.0,
+            "against": "bob",
+            "game": "9k3fm-000001",
+            "pairing": 1,
+            "number": 2,
+            "faults": 1,
+            "in_a_row": 1,
+            "most": 3,
+        }
+    ],
+    "needs": [
+        {
+            "game": "9k3fm-000001",
+            "pairing": 1,
+            "number": 2,
+            "players": ["bob", "ann"],
+            "who": "ann",
+            "other": "bob",
+            "why": "away",
+            "seconds": 3.0,
+            "words": "ann lost its connection, for 3 s of 30",
+        }
+    ],
+    "house": ["random"],
+    "testers": ["aima", "random"],
+    "is_pairing": True,
+}
+"""What the director of a tournament sees of its players."""
+TOKEN_SHOWN = {"Authorization": f"Bearer {TOKEN}"}
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())
 
 
@@ -66,7 +104,7 @@ def check(path: str, method: str, response: httpx.Response) -> None:
     if response.headers["content-type"].startswith("text/event-stream"):
         validator.validate(response.text)
         return  # test_live_paths.py reads the events in it
-    if response.headers["content-type"].startswith("text/csv"):
+    if response.headers["content-type"].startswith(("text/csv", "application/vnd.chess-pgn")):
         validator.validate(response.text)
         return
     lines = response.text.splitlines() if path.endswith(".jsonl") and response.is_success else [response.text]
@@ -93,6 +131,13 @@ def test_description_has_our_words_for_reasons() -> None:
         DOCUMENT["components"]["parameters"]["reason"]["schema"],
     ):
         assert set(schema["enum"]) == {WORDS[reason] for reason in Reason}
+
+
+def test_description_has_every_act_of_a_director_and_its_parameters() -> None:
+    name, act, *others = DOCUMENT["paths"]["/api/tournaments/{name}/{act}"]["post"]["parameters"]
+    assert (name["name"], act["schema"]["enum"]) == ("name", [*tournament_acts.ACTS])
+    known = {each for act in tournament_acts.ACTS.values() for each in act.parameters}
+    assert {each["name"] for each in others} == known | {"by", "why"}
 
 
 def test_description_has_every_parameter_of_the_lists() -> None:
@@ -131,24 +176,38 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
     ]
     targets["/api/tournaments/{name}"] = [f"/api/tournaments/{name}" for name in ("cup", "ko", "x", "%FF")]
     targets["/api/tournaments/{name}/standings.csv"] = ["/api/tournaments/cup/standings.csv"]
+    targets["/api/tournaments/{name}/grades.csv"] = [
+        f"/api/tournaments/cup/grades.csv{query}" for query in ("", "?reference=ann", "?reference=x")
+    ]
+    for form in ("pgn", "jsonl"):
+        targets[f"/api/tournaments/{{name}}/games.{form}"] = [
+            f"/api/tournaments/cup/games.{form}{query}" for query in ("", "?round=1", "?round=9&stage=2")
+        ]
     targets["/api/standings"] += ["/api/standings?sort=points&since=2h&table=x&least=2"]
     targets["/api/games"] += ["/api/games?limit=1", "/api/games?limit=0"]
     targets["/api/players"] += ["/api/players?limit=1"]
     site.live.stop()  # or the stream of events would have no end
-    token = {"Authorization": f"Bearer {TOKEN}"}  # ends the pauses after what had none
     async with site.client() as client:
         for path, operations in DOCUMENT["paths"].items():
             for method in operations:
                 for target in targets[path]:
                     check(path, method, await client.request(method, target))
                     check(path, method, await client.request(method, f"{target}?frob=1"))
-                    await client.get("/api/admin/who", headers=token)
-        check("/api/clear", "post", await client.post("/api/clear", headers=token))
+                    await client.get("/api/admin/who", headers=TOKEN_SHOWN)
+        check("/api/clear", "post", await client.post("/api/clear", headers=TOKEN_SHOWN))
         for act, found in ACTS.items():
             site.came_of_it = {"": json.dumps(found)}
             path, method = f"/api/admin/{act}", "get" if act == "who" else "post"
             about = dict.fromkeys(acts.ACTS[act], "5")
-            check(path, method, await client.request(method, path, params=about, headers=token))
+            check(path, method, await client.request(method, path, params=about, headers=TOKEN_SHOWN))
+        path, site.came_of_it = "/api/tournaments/{name}/director", {"": json.dumps(SEEN)}
+        for name in ("cup", "x"):
+            check(path, "get", await client.get(path.format(name=name), headers=TOKEN_SHOWN))
+        path, site.came_of_it = "/api/tournaments/{name}/{act}", {"": json.dumps({"done": "Paused"})}
+        for act in (*tournament_acts.ACTS, "x"):
+            target = path.format(name="cup", act=act)
+            for query in ("", "?by=nora&why=lunch", "?frob=1", "?player=ann"):
+                check(path, "post", await client.post(f"{target}{query}", headers=TOKEN_SHOWN))
 
 
 async def test_where_no_results_are_kept_the_answers_say_so_as_described(site: Site) -> None:
@@ -157,7 +216,7 @@ async def test_where_no_results_are_kept_the_answers_say_so_as_described(site: S
     async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
         for path, operations in DOCUMENT["paths"].items():
             if "404" in operations.get("get", {}).get("responses", {}):
-                response = await client.get(path.format(game="9k3fm-000001", name="x"))
+                response = await client.get(path.format(game="9k3fm-000001", name="x"), headers=TOKEN_SHOWN)
                 assert response.status_code == 404
                 assert "start the server with --db FILE" in response.json()["error"]
                 check(path, "get", response)
@@ -181,6 +240,6 @@ async def test_answers_of_an_outage_are_as_described(site: Site) -> None:
     async with site.client() as client:
         for path, operations in DOCUMENT["paths"].items():
             if "503" in operations.get("get", {}).get("responses", {}) and "/live" not in path:
-                response = await client.get(path.format(game=1, name="x"))
+                response = await client.get(path.format(game=1, name="x"), headers=TOKEN_SHOWN)
                 assert response.status_code == 503
                 check(path, "get", response)

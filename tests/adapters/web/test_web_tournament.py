@@ -6,16 +6,19 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from tournament_news import KNOCKOUT, KNOCKOUT_GAMES, SWISS, SWISS_GAMES, add, begun, played
+from tournament_news import KNOCKOUT, KNOCKOUT_GAMES, NAMES, SWISS, SWISS_GAMES, add, begun, played
 from web_world import Seen, Site, shown, unkept
 from worlds.tournaments import Stored, file_of
 
-from adapters.web.page.sentences import plain, progress, quarters, rules
+from adapters.web.page.sentences import came_through, plain, progress, quarters, rules
+from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact
-from gateway.game.facts import GameStarted
-from gateway.tournament.log import Ended, Entered, Entry, Paired, Paused
+from gateway.game.facts import GameStarted, MoveMade
+from gateway.store.records import GameRecord
+from gateway.tournament.log import Announced, Ended, Entered, Entry, Paired, Paused, StageBegun, Voided
 from gateway.tournament.report import described
 from gateway.tournament.settings import parse
+from gateway.tournament.testing import TESTS
 from gateway.tournament.tournament import Tournament
 
 
@@ -62,7 +65,7 @@ async def test_report_has_standings_pairings_byes_faults_and_games_without_resul
     assert (other["without_result"], [each["game"] for each in other["games"]]) == (["3"], ["4"])
     assert [each["state"] for each in found["pairings"]] == ["over", "over", "waiting", "waiting"]
     assert [each["number"] for each in found["pairings"]] == [1, 2, 4, 5]
-    assert found["byes"] == [{"round": 1, "player": "eve"}]
+    assert found["byes"] == [{"stage": 1, "round": 1, "player": "eve"}]
     assert found["bracket"] is None
 
 
@@ -83,7 +86,7 @@ async def test_report_on_a_knockout_has_its_bracket(site: Site) -> None:
         ([Entered("ann")], "open"),
         (begun(), "running"),
         ([*begun(), Paused()], "paused"),
-        ([*begun(), Ended(by_organiser=True)], "over"),
+        ([*begun(), Ended(by_director=True)], "over"),
     ],
 )
 async def test_list_and_report_agree_on_the_state(site: Site, entries: list[Entry], state: str) -> None:
@@ -128,43 +131,105 @@ async def test_sheet_has_the_standings_and_no_formulas(site: Site) -> None:
 # The page.
 
 
+def words_of(page: str) -> str:
+    """Return the texts of a page, with single blanks."""
+    return " ".join("".join(Seen(page).texts).split())
+
+
+def chosen(page: str) -> list[str | None]:
+    """Return the links to what is shown already."""
+    return [about.get("href") for _, about in Seen(page).elements if about.get("aria-current") == "true"]
+
+
 @pytest.mark.parametrize("kind", ["round-robin", "gauntlet", "swiss"])
-async def test_page_of_each_format_shows_standings_pairings_and_games(site: Site, kind: str) -> None:
+async def test_page_of_each_format_shows_standings_pairs_and_games(site: Site, kind: str) -> None:
     entries = [*begun(), Paired([(0, 1, 1), (0, 2, 2)])]
     add(site.database, file_of(format=kind), entries, [played(0, 0, ("ann", "bob"))])
     page = Seen(await shown(site, "/tournament/cup"))
-    assert page.values("data-part") == ["head", "standings", "rounds", "cross", "enter"]
-    assert "/game/1" in page.values("href")
-    assert "cell-1-2" in page.values("id")
-    assert [each for each in page.values("href") if each.startswith("?")] == ["?round=1", "?round=2"]
+    assert page.values("data-part") == ["head", "said", "bar", "standings-1", "round", "enter"]
+    assert {"/game/1", "/tournament/cup?round=2"} <= {*page.values("href")}
+    cells = Seen(await shown(site, "/tournament/cup?view=crosstable"))
+    assert "cell-1-1-2" in cells.values("id")
+    assert "/game/1" in cells.values("data-newest")
+
+
+@pytest.mark.parametrize("view", ["standings", "crosstable", "pairs", "faults", "log", "bracket"])
+@pytest.mark.parametrize("kind", ["swiss", "knockout"])
+async def test_each_view_has_an_address_whatever_the_format(site: Site, kind: str, view: str) -> None:
+    add(site.database, file_of(format=kind), [*begun(), Paired([(0, 1, 1), (2, 3, 1)])])
+    page = Seen(await shown(site, f"/tournament/cup?view={view}"))
+    links = [each for each in page.values("href") if each.startswith("/tournament/cup?")]
+    for link in links:
+        await shown(site, link)
+
+
+@pytest.mark.parametrize("query", ["view=all", "stage=2", "stage=0", "round=4", "round=0", "rounds=1"])
+async def test_address_of_what_there_is_not_is_refused(cup: Site, query: str) -> None:
+    await shown(cup, f"/tournament/cup?{query}", 400)
 
 
 async def test_page_shows_the_first_round_that_is_not_over_or_the_one_in_the_address(cup: Site) -> None:
     for query, number, player in (("", "2", "cat"), ("?round=1", "1", "dan")):
-        page = Seen(await shown(cup, f"/tournament/cup{query}"))
-        ((_, about),) = [each for each in page.elements if each[1].get("aria-current") == "true"]
-        assert about["href"] == f"?round={number}"
-        pairings = "".join(page.texts[page.texts.index("Round ") :])
-        assert player in pairings.partition("Cross-table")[0]
-    await shown(cup, "/tournament/cup?round=3", 400)
+        page = await shown(cup, f"/tournament/cup{query}")
+        assert chosen(page) == [f"/tournament/Cup?round={number}"]
+        assert player in words_of(page).partition(f"Round {number}")[2]
+    assert "Round 3 is not paired yet." in words_of(await shown(cup, "/tournament/cup?round=3"))
+
+
+async def test_many_rounds_have_tabs_at_the_ends_and_around_the_chosen_one(site: Site) -> None:
+    entries = [*begun(), Paired([(0, 1, number) for number in range(1, 31)])]
+    add(site.database, file_of(), entries)
+    page = await shown(site, "/tournament/cup?round=15")
+    links = dict.fromkeys(each for each in Seen(page).values("href") if "?round=" in each)
+    assert [int(each.rpartition("=")[2]) for each in links] == [1, 13, 14, 15, 16, 17, 30]
 
 
 async def test_page_of_a_knockout_shows_its_bracket_and_who_won(site: Site) -> None:
     add(site.database, file_of(format="knockout"), KNOCKOUT, KNOCKOUT_GAMES)
-    text = await shown(site, "/tournament/cup")
-    page = Seen(text)
-    assert page.values("data-part") == ["head", "standings", "rounds", "bracket"]
-    assert "Final" in page.texts
-    assert "won." in text
+    page = await shown(site, "/tournament/cup")
+    assert Seen(page).values("data-part") == ["head", "said", "bar", "bracket"]
+    words = words_of(page)
+    assert "It is over; ann won." in words
+    assert "Semi-finals ✓ over 1annA c4-arena✓ goes on free 2bobN nac4✓ goes on2 3cat" in words
+    assert "ann won: its way is the thick line." in words
+
+
+async def test_stage_has_an_address_and_groups_have_tables_of_their_own(site: Site) -> None:
+    settings = file_of(groups=2, then="knockout", advance=1)
+    first = [*begun(), Paired([(0, 3, 1), (1, 2, 1)])]
+    add(site.database, settings, [*first, StageBegun([0, 1]), Paired([(0, 1, 1)])])
+    page = await shown(site, "/tournament/cup")
+    assert "2 of 4 players came through the groups; seeded by their place there." in words_of(page)
+    assert "Final: 0 of 1 pair over." in words_of(page)
+    assert "bracket" in Seen(page).values("data-part")
+    groups = Seen(await shown(site, "/tournament/cup?stage=1"))
+    assert groups.values("data-part") == ["head", "said", "bar", "standings-1", "standings-2"]
+    assert {"/tournament/cup", "/tournament/cup?stage=1&view=pairs"} <= {*groups.values("href")}
 
 
 async def test_page_says_who_is_withdrawn_why_who_forfeited_and_who_was_free(cup: Site) -> None:
-    words = " ".join("".join(Seen(await shown(cup, "/tournament/cup?round=1")).texts).split())
-    assert "Round 2 of 3: 0 of 2 pairings over." in words
-    assert "dan is withdrawn: 3 faults in a row; it may come back." in words
-    assert "1 game forfeited by dan" in words
-    assert "free in this round" in words
+    words = words_of(await shown(cup, "/tournament/cup?round=1"))
+    assert "Round 2 of 3: 0 of 2 pairs over." in words
+    assert "Round 3 begins after the last." in words
+    assert "dan is withdrawn: 3 faults in a row; it can come back." in words
+    assert "1 game forfeited by dan; not counted: 3" in words
+    assert "free this round, 2 points; its first" in words
     assert "✕ 1 illegal move 1" in words
+    assert "/tournament/Cup/player/bob" in Seen(await shown(cup, "/tournament/cup")).values("href")
+
+
+async def test_everybody_sees_the_announcement_and_the_log(site: Site) -> None:
+    text = "<b>lunch</b> at 12:30"
+    entries = [*begun(), Paired([(0, 1, 1)]), Announced(text), Voided(0, [1])]
+    add(site.database, file_of(), entries)
+    for view in ("", "?view=log", "?view=crosstable"):
+        assert text in Seen(await shown(site, f"/tournament/cup{view}")).texts
+    (source,) = Seen(await shown(site, "/board?tournament=cup")).values("data-source")
+    assert text in Seen(await shown(site, source)).values("data-said")
+    words = words_of(await shown(site, "/tournament/cup?view=log"))
+    assert f"the serverAnnounced: {text}" in words
+    assert words.index("Voided game 1.2 (ann and bob)") < words.index("Announced")
+    assert "game 2 is void" in words_of(await shown(site, "/tournament/cup"))
 
 
 async def test_open_tournament_says_when_it_begins_and_how_to_enter(site: Site) -> None:
@@ -173,6 +238,78 @@ async def test_open_tournament_says_when_it_begins_and_how_to_enter(site: Site) 
     assert "It begins when 4 players are here. 1 player has entered." in words
     assert "nac4: ws://site:8080/?table=Cup" in words
     assert "Droidcon: site:4242 and JOIN Cup" in words
+
+
+ROSTER = '[roster]\nann = "10b"\nbob = "10a"\ncat = "10b"\n"<dan>" = ""\n'
+FAILED = played(TESTS, 0, ("ann", "random"), 1, Reason.LEFT, "crash")
+PASSED = played(TESTS + 1, 0, ("ann", "random"), 1), played(TESTS + 1, 1, ("random", "ann"))
+
+
+async def test_before_the_beginning_the_page_says_who_of_the_roster_is_missing_by_group(site: Site) -> None:
+    add(site.database, f"{file_of()}\n{ROSTER}", [Entered("ann"), Entered("Eve")])
+    words = words_of(await shown(site, "/tournament/cup"))
+    assert "3 not entered yet: bob 10acat 10b<dan>" in words
+    assert "Group 10a 0 of 1 Group 10b 1 of 2ann No group 1 of 2Eve" in words
+    assert "sits down at the table cup, under its name in the roster:" in words
+
+
+async def test_addresses_for_late_comers_are_in_the_usual_form_alone(cup: Site) -> None:
+    parts = [
+        Seen(await shown(cup, f"/tournament/cup{query}")).values("data-part") for query in ("", "?view=log")
+    ]
+    assert ["enter" in each for each in parts] == [True, False]
+
+
+async def test_late_comers_see_who_has_not_entered(site: Site) -> None:
+    entries = [*begun(("ann", "cat", "eve")), Paired([(0, 1, 1)])]
+    add(site.database, f"{file_of()}\n{ROSTER}", entries)
+    assert "Not entered yet: bob, <dan>." in words_of(await shown(site, "/tournament/cup"))
+
+
+@pytest.mark.parametrize(
+    ("games", "words"),
+    [
+        ([FAILED], "ann: test against random, failed: its connection ended game 1"),
+        ([FAILED, *PASSED], "Passed the test against random: ann game 1 game 2"),
+    ],
+)
+async def test_latest_test_of_a_player_counts_and_those_passed_share_a_line(
+    site: Site, games: list[GameRecord], words: str
+) -> None:
+    add(site.database, file_of(entry_test="random", expected=["ann"]), [], games)
+    text = words_of(await shown(site, "/tournament/cup"))
+    assert words in text
+    assert text.count("game 1") == 1
+
+
+async def test_projector_says_before_the_beginning_how_to_enter_and_who_is_missing(site: Site) -> None:
+    start = "start = 2026-11-28T10:00:00+01:00"
+    settings = f"{file_of(name='Cup', entry_test='random')}\n{start}\n{ROSTER}"
+    add(site.database, settings, [Entered("bob"), Entered("eve")], [FAILED])
+    text = await shown(site, "/board/tournament?name=cup")
+    assert Seen(text).values("data-note") == ["2 entered, 3 not yet"]
+    words = words_of(text)
+    assert "it begins 09:00" in words
+    assert "has played its test against random, under its name in the roster." in words
+    assert "nac4ws://site:8080/?table=Cup" in words
+    assert "Droidconsite:4242 and JOIN Cup" in words
+    assert "Group 10a ✓bob Group 10b ◌anntest failed◌catnot yet No group ✓eve◌<dan>not yet" in words
+    assert "Points" not in words
+
+
+@pytest.mark.parametrize(
+    ("settings", "title"),
+    [
+        ({}, "Round robin"),
+        ({"groups": 2, "then": "knockout", "advance": 1}, "Groups, then knockout"),
+        ({"format": "swiss", "then": "round-robin"}, "Swiss, then round robin"),
+    ],
+)
+async def test_list_has_the_formats_of_both_stages(
+    site: Site, settings: dict[str, object], title: str
+) -> None:
+    add(site.database, file_of(**settings))
+    assert f"cupopen{title}0not yet" in words_of(await shown(site, "/tournaments"))
 
 
 async def test_names_stay_text_and_have_addresses(site: Site) -> None:
@@ -189,11 +326,18 @@ async def test_names_stay_text_and_have_addresses(site: Site) -> None:
             await got(site, link)
 
 
-async def test_pairing_with_a_live_game_is_marked(cup: Site) -> None:
-    started = GameStarted("9k3fm-000001", (1, 2), ("bob", "cat"), ("nac4", "arena"), "Cup", 1, None)
-    cup.on = [encode_fact(started)]
-    page = Seen(await shown(cup, "/tournament/cup"))
+async def test_pair_with_a_live_game_shows_its_sides_its_board_and_its_clocks(cup: Site) -> None:
+    started = GameStarted("9k3fm-000001", (1, 2), ("bob", "cat"), ("nac4", "arena"), "Cup", 1, 42.0)
+    cup.on = [encode_fact(started), encode_fact(MoveMade("9k3fm-000001", 0, 3, 1.5, 40.5))]
+    text = await shown(cup, "/tournament/cup")
+    page = Seen(text)
     assert "/game/9k3fm-000001" in page.values("href")
+    assert (page.values("data-game"), "3" in page.values("data-moves")) == (["9k3fm-000001"], True)
+    assert page.values("data-side") == ["1", "0"]
+    assert "● ongame 1, move 1" in words_of(text)
+    assert "bobN nac440.50" in words_of(text)
+    assert "● 1 board on" in words_of(text)
+    assert "/game/9k3fm-000001" not in Seen(await shown(cup, "/tournament/cup?round=1")).values("href")
 
 
 async def test_page_is_complete_while_the_live_games_are_not_known(cup: Site, autojump_clock: object) -> None:
@@ -213,13 +357,81 @@ async def test_where_no_results_are_kept_the_views_say_so(tmp_path: object, path
     assert "/tournaments" not in Seen(page).values("href")
 
 
-async def test_projector_shows_the_games_and_the_standings_of_a_tournament(cup: Site) -> None:
+async def test_projector_shows_the_boards_and_the_standings_of_a_tournament(cup: Site) -> None:
     board = Seen(await shown(cup, "/board?tournament=CUP"))
-    assert board.values("data-stream") == ["/api/live/events?table=Cup&most=6"]
-    (address,) = board.values("data-standings")
-    table = Seen(await shown(cup, address))
-    assert table.values("data-note") == ["round 2 of 3"]
-    assert table.values("data-title") == ["Cup"]
+    assert board.values("data-stream") == ["/api/live/events?table=Cup&most=100"]
+    (source,) = board.values("data-source")
+    text = await shown(cup, source)
+    assert Seen(text).values("data-note") == ["round 2 of 3"]
+    assert Seen(text).values("data-moves") == ["0101010", ""]
+    words = words_of(text)
+    assert "2=ann" in words
+    assert "✓ four" in words
+
+
+async def test_boards_on_come_before_those_that_are_over_on_the_projector(cup: Site) -> None:
+    started = GameStarted("9k3fm-000001", (1, 2), ("bob", "cat"), ("nac4", "arena"), "Cup", 1, 42.0)
+    cup.on = [encode_fact(started), encode_fact(MoveMade("9k3fm-000001", 0, 3, 1.5, 40.5))]
+    page = Seen(await shown(cup, "/board/tournament?name=cup"))
+    assert page.values("data-moves") == ["3", "0101010"]
+
+
+async def test_projector_has_the_places_since_the_round_before(site: Site) -> None:
+    first = [*begun(), Paired([(0, 1, 1), (2, 3, 1)]), Paired([(0, 2, 2), (1, 3, 2)])]
+    games = [played(0, 0, ("ann", "bob")), played(0, 1, ("bob", "ann"), 1)]
+    games += [played(1, 0, ("cat", "dan")), played(1, 1, ("dan", "cat"), 1)]
+    games += [played(2, 0, ("ann", "cat"), 1), played(2, 1, ("cat", "ann"))]
+    add(site.database, file_of(format="swiss", rounds=3), first, games)
+    words = words_of(await shown(site, "/board/tournament?name=cup"))
+    assert [each in words for each in ("1=cat", "2▼ 1ann", "3=dan", "4▼ 1bob")] == [True] * 4
+
+
+async def test_projector_has_a_table_for_each_group_with_a_line_below_those_who_go_on(site: Site) -> None:
+    settings = file_of(groups=2, then="knockout", advance=1)
+    add(site.database, settings, [*begun(), Paired([(0, 3, 1), (1, 2, 1)])], [played(0, 0, ("ann", "dan"))])
+    page = await shown(site, "/board/tournament?name=cup")
+    words = words_of(page)
+    assert words.index("Group A") < words.index("ann") < words.index("Group B") < words.index("bob")
+    assert Seen(page).values("class").count("last-through") == 2
+    assert (await shown(site, "/tournament/cup")).count('class="last-through"') == 2
+
+
+async def test_round_of_a_knockout_is_the_first_one_with_pairs_that_are_not_over(site: Site) -> None:
+    settings = file_of(format="knockout", extra=1)
+    entries = [*begun((*NAMES, "eve", "fay", "gus")), Paired([(0, None, 1), (1, 6, 1), (2, 5, 1), (3, 4, 1)])]
+    games = [played(1, 0, ("bob", "gus")), played(1, 1, ("gus", "bob")), played(3, 0, ("dan", "eve"))]
+    games += [played(3, 1, ("eve", "dan"), 1)]
+    add(site.database, settings, [*entries, Paired([(1, 6, 1), (0, 3, 2)])], games)
+    page = await shown(site, "/board/tournament?name=cup")
+    assert Seen(page).values("data-note") == ["Quarter-finals"]
+    words = words_of(page)
+    assert "Semi-finals ann 0 : 0dan Quarter-finals 2 of 4 over bob 1 : 1gus cat 0 : 0fay" in words
+    assert "✓ goes ondan 2 : 0eve" in words
+    words = words_of(await shown(site, "/tournament/cup?view=pairs"))
+    assert "Quarter-finals: 1 of 3 pairs over." in words
+    assert "Each pair of the semi-finals begins when both of its players are known." in words
+    assert "pairing 5" in words
+    assert "games game 2.1 game 2.2" in words
+
+
+async def test_projector_says_in_the_end_who_won_beside_the_boards_of_the_last_rounds(site: Site) -> None:
+    add(site.database, file_of(format="knockout"), KNOCKOUT, KNOCKOUT_GAMES)
+    page = await shown(site, "/board/tournament?name=cup")
+    assert Seen(page).values("data-note") == ["It is over; ann won."]
+    assert "Final ✓ over ✓ goes onann 2 : 0bob Semi-finals ✓ over" in words_of(page)
+    assert len(Seen(page).values("data-moves")) == 2
+
+
+async def test_faults_are_listed_by_their_number_and_who_has_none_in_a_line(cup: Site) -> None:
+    words = words_of(await shown(cup, "/tournament/cup?view=faults"))
+    rows, _, free = words.partition("No faults")
+    assert [name for name in (*NAMES, "eve") if f"what went wrong for {name}" in rows] == ["bob", "dan"]
+    assert all(name in free for name in ("ann", "cat", "eve"))
+
+
+async def test_pair_has_the_number_of_its_pairing(cup: Site) -> None:
+    words = words_of(await shown(cup, "/tournament/cup?round=2"))
+    assert [f"pairing {number}" in words for number in range(1, 6)] == [False, False, False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -232,21 +444,21 @@ def test_points_are_written_in_quarters(value: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "entries", "words"),
     [
-        ({}, [], "It begins when the organiser starts it. 0 players have entered."),
+        ({}, [], "It begins when it is started. 0 players have entered."),
         ({"players": 3}, [Entered("ann")], "It begins when 3 players are here. 1 player has entered."),
-        ({}, [*begun(), Paired([(0, 1, 1)]), Paused()], "Paused. 0 of 1 pairing over."),
+        ({}, [*begun(), Paired([(0, 1, 1)]), Paused()], "Paused. 0 of 1 pair over."),
         (
             {"format": "swiss", "rounds": 2},
             [*begun(), Paired([(0, 1, 1), (2, 3, 1)])],
-            "Round 1 of 2: 0 of 2 pairings over.",
+            "Round 1 of 2: 0 of 2 pairs over.",
         ),
         ({}, [Entered("ann"), Ended()], "It ended before it began."),
         ({}, [*begun(), Ended()], "It is over; 4 players share the first place."),
         ({"format": "knockout"}, KNOCKOUT, "It is over; ann won."),
         (
             {"format": "knockout"},
-            [*KNOCKOUT[:-1], Ended(by_organiser=True)],
-            "The organiser ended it early; ann is first.",
+            [*KNOCKOUT[:-1], Ended(by_director=True)],
+            "It was ended early; ann is first.",
         ),
     ],
 )
@@ -255,22 +467,40 @@ def test_sentence_says_how_far_a_tournament_is(
 ) -> None:
     stored = Stored(**settings)
     stored.log(*entries)
-    assert plain(progress(described(stored.read()))) == words
+    assert plain(progress(described(stored.read(), 0.0))) == words
 
 
 def test_start_at_a_time_is_said_in_utc() -> None:
     tournament = Tournament(parse(f"{file_of()}\nstart = 2026-11-28T10:00:00+01:00"))
-    assert plain(progress(described(tournament))).startswith("It begins at 2026-11-28T09:00:00")
+    assert plain(progress(described(tournament, 0.0))).startswith("It begins at 2026-11-28T09:00:00")
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"cycles": 2}, "Round robin, 2 cycles, 2 games of each pairing"),
-        ({"format": "gauntlet", "games": 4}, "Gauntlet, 4 games of each pairing"),
-        ({"format": "swiss", "players": 8}, "Swiss, 3 rounds, 2 games of each pairing"),
-        ({"format": "knockout"}, "Knockout, 2 games of each pairing"),
+        ({"cycles": 2}, "round robin, 2 cycles"),
+        ({"format": "gauntlet"}, "gauntlet"),
+        ({"format": "swiss", "players": 8}, "Swiss, 3 rounds"),
+        ({"format": "knockout"}, "knockout"),
+        ({"format": "swiss", "then": "knockout", "advance": 4}, "Swiss, then knockout"),
+        ({"groups": 2, "then": "knockout", "advance": 4}, "groups, then knockout"),
     ],
 )
 def test_rules_are_said_in_a_line(settings: dict[str, object], words: str) -> None:
-    assert rules(described(Stored(**settings).read())) == words
+    report = described(Stored(games=4, **settings).read(), 0.0)
+    assert rules(report) == f"{words}, 4 games of each pair, colours swapped"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, ""),
+        ({"groups": 4, "then": "knockout", "advance": 2}, "The first 2 of each group go on to the knockout."),
+        ({"groups": 4, "then": "knockout", "advance": 1}, "The first of each group goes on to the knockout."),
+        ({"groups": 4, "then": "swiss"}, "All go on to the Swiss; the groups decide the seeds."),
+        ({"format": "swiss", "then": "knockout", "advance": 8}, "The first 8 of all go on to the knockout."),
+        ({"then": "knockout"}, "All go on to the knockout; the first stage decides the seeds."),
+    ],
+)
+def test_sentence_says_how_many_go_on(settings: dict[str, object], words: str) -> None:
+    assert came_through(described(Stored(**settings).read(), 0.0)) == words

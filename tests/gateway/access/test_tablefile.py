@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.access.tablefile import LONGEST, TableFile, audited
+from gateway.access.tablefile import LONGEST, TableFile, all_audited, audited
 
 HEADER = "# numbers\n"
 
@@ -114,3 +114,30 @@ def test_logged_change_that_fails_takes_its_own_line_back(tmp_path: Path) -> Non
         assert "failed" in log.read_text()  # a full disk would have told so by now
         raise KeyError
     assert [line.split("\t")[2:] for line in log.read_text().splitlines()] == [["done"]]
+
+
+def test_line_of_a_change_that_is_interrupted_stays_since_it_may_have_been_made(tmp_path: Path) -> None:
+    log = tmp_path / "audit"
+    with suppress(KeyboardInterrupt), audited(str(log), "interrupted"):
+        raise KeyboardInterrupt
+    assert [line.split("\t")[2:] for line in log.read_text().splitlines()] == [["interrupted"]]
+
+
+def test_rows_are_exchanged_in_one_step_and_other_lines_stay(file: Path) -> None:
+    with table(file).locked() as locked:
+        locked.exchange([1, 7], ["4", "5"])
+    assert file.read_text() == "# mine\n\n \t\n#2\n3\n4\n5\n"
+
+
+def test_lines_of_several_changes_stay_or_go_together(tmp_path: Path) -> None:
+    log = tmp_path / "audit"
+    changes = [("player add", "ann"), ("player add", "bob")]
+    with suppress(ValueError), all_audited(str(log), changes, user="op"):
+        assert len(log.read_text().splitlines()) == 2
+        raise ValueError
+    assert log.read_text() == ""
+    with all_audited(str(log), changes, user="op"):
+        pass
+    assert [line.split("\t")[1:] for line in log.read_text().splitlines()] == [
+        ["op", *each] for each in changes
+    ]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -16,15 +17,25 @@ from worlds.tournaments import file_of
 from gateway.__main__ import main
 from gateway.store import tournaments
 from gateway.store.database import Database, open_to_read, open_to_write
+from gateway.tournament import acts
 from gateway.tournament.log import (
+    Announced,
+    Awarded,
     Begun,
     Ended,
     Entered,
     Entry,
+    Forbidden,
     Known,
+    Paired,
     Paused,
+    Replayed,
+    RequestedTest,
     Resumed,
+    Returned,
+    Signed,
     StartRequested,
+    Voided,
     Withdrawn,
     written,
 )
@@ -33,8 +44,27 @@ from gateway.tournament.tournament import Tournament
 
 DATABASE, AUDIT, FILE = Path("c4gateway.db"), Path("c4gateway.audit"), Path("cup.toml")
 Run = Callable[..., tuple[int, str, str]]
-ACTS = ("start", "pause", "resume", "withdraw", "end")
+ACTS: dict[str, list[str]] = {
+    "start": [],
+    "pause": [],
+    "resume": [],
+    "end": [],
+    "withdraw": ["ann"],
+    "readmit": ["ann"],
+    "enter": ["eve"],
+    "house": ["random"],
+    "award": ["1.1", "ann"],
+    "void": ["1.1"],
+    "replay": ["1.1"],
+    "forbid": ["ann", "bob"],
+    "next": ["ann - bob"],
+    "announce": ["Lunch"],
+    "test": ["ann", "random"],
+    "undo": [],
+}
+"""The commands for the acts of a director, with possible arguments."""
 ENTERED: list[Entry] = [Entered("ann"), Entered("bob")]
+PAIRED: list[Entry] = [*begun(), Paired([[0, 1, 1]])]  # type: ignore[list-item]  as it is read
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +103,7 @@ def found(key: str = "cup") -> Tournament:
 
 
 def entries(key: str = "cup") -> list[Entry]:
-    return [entry for _, entry in found(key).log]
+    return [each.entry for each in found(key).log]
 
 
 def audited() -> list[list[str]]:
@@ -82,7 +112,11 @@ def audited() -> list[list[str]]:
 
 
 def acting(act: str, name: str = "cup") -> list[str]:
-    return [act, name, *(["ann"] if act == "withdraw" else [])]
+    return [act, name, *ACTS[act]]
+
+
+def test_there_is_a_command_for_each_act() -> None:
+    assert {*ACTS} == {*acts.ACTS}
 
 
 # New ones.
@@ -239,7 +273,9 @@ def test_show_has_standings_and_the_pairings_of_the_latest_round(run: Run) -> No
         "4  ann  eve  1 : 0  waiting\n"
         "5  cat  bob  0 : 0  waiting\n"
     )
-    assert json.loads(run("show", "cup", "--json")[1]) == json.loads(json.dumps(described(found())))
+    assert json.loads(run("show", "cup", "--json")[1]) == json.loads(
+        json.dumps(described(found(), time.time()))
+    )
 
 
 def test_show_of_a_tournament_without_players_says_so(run: Run) -> None:
@@ -262,17 +298,63 @@ def test_no_name_reaches_the_terminal_with_its_control_characters(run: Run) -> N
 @pytest.mark.parametrize(
     ("before", "words", "said", "entry"),
     [
-        (ENTERED, ["start", "CUP"], "CUP begins", StartRequested()),
-        (begun(), ["pause", "cup"], "cup is paused; c4gateway tournament resume ends that", Paused()),
-        ([*begun(), Paused()], ["resume", "cup"], "cup goes on", Resumed()),
-        (begun(), ["withdraw", "cup", "dan"], "dan is withdrawn", Withdrawn(3, "by the organiser")),
+        (ENTERED, ["start", "CUP"], "Asked to begin", StartRequested()),
+        (begun(), ["pause", "cup"], "Paused", Paused()),
+        ([*begun(), Paused()], ["resume", "cup"], "Resumed", Resumed()),
+        (
+            begun(),
+            ["withdraw", "cup", "dan"],
+            "Withdrew dan",
+            Withdrawn(3, "by the director"),
+        ),
         (
             [*ENTERED, Withdrawn(1, "3 faults in a row", may_return=True)],
             ["withdraw", "cup", "bob"],
-            "bob is withdrawn",
-            Withdrawn(1, "by the organiser"),
+            "Withdrew bob",
+            Withdrawn(1, "by the director"),
         ),
-        (begun(), ["end", "cup"], "cup is over", Ended(by_organiser=True)),
+        (begun(), ["end", "cup"], "Ended", Ended(by_director=True)),
+        ([*begun(), Withdrawn(3, "")], ["readmit", "cup", "dan"], "Readmitted dan", Returned(3)),
+        (begun(), ["enter", "cup", "eve"], "Entered eve", Entered("eve")),
+        (
+            begun(),
+            ["house", "cup", "random"],
+            "Added the house player random",
+            Entered("random", house=True),
+        ),
+        (PAIRED, ["award", "cup", "1.2", "bob"], "Awarded game 1.2 (ann and bob) to bob", Awarded(0, 1, 1)),
+        (
+            PAIRED,
+            ["award", "cup", "1.2", "draw"],
+            "Awarded game 1.2 (ann and bob) as a draw",
+            Awarded(0, 1, None),
+        ),
+        (PAIRED, ["void", "cup", "1.2"], "Voided game 1.2 (ann and bob)", Voided(0, [1])),
+        (
+            [*PAIRED, Awarded(0, 1, 1)],
+            ["replay", "cup", "1.2"],
+            "Replay of game 1.2 (ann and bob)",
+            Replayed(0, [1], []),
+        ),
+        (
+            PAIRED,
+            ["forbid", "cup", "ann", "bob"],
+            "Forbade ann and bob, 2 games void",
+            Forbidden([0, 1], [[0, [0, 1]]]),
+        ),
+        (PAIRED, ["announce", "cup", "Lunch"], "Announced: Lunch", Announced("Lunch")),
+        (
+            [*PAIRED, Announced("Lunch")],
+            ["announce", "cup", ""],
+            "Ended the announcement",
+            Announced(""),
+        ),
+        (
+            PAIRED,
+            ["test", "cup", "ann", "aima"],
+            "Test game of ann against aima",
+            RequestedTest(0, "aima"),
+        ),
     ],
 )
 def test_act_is_added_to_the_log_of_the_tournament_and_to_the_audit_log(
@@ -281,7 +363,25 @@ def test_act_is_added_to_the_log_of_the_tournament_and_to_the_audit_log(
     stored(before)
     assert run(*words) == (0, f"{said}\n", "")
     assert entries() == [*before, entry]
-    assert audited() == [["op", f"tournament {words[0]}", *words[1:]]]
+    assert audited() == [["op", f"tournament {words[0]}", *filter(None, words[1:]), "by: op"]]
+
+
+def test_act_is_logged_with_the_person_and_the_reason_and_can_be_taken_back(run: Run) -> None:
+    stored(begun())
+    assert run("withdraw", "cup", "dan", "--by", "nora", "--why", "cheated")[0] == 0
+    assert found().log[-1].signed == Signed(Withdrawn(3, "cheated"), "nora", "cheated")
+    number = len(begun()) + 1
+    assert run("undo", "cup", "--number", "1") == (
+        1,
+        "",
+        f"c4gateway: error: the last act is 'Withdrew dan' now, entry {number}\n",
+    )
+    assert run("undo", "cup", "--number", str(number)) == (0, "Undid “Withdrew dan”\n", "")
+    assert found().entrants[3].withdrawn is None
+    assert audited() == [
+        ["op", "tournament withdraw", "cup", "dan", "by: nora", "why: cheated"],
+        ["op", "tournament undo", "cup", str(number), "by: op"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -315,6 +415,7 @@ def test_act_is_added_to_the_log_of_the_tournament_and_to_the_audit_log(
         *(
             ({"name": "Cup"}, [*ENTERED, Ended()], acting(act), "the tournament 'Cup' is over")
             for act in ACTS
+            if act not in acts.AFTER_THE_END
         ),
     ],
 )
@@ -373,5 +474,5 @@ def test_act_takes_into_account_what_a_server_has_added_since_the_log_was_read(r
     finally:
         event.remove(Engine, "before_cursor_execute", read)
         server.close()
-    assert entries()[2:] == [Begun([1, 0]), Withdrawn(0, "by the organiser")]
+    assert entries()[2:] == [Begun([1, 0]), Withdrawn(0, "by the director")]
     assert len(audited()) == 1

@@ -33,7 +33,7 @@ from gateway.game.events import (
 )
 from gateway.game.facts import Came, Waits
 from gateway.game.manners import Manners
-from gateway.hub.seats import PlayingElsewhere, Waiting
+from gateway.hub.seats import PlayingElsewhere, Seated, Waiting
 
 hosts = pytest.mark.parametrize("host", MANNERS.values(), ids=MANNERS)
 remotes = pytest.mark.parametrize("remote", MANNERS.values(), ids=MANNERS)
@@ -103,6 +103,27 @@ def same(act: Callable[[Story], object], host: Manners, remote: Manners) -> Stor
 def test_events_of_a_game_are_those_of_one_node(host: Manners, remote: Manners, columns: str) -> None:
     story = same(lambda story: story.play(columns), host, remote)
     assert [len(player.all(Ended)) for player in story.players] == [1, 1]
+
+
+@hosts
+@remotes
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("columns", ["", "33"])
+def test_decision_of_the_director_ends_the_game_as_on_one_node(
+    host: Manners, remote: Manners, number: int, columns: str
+) -> None:
+    def act(story: Story) -> None:
+        story.play(columns)
+        situation = story.host.seat.situation
+        assert isinstance(situation, Seated)
+        hub = story.world.hub if story.host.seat in story.world.hub.seats() else story.way.host.hub
+        hub.decide(situation.series.seats[number], story.world.now)
+        story.way.carry()
+
+    story = same(act, host, remote)
+    for player, is_lost in zip(story.players, (number == 0, number == 1), strict=True):
+        [ended] = player.all(Ended)
+        assert (ended.winner == player.last(Started).you) is not is_lost
 
 
 OTHERS = {

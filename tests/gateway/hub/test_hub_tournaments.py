@@ -1,5 +1,6 @@
 """Tournaments of any bots that fail in any way, on a server that is killed at any moment."""
 
+import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -164,7 +165,7 @@ class Story:
         if game == 1:
             assert known.state == "running"
             players = known.pairings[scheduled.pairing].pairing[:2]
-            assert all(each in known.field.present for each in players), "a withdrawn bot plays"
+            assert all(each in known.present for each in players), "a withdrawn bot plays"
             self.moment += 1
             for bot in self.plan.bots:
                 if known.number_of(bot.name) in players:
@@ -183,32 +184,32 @@ class Story:
         else:
             self.unstored.append(record)
 
-    # The director, as its service works; it may be interrupted after each `yield`.
+    # The service, as it works; it may be interrupted after each `yield`.
 
     def direct(self) -> Iterator[None]:
         """Read, decide and append for ever."""
-        server, director = self.server, self.server.director
+        server, tournaments = self.server, self.server.tournaments
         while True:
             for record in self.unstored:
                 self.stored.keep(record)
             self.unstored.clear()
-            news = self.stored.news(director.known["cup"])
+            news = self.stored.news(tournaments.known(math.inf)["cup"])
             yield
             server.take(news)
             yield
             table, tournament = server.table, server.table.tournament
             known = tournament.known
             entries = (
-                [*director.entries(table, server.now, self.stored.now / 1000)]
+                [*tournaments.entries(table, server.now, self.stored.now / 1000)]
                 if tournament.state != "over"
                 else []
             )
             if not entries and tournament.is_to_begin(table.here, 0.0):
                 ratings = {each.name: self.rng.random() for each in tournament.entrants}
                 entries = [tournament.beginning(ratings, table.seen(server.now))]
-            elif not entries and (question := tournament.question()) is not None:
+            elif not entries and (question := tournament.question(0.0)) is not None:
                 yield
-                entries = [*director.pairings(table, question())]
+                entries = [*tournaments.pairings(table, question())]
             yield
             if self.goes_wrong(0.3):
                 tournament.ask_again()  # the store cannot be written
@@ -228,14 +229,14 @@ class Story:
                 assert bot.sat > bot.played, "it did not sit down anew"
 
     def organise(self) -> None:
-        """Let the organiser use a command."""
+        """Let the director use a command."""
         tournament = self.stored.read()
         commands: list[Entry] = [Resumed() if tournament.is_paused else Paused()]
         if tournament.fault_of_start() is None:
             commands.append(StartRequested())
-        present = tournament.field.present
+        present = tournament.present
         if len(present) > 2:
-            commands.append(Withdrawn(self.rng.choice([*present]), "by the organiser"))
+            commands.append(Withdrawn(self.rng.choice([*present]), "by the director"))
         if tournament.ended is None:
             self.append(tournament.known, [self.rng.choice(commands)])
 
@@ -389,11 +390,11 @@ class Story:
 
     def check_end(self) -> None:
         known, read = self.server.table.tournament, self.stored.read()
-        assert described(known) == described(read)
+        assert described(known, 0.0) == described(read, 0.0)
         assert known.known == read.known == Known(len(self.stored.entries), len(self.stored.games))
         for number in range(len(read.pairings)):
             assert read.meeting(number).is_over
-        forfeits = [each for _, each in read.log if isinstance(each, Forfeited)]
+        forfeits = [each.entry for each in read.log if isinstance(each.entry, Forfeited)]
         assert all(each.games for each in forfeits)
 
 

@@ -95,7 +95,7 @@ def test_second_of_a_name_from_elsewhere_is_refused(manners: Manners) -> None:
         ({"late": False}, [], "ann bob"),
         ({"format": "knockout"}, [], "ann bob"),
         ({}, [log.Withdrawn(1, "3 faults in a row", may_return=True)], "ann bob eve"),
-        ({}, [log.Withdrawn(1, "by the organiser")], "ann eve"),
+        ({}, [log.Withdrawn(1, "by the director")], "ann eve"),
         ({}, [log.Ended()], ""),
     ],
 )
@@ -125,7 +125,7 @@ def test_tables_of_other_names_and_the_lobby_are_as_ever(manners: Manners) -> No
 
 def test_who_sat_at_a_table_of_the_name_asks_again_once_there_is_a_tournament() -> None:
     cup = cup_of()
-    cup.director.take([], cup.now)
+    cup.tournaments.take([], cup.now)
     ann, bob, cid = (cup.arena(name, CUP) for name in ("ann", "bob", "cid"))
     assert ann.opponent == "bob"
     assert cid.news() == [FULL]
@@ -138,7 +138,7 @@ def test_who_sat_at_a_table_of_the_name_asks_again_once_there_is_a_tournament() 
 
 def test_player_that_waits_at_a_table_of_the_name_moves_to_the_tournament(manners: Manners) -> None:
     cup = cup_of()
-    cup.director.take([], cup.now)
+    cup.tournaments.take([], cup.now)
     ann = cup.player(manners, "ann", CUP)
     before = len(ann.heard)
     cup.read()
@@ -152,7 +152,7 @@ def test_player_that_waits_at_a_table_of_the_name_moves_to_the_tournament(manner
 
 def test_players_that_play_at_a_table_of_the_name_move_to_the_tournament_when_they_wait() -> None:
     cup = cup_of()
-    cup.director.take([], cup.now)
+    cup.tournaments.take([], cup.now)
     ann, bob = cup.nac4("ann", CUP), cup.nac4("bob", CUP)
     cup.read()
     assert cup.here == []
@@ -166,7 +166,7 @@ def test_players_that_play_at_a_table_of_the_name_move_to_the_tournament_when_th
 
 def test_player_that_the_tournament_does_not_admit_stays_at_the_table_of_its_name() -> None:
     cup = cup_of(late=False)
-    cup.director.take([], cup.now)
+    cup.tournaments.take([], cup.now)
     eve = cup.nac4("eve", CUP)
     cup.stored.begin("ann", "bob")
     cup.read()
@@ -179,7 +179,7 @@ def test_players_that_wait_at_a_tournament_that_was_removed_play_at_an_ordinary_
 ) -> None:
     cup = begun("ann", "bob", "cid")
     players = [cup.player(manners, name, CUP) for name in ("ann", "bob", "cid")]
-    cup.director.take([], cup.now)
+    cup.tournaments.take([], cup.now)
     cup.hub.settle(cup.now)
     assert [each.plays for each in players] == [True, True, False]
     assert cup.player(STEPPING_OUT, "eve", CUP).plays  # with cid
@@ -190,7 +190,7 @@ def test_players_that_play_keep_their_seats_if_the_new_tournament_is_there_at_on
     ann, _ = cup.player(manners, "ann", CUP), cup.player(manners, "bob", CUP)
     again = cup.stored.news()._replace(created=7, entries=[], games=[])
     for _ in range(2):
-        cup.director.take([again], cup.now)
+        cup.tournaments.take([again], cup.now)
     cup.hub.settle(cup.now)
     assert (cup.here, ann.plays) == (["ann", "bob"], True)
 
@@ -216,7 +216,7 @@ def test_players_at_a_tournament_that_was_replaced_move_to_the_new_one(manners: 
 def test_who_sat_at_a_tournament_that_was_deleted_asks_again() -> None:
     cup = begun("ann", "bob", pairings=[(0, 1, 1)])
     ann, bob = cup.arena("ann", CUP), cup.arena("bob", CUP)
-    cup.director.take([], cup.now)
+    cup.tournaments.take([], cup.now)
     for _ in range(3):
         cup.play(FIRST_WINS, (ann, bob))
         ann.enter(CUP, "ann")
@@ -390,9 +390,9 @@ def test_waiting_at_the_table_is_no_obstacle() -> None:
 
 def test_new_matchmaker_does_not_begin_a_series_again_that_is_on() -> None:
     cup = begun("ann", "bob", "cid", pairings=[(0, 1, 1), (0, 2, 2)])
-    cup.director.forget_seats()
+    cup.tournaments.forget_seats()
     cup.read()
-    heir = LobbyAndTables(random.Random(0), large_tables=cup.director.tables)
+    heir = LobbyAndTables(random.Random(0), large_tables=cup.tournaments.tables)
     for seat, name in enumerate(("ann", "bob", "cid")):
         heir.readmit(Entry(seat, name, CUP, True, STANDING_BY, "", Objection(0)), (0, 0))
     match = Pair(Turn(0, 1), Turn(1, 2), 2, "cup", Scheduled(0, 0))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.game.events import Objection, Spoken
-from gateway.store.evidence import Line, recorded, stored, unpack
+from gateway.store.evidence import Line, objections_in, recorded, stored, unpack
 
 ANY_TEXT = st.text(st.characters())
 """Lone surrogates, too: they stand for bytes that were no UTF-8."""
@@ -100,3 +100,11 @@ def test_evidence_of_an_older_version_is_read_as_before(head: bytes) -> None:
         Line(250, "in", "put 3", "refused: not your turn"),
         Line(250, "note", "", "won: four in a row"),
     )
+
+
+@given(st.lists(st.sampled_from([each for each in Objection if each is not Objection.PLAYING])))
+def test_words_of_a_refusal_are_read_back(objections: list[Objection]) -> None:
+    together = Objection(0)
+    for each in objections:
+        together |= each
+    assert objections_in(verdict(together).removeprefix("refused: ")) == together

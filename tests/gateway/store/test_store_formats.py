@@ -195,6 +195,12 @@ def test_pgn_begins_with_the_tags_that_it_demands() -> None:
     assert "Position: the same from 1 to 7" in notation
 
 
+def test_pgn_of_a_tournament_has_its_name_and_round() -> None:
+    text = pgn.text_of(game(table="t"), 'the "cup"\n', "2.1.1")
+    assert text.splitlines()[0] == '[Event "the \\"cup\\"\\n"]'
+    assert '[Round "2.1.1"]' in text
+
+
 def test_moments_are_utc_to_the_millisecond() -> None:
     assert moment(1_700_000_000_250) == "2023-11-14T22:13:20.250Z"
     assert from_moment("2023-11-14T22:13:20.250Z") == 1_700_000_000_250

@@ -114,3 +114,45 @@ def test_all_games_that_were_taken_can_be_released_at_once() -> None:
     schedule.take_series(1)
     schedule.release_all()
     assert ([*schedule.take_series(0)], [*schedule.take_series(1)], schedule.assign()) == ([0, 1], [0, 1], 2)
+
+
+@given(
+    st.dictionaries(st.integers(0, 5), st.sampled_from([(1.0, 0.0), (0.5, 0.5), (0.0, 1.0), (0.0, 0.0)])),
+    st.dictionaries(st.integers(0, 5), st.sampled_from([(1.0, 0.0), (0.5, 0.5), (0.0, 1.0), (0.0, 0.0)])),
+    st.integers(0, 3),
+)
+def test_recount_replaces_all_results_but_not_what_is_being_played(
+    before: dict[int, tuple[float, float]], after: dict[int, tuple[float, float]], series: int
+) -> None:
+    schedule = schedule_of([(0, 1), (2, 3)], 6)
+    schedule.recount(0, before)
+    taken = {number for _ in range(series) for number in schedule.take_series(0)}
+    schedule.recount(0, after)
+    assert schedule.points(0) == (
+        sum(one for one, _ in after.values()),
+        sum(two for _, two in after.values()),
+    )
+    assert schedule.is_over(0) is (len(after) == 6)
+    assert schedule.unfinished() == ([1] if len(after) == 6 else [0, 1])
+    assert schedule.over == (len(after) == 6)
+    assert schedule.left == 12 - len(after)
+    assert all(schedule.is_wanted(0, number) is (number not in after) for number in range(6))
+    found: list[int] = []
+    while games := schedule.take_series(0):
+        found += games
+    assert sorted(found) == sorted({*range(6)} - taken - after.keys())
+    assert schedule.take(0) == []
+    schedule.release(0, taken - after.keys())
+    again: list[int] = []
+    while games := schedule.take_series(0):
+        again += games
+    assert sorted(again) == sorted(taken - after.keys())
+
+
+def test_game_that_is_not_over_any_more_can_be_taken_by_a_table_again() -> None:
+    schedule = schedule_of([(0, 1)], 4)
+    assert [*schedule.take_series(0)] == [0, 1]
+    schedule.recount(0, {0: (1.0, 0.0), 1: (1.0, 0.0)})
+    assert schedule.take(0) == [2, 3]
+    schedule.recount(0, {1: (1.0, 0.0)})
+    assert (schedule.take(0), schedule.points(0)) == ([0], (1.0, 0.0))

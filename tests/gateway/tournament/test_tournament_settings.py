@@ -27,7 +27,7 @@ BAD = [
     (SMALLEST + "games = " + 2000 * "[", "arrays or tables are nested too deeply"),
     ("#" * (LONGEST + 1), "the file has more than 16384 characters"),
     (SMALLEST + "walk-over = 4", "there is no key 'walk-over'; did you mean 'walkover'?"),
-    (SMALLEST + "tie_breaks = []", "there is no key 'tie_breaks'; did you mean 'tie-breaks'?"),
+    (SMALLEST + "tie_breaks = []", "there is no key 'tie_breaks'; did you mean 'tie-breaks' or 'break'?"),
     (SMALLEST + "[swiss]\nrounds = 3", "there is no key 'swiss'"),
     ('format = "swiss"\nname = 7', "name: " + NO_NAME),
     ('format = "swiss"\nname = " "', "name: " + NO_NAME),
@@ -43,9 +43,9 @@ BAD = [
     ('format = "swiss"\nname = ".."', "name: '..' cannot be the name of a table; choose another name"),
     (
         'name = "cup"\nformat = "swis"',
-        "format: 'swis' is none of round-robin, gauntlet, swiss, knockout; did you mean 'swiss'?",
+        "format: 'swis' is none of round-robin, gauntlet, swiss, knockout, ladder; did you mean 'swiss'?",
     ),
-    ('name = "cup"\nformat = 4', "format: 4 is none of round-robin, gauntlet, swiss, knockout"),
+    ('name = "cup"\nformat = 4', "format: 4 is none of round-robin, gauntlet, swiss, knockout, ladder"),
     (SMALLEST + "players = 1", "players: 1 is not a whole number from 2 to 128"),
     (SMALLEST + "players = 129", "players: 129 is not a whole number from 2 to 128"),
     (SMALLEST + 'players = "4"', "players: '4' is not a whole number from 2 to 128"),
@@ -111,6 +111,31 @@ def test_bad_file_is_refused_in_one_line_that_names_the_key(text: str, line: str
     assert _fault_of(text) == line
 
 
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ('groups = "roster"', 'groups: "roster" needs a roster in which each name has a group'),
+        ('groups = "roster"\n[roster]', 'groups: "roster" needs a roster in which each name has a group'),
+        ('then = "knockout"\nadvance = 1', "advance: one player cannot play a second stage"),
+        ("advance = 2", "advance: there is no second stage; the key then gives its format"),
+        ('[roster]\nAnn = ""\nann = ""', "roster: 'Ann' and 'ann' are the same name"),
+        ("[roster]\nann = 0", "roster: not a name: it has to be a text in quotes, without blanks around it"),
+        (
+            'expected = ["draw"]',
+            "expected: 'draw' is the word for a draw, and cannot be the name of a player",
+        ),
+    ],
+)
+def test_keys_that_do_not_fit_together_are_refused(keys: str, line: str) -> None:
+    assert _fault_of(f"{SMALLEST}{keys}") == line
+
+
+def test_second_stage_in_which_each_two_meet_limits_the_players() -> None:
+    alone = parse(SMALLEST + "cycles = 50")
+    both = parse('name = "cup"\nformat = "swiss"\nthen = "round-robin"\ncycles = 50')
+    assert both.most_players == alone.most_players < MOST_PLAYERS
+
+
 @given(st.text() | st.text(alphabet='name="cup"\n[]{}.,=0123456789#').map(SMALLEST.__add__))
 def test_any_text_is_settings_or_is_refused_in_one_line(text: str) -> None:
     assert len((_fault_of(text) or "none").splitlines()) == 1
@@ -141,9 +166,10 @@ def test_example_parses_and_shows_every_key_with_its_default() -> None:
     """Those without a default are comments in it, or have a value that a reader will change."""
     example, shown = tomllib.loads(EXAMPLE), _uncommented(EXAMPLE)
     assert parse(EXAMPLE) == Settings(name="cup", format="round-robin", players=4)
-    in_code = {each.name.replace("_", "-"): each.default for each in fields(Settings)}
-    assert shown.keys() == in_code.keys()
-    chosen = {"name", "format", "players", "start", "rounds", "seeds"}
+    in_code = {each.name.strip("_").replace("_", "-"): each.default for each in fields(Settings)}
+    assert shown.keys() == in_code.keys() - {"roster"} | {"alice"}  # the roster is a table with this name
+    chosen = {"name", "format", "players", "start", "rounds", "seeds", "groups", "then", "advance"}
+    chosen |= {"entry-test", "roster"}
     defaults = {key: value for key, value in in_code.items() if key not in chosen}
     assert {key: _listed(value) for key, value in defaults.items()} == {key: example[key] for key in defaults}
     assert parse(SMALLEST + 'seeds = "rating"').seeds is in_code["seeds"] is None

@@ -14,11 +14,13 @@ from gateway.tournament.log import (
     Ended,
     Entered,
     Entry,
+    Forbidden,
     Forfeited,
     Known,
     LoggedEntry,
     Paired,
     Paused,
+    RequestedTest,
     Resumed,
     Returned,
     StartRequested,
@@ -26,12 +28,13 @@ from gateway.tournament.log import (
     Withdrawn,
     parsed,
 )
+from gateway.tournament.pairings import BREAKS
 from gateway.tournament.report import described
 from gateway.tournament.settings import MOST_PLAYERS
-from gateway.tournament.tournament import BREAKS, MOST_BEFORE, Tournament
+from gateway.tournament.tournament import MOST_BEFORE, Tournament
 
 BACK = Withdrawn(1, "3 faults in a row", may_return=True)
-OUT = Withdrawn(1, "by the organiser")
+OUT = Withdrawn(1, "by the director")
 
 
 def two_of_four() -> Stored:
@@ -60,7 +63,7 @@ def test_players_of_the_file_enter_first_and_others_as_they_sat_down() -> None:
 
 
 @pytest.mark.parametrize("first", [Paused(), StartRequested()])
-def test_players_of_the_file_enter_also_if_the_organiser_was_faster_than_the_server(first: Entry) -> None:
+def test_players_of_the_file_enter_also_if_the_director_was_faster_than_the_server(first: Entry) -> None:
     stored = Stored(expected=["ann"])
     stored.log(first)
     assert stored.read().entering(["bob"], ()) == [Entered("ann"), Entered("bob")]
@@ -138,13 +141,13 @@ def test_withdrawn_player_returns_once_it_has_sat_down_anew() -> None:
         ({}, [StartRequested()], "ann eve", False),  # bob and cid have left
         ({"expected": ["bob"]}, [StartRequested()], "ann", True),
         ({"expected": ["bob", "cid"]}, [StartRequested()], "", True),
-        ({}, [StartRequested(), Withdrawn(0, "by the organiser"), OUT], "ann bob cid", False),
+        ({}, [StartRequested(), Withdrawn(0, "by the director"), OUT], "ann bob cid", False),
         ({"players": 3}, [], "ann bob cid", True),
         ({"players": 3}, [], "ann bob eve", False),
         ({"players": 3}, [StartRequested()], "ann bob", True),
         ({"players": 3, "expected": ["bob"]}, [], "ann cid", False),
         ({"players": 3}, [OUT], "ann bob cid", False),
-        ({"players": 3}, [Ended(by_organiser=True)], "ann bob cid", False),
+        ({"players": 3}, [Ended(by_director=True)], "ann bob cid", False),
         ({"players": 3}, [Paused()], "ann bob cid", True),
         ({"players": 3}, [Begun([0, 1, 2])], "ann bob cid", False),
     ],
@@ -189,12 +192,12 @@ def test_seeds_are_those_of_the_file_and_then_by_rating(
 def test_players_who_have_left_before_the_beginning_take_no_part_except_those_of_the_file() -> None:
     stored = Stored(house=["random"], expected=["eve"])
     stored.log(Entered("random", house=True), *map(Entered, ("eve", "ann", "bob", "cid")))
-    stored.log(Withdrawn(3, "by the organiser"))
+    stored.log(Withdrawn(3, "by the director"))
     assert stored.read().beginning({}, ["cid"]) == Begun([0, 1, 3, 4])  # bob stays withdrawn
     stored.log(Begun([0, 1, 3, 4]))
     tournament = stored.read()
     assert [each.name for each in tournament.entrants] == ["random", "eve", "bob", "cid"]
-    assert tournament.field == (4, {0, 1, 3})
+    assert (len(tournament.entrants), tournament.present) == (4, {0, 1, 3})
     assert tournament.entering(["ann"], ()) == [Entered("ann")]  # it comes late
 
 
@@ -209,7 +212,7 @@ def test_it_begins_with_as_many_as_it_may_have(settings: dict[str, object], most
 
 def test_late_player_does_not_inherit_the_withdrawal_of_one_who_had_its_number() -> None:
     stored = Stored()
-    stored.log(*map(Entered, ("ann", "bob", "cid", "dan")), Withdrawn(3, "by the organiser"))
+    stored.log(*map(Entered, ("ann", "bob", "cid", "dan")), Withdrawn(3, "by the director"))
     stored.log(Begun([0, 1, 3]), Entered("eve"), Paired([(0, 3, 1), (1, 2, 1)]))
     assert stored.read().schedule.open_pairings() == [0]
 
@@ -219,13 +222,22 @@ def test_players_have_their_numbers_by_seed_from_the_beginning_on() -> None:
     stored.log(*map(Entered, ("ann", "bob", "cid")), OUT, Begun([2, 1, 0]), Paired([(0, 2, 1)]))
     tournament = stored.read()
     assert [each.name for each in tournament.entrants] == ["cid", "bob", "ann"]
-    assert tournament.field == (3, {0, 2})
+    assert (len(tournament.entrants), tournament.present) == (3, {0, 2})
     assert tournament.begun_at == stored.now
+
+
+def test_what_was_decided_before_the_beginning_is_about_the_same_players_after_it() -> None:
+    stored = Stored()
+    stored.log(*map(Entered, ("ann", "bob", "cid", "dan")), Forbidden([0, 1]), Forbidden([0, 3]))
+    stored.log(RequestedTest(0, "aima"), RequestedTest(3, "aima"), Begun([2, 1, 0]))
+    report = described(stored.read(), 0.0)
+    assert report["forbidden"] == [["ann", "bob"]]
+    assert [each["player"] for each in report["tests"]] == ["ann"]
 
 
 def test_who_withdrew_before_the_beginning_is_out_and_nobody_else() -> None:
     stored = Stored()
-    stored.log(*map(Entered, ("ann", "bob", "cid")), Withdrawn(0, "by the organiser"), Begun([1, 2, 0]))
+    stored.log(*map(Entered, ("ann", "bob", "cid")), Withdrawn(0, "by the director"), Begun([1, 2, 0]))
     stored.log(Paired([(0, 1, 1)]))
     tournament = stored.read()
     assert tournament.schedule.open_pairings() == [0]
@@ -242,26 +254,26 @@ def test_who_withdrew_before_the_beginning_is_out_and_nobody_else() -> None:
 def test_further_pairings_are_asked_for_once_in_each_state(format: str, asked_while_on: bool) -> None:
     stored = Stored(format=format, games=2)
     stored.log(*map(Entered, ("ann", "bob", "cid", "dan")))
-    assert stored.read().question() is None
+    assert stored.read().question(0.0) is None
     stored.log(Begun([0, 1, 2, 3]))
     tournament = stored.read()
-    question = tournament.question()
+    question = tournament.question(0.0)
     assert question is not None
     pairings = question()
     assert {each.round for each in pairings} >= {1}
-    assert tournament.question() is None
+    assert tournament.question(0.0) is None
     tournament.ask_again()
-    assert (tournament.question() is not None) is True
+    assert (tournament.question(0.0) is not None) is True
 
     stored.log(Paired(tuple(pairings)))
     stored.log(Paused())
-    assert stored.read().question() is None
+    assert stored.read().question(0.0) is None
     stored.log(Resumed())
-    assert (stored.read().question() is not None) is asked_while_on
+    assert (stored.read().question(0.0) is not None) is asked_while_on
     for number in range(len(pairings)):
         stored.play(number, 0, 0)
         stored.play(number, 1, 0)
-    question = stored.read().question()
+    question = stored.read().question(0.0)
     assert question is not None
     assert [each.round for each in question()] == {"swiss": [2, 2], "knockout": [2]}.get(format, [])
 
@@ -270,11 +282,11 @@ def test_knockout_is_asked_again_after_each_pairing_that_is_over() -> None:
     stored = Stored(format="knockout")
     stored.begin("ann", "bob", "cid", "dan", pairings=[(0, 3, 1), (1, 2, 1)])
     tournament = stored.read()
-    asked = [tournament.question() is not None]
+    asked = [tournament.question(0.0) is not None]
     for number in range(2):
         stored.play(0, number, 0)
         tournament.add(stored.news(tournament.known))
-        asked.append(tournament.question() is not None)
+        asked.append(tournament.question(0.0) is not None)
     assert asked == [True, False, True]
 
 
@@ -356,7 +368,7 @@ def test_game_that_the_server_broke_off_is_played_again_however_often() -> None:
     for _ in range(2 * BREAKS):
         stored.play(0, 0, reason="stopped")
     assert stored.read().schedule.open_pairings() == [0, 1]
-    assert stored.read().pairings[0].broken_in(range(2)) == 2 * BREAKS
+    assert len(stored.read().pairings[0].broken) == 2 * BREAKS
 
 
 def test_second_result_of_a_game_does_not_count() -> None:
@@ -365,7 +377,7 @@ def test_second_result_of_a_game_does_not_count() -> None:
     stored.play(0, 0, 1)
     assert points(stored) == (1, 0)
     state = stored.read().pairings[0]
-    assert ([*state.games], len(state.broken), state.broken_in([0])) == ([0], 1, 1)
+    assert ([*state.games], len(state.broken), len(state.stored([0]))) == ([0], 1, 2)
 
 
 def test_game_beyond_those_of_its_pairing_does_not_count() -> None:
@@ -392,7 +404,7 @@ def test_game_counts_once_its_pairing_is_known() -> None:
     whole = stored.news()
     tournament = Tournament.of(whole._replace(entries=()))
     tournament.add(whole._replace(games=()))
-    assert described(tournament) == described(stored.read())
+    assert described(tournament, 0.0) == described(stored.read(), 0.0)
     assert tournament.known == stored.read().known == Known(6, 2)
 
 
@@ -429,7 +441,7 @@ def test_game_is_forfeited_once() -> None:
     assert points(stored) == (1, 1)
 
 
-@pytest.mark.parametrize("entry", [Withdrawn(9, "by the organiser"), Paired([(0, "1", 1)]), Begun([0, 9])])  # type: ignore[list-item]
+@pytest.mark.parametrize("entry", [Withdrawn(9, "by the director"), Paired([(0, "1", 1)]), Begun([0, 9])])  # type: ignore[list-item]
 def test_entry_about_a_player_that_is_none_cannot_be_read(entry: Entry) -> None:
     stored = Stored()
     stored.log(Entered("ann"), Entered("bob"), entry, Forfeited(0, [0], [1]))
@@ -463,14 +475,15 @@ def test_games_of_a_withdrawn_player_are_forfeited_once_nothing_else_can_be_play
     assert stored.read().entrants[1].faults == {}  # the withdrawal was enough
 
 
-@pytest.mark.parametrize(("entry", "since"), [(BACK, 30), (OUT, 0)])
-def test_withdrawn_player_that_may_return_has_some_time_for_that(entry: Entry, since: int) -> None:
+@pytest.mark.parametrize("entry", [BACK, OUT])
+def test_games_of_a_withdrawn_player_are_lost_after_some_time(entry: Entry) -> None:
+    """It may come back, or the director may take the withdrawal back."""
     stored = Stored(walkover=30)
     stored.begin("ann", "bob", pairings=[(0, 1, 1)])
     stored.now = 9_999
     stored.log(entry)
     found = [bool(stored.read().forfeits_of_withdrawn(10 + after)) for after in (0, 29.9, 30)]
-    assert found == [after >= since for after in (0, 29.9, 30)]
+    assert found == [False, False, True]
 
 
 def test_pairing_waits_for_either_player_that_may_return() -> None:
@@ -530,7 +543,7 @@ def test_nobody_is_withdrawn_during_a_pause_or_after_the_end() -> None:
         assert stored.read().withdrawals() == []
 
 
-# The organiser.
+# The director.
 
 
 @pytest.mark.parametrize(
@@ -548,7 +561,7 @@ def test_nobody_is_withdrawn_during_a_pause_or_after_the_end() -> None:
         ),
     ],
 )
-def test_organiser_is_told_in_one_line_why_it_cannot_begin(
+def test_director_is_told_in_one_line_why_it_cannot_begin(
     settings: dict[str, object], logged: Sequence[Entry], fault: str | None
 ) -> None:
     stored = Stored(**settings)
@@ -565,7 +578,7 @@ def test_organiser_is_told_in_one_line_why_it_cannot_begin(
         ([Paused(), Begun([])], "paused"),
         ([Begun([]), Paused(), Resumed()], "running"),
         ([Begun([]), Paused(), Ended()], "over"),
-        ([Ended(by_organiser=True)], "over"),
+        ([Ended(by_director=True)], "over"),
     ],
 )
 def test_states_follow_from_the_log(logged: Sequence[Entry], state: str) -> None:
@@ -588,14 +601,14 @@ def test_bye_is_a_pairing_that_is_over() -> None:
 
 
 def some_tournament(rng: random.Random) -> Stored:
-    """Return a tournament with anything in its log and its games that a director may have added."""
+    """Return a tournament with anything in its log and its games that the server may have added."""
     stored = Stored(format=rng.choice(["round-robin", "swiss", "knockout"]), faults=rng.choice([1, 3]))
     names = [f"bot {number}" for number in range(rng.randint(2, 5))]
     stored.log(*map(Entered, names))
     stored.log(stored.read().beginning({}, names))
     for _ in range(rng.randint(0, 40)):
         tournament = stored.read()
-        question = tournament.question()
+        question = tournament.question(0.0)
         found = question() if question is not None and rng.random() < 0.5 else []
         games = [
             (pairing, number)
@@ -607,8 +620,8 @@ def some_tournament(rng: random.Random) -> Stored:
             stored.log(Paired(found))
         elif tournament.withdrawals():
             stored.log(*tournament.withdrawals())
-        elif rng.random() < 0.1 and tournament.field.present != {*range(len(names))}:
-            out = [number for number in range(len(names)) if number not in tournament.field.present]
+        elif rng.random() < 0.1 and tournament.present != {*range(len(names))}:
+            out = [number for number in range(len(names)) if number not in tournament.present]
             stored.log(*map(Returned, out))
         elif rng.random() < 0.2 and tournament.schedule.open_pairings():
             pairing = tournament.schedule.open_pairings()[0]
@@ -635,8 +648,11 @@ def test_same_entries_and_games_give_the_same_state_however_they_were_read(rng: 
         news = TournamentNews("cup", stored.file, entries[:taken], first)
         del entries[:taken], games[: len(first)]
         parts.add(news)
-    assert described(parts) == described(whole)
-    assert parts.log == whole.log == [(each.made, parsed(each.entry)) for each in stored.entries]
+    assert described(parts, 0.0) == described(whole, 0.0)
+    assert parts.log == whole.log
+    assert [(each.made, each.signed) for each in whole.log] == [
+        (each.made, parsed(each.entry)) for each in stored.entries
+    ]
     assert parts.known == whole.known
     assert parts.schedule.open_pairings() == whole.schedule.open_pairings()
 

@@ -1,5 +1,6 @@
-"""The table of a tournament, who plays whom there, and what a director adds to the log."""
+"""The table of a tournament, who plays whom there, and what is added to the log."""
 
+import math
 import weakref
 from collections.abc import Sequence
 
@@ -7,7 +8,6 @@ import pytest
 from worlds.tournaments import Stored, file_of
 
 from gateway.game.results import Scheduled
-from gateway.tournament.director import Director
 from gateway.tournament.log import (
     COMPLETE,
     Begun,
@@ -26,12 +26,13 @@ from gateway.tournament.log import (
     Withdrawn,
 )
 from gateway.tournament.table import PATIENCE, RECENT, TournamentTable
+from gateway.tournament.tournaments import Tournaments
 
 ALL_OF_FOUR = [(0, 3, 1), (1, 2, 1), (3, 2, 2), (0, 1, 2), (1, 3, 3), (2, 0, 3)]
 
 
 class Run:
-    """A stored tournament and the director that has read it. Player `number` sits on seat 10 + `number`."""
+    """A stored tournament and the server that has read it. Player `number` sits on seat 10 + `number`."""
 
     def __init__(self, *names: str, pairings: Sequence[tuple[int, int | None, int]] = (), **settings: object):
         self.stored = Stored(**settings)
@@ -40,8 +41,8 @@ class Run:
         self.names = names
         self.woken = 0
         self.now = 0.0
-        self.director = Director()
-        self.director.wake = self._wake
+        self.tournaments = Tournaments()
+        self.tournaments.wake = self._wake
         self.read()
 
     def _wake(self) -> None:
@@ -49,14 +50,14 @@ class Run:
 
     @property
     def table(self) -> TournamentTable:
-        return self.director.tables["cup"]
+        return self.tournaments.tables["cup"]
 
     def read(self, *entries: Entry) -> None:
         """Read what was added, and these entries besides."""
         if entries:
             self.stored.log(*entries)
-        known = self.director.known.get("cup")
-        assert self.director.take([self.stored.news(known)], self.now, self.director.epoch) == {}
+        known = self.tournaments.known(math.inf).get("cup")
+        assert self.tournaments.take([self.stored.news(known)], self.now, self.tournaments.epoch) == {}
 
     def sit(self, *numbers: int) -> None:
         for number in numbers:
@@ -75,7 +76,7 @@ class Run:
         return [(one - 10, two - 10, games, which) for one, two, games, which in self.table.pairs()]
 
     def decide(self, *, is_paused: bool = False) -> Sequence[Entry]:
-        return self.director.entries(self.table, self.now, unix=1e9, is_paused=is_paused)
+        return self.tournaments.entries(self.table, self.now, unix=1e9, is_paused=is_paused)
 
 
 def four(**settings: object) -> Run:
@@ -112,9 +113,9 @@ def test_director_is_woken_when_somebody_comes_or_goes_or_a_series_is_over() -> 
 
 
 def test_table_has_the_name_of_the_tournament_and_is_found_by_it_in_any_case() -> None:
-    director = Director()
-    director.take([TournamentNews("cup 7", file_of(name="Cup 7"), [], [])], 0.0)
-    table = director.tables["cup 7"]
+    tournaments = Tournaments()
+    tournaments.take([TournamentNews("cup 7", file_of(name="Cup 7"), [], [])], 0.0)
+    table = tournaments.tables["cup 7"]
     assert (table.key, table.name) == ("cup 7", "Cup 7")
 
 
@@ -160,7 +161,7 @@ def test_rest_of_a_series_that_was_broken_off_is_played_once_its_results_were_re
 
 
 @pytest.mark.parametrize(
-    "entry", [Paused(), Ended(by_organiser=True), Withdrawn(0, "by the organiser"), Withdrawn(3, "4 faults")]
+    "entry", [Paused(), Ended(by_director=True), Withdrawn(0, "by the director"), Withdrawn(3, "4 faults")]
 )
 def test_no_further_games_of_a_pairing_begin_after_the_two_that_are_on(entry: Entry) -> None:
     run = four(games=4)
@@ -198,7 +199,7 @@ def test_series_goes_on_with_the_first_game_that_is_left_and_its_mover() -> None
         ([Paused()], []),
         ([Paused(), Resumed()], [0, 1]),
         ([Ended()], []),
-        ([Withdrawn(0, "by the organiser")], [1]),
+        ([Withdrawn(0, "by the director")], [1]),
         ([Withdrawn(0, "3 faults in a row", may_return=True), Returned(0)], [0, 1]),
         ([Forfeited(0, [0, 1], [3])], [1]),
     ],
@@ -387,6 +388,212 @@ def test_series_of_a_pairing_that_was_not_read_yet_is_on() -> None:
     assert run.pairs() == [(0, 1, 2, Scheduled(1, 0))]
 
 
+# Acts of the director while a series is on.
+
+
+def begun_series(*, games: int = 2) -> tuple[Run, Scheduled]:
+    """Return a round robin in which ann and dan play games 1 and 2 of their pairing; game 1 is over."""
+    run = four(games=games)
+    run.sit(0, 3)
+    [(*_, scheduled)] = run.pairs()
+    run.table.began(scheduled)
+    run.stored.play(0, 0, 0)
+    run.read()
+    return run, scheduled
+
+
+def act(run: Run, act: str, **given: str) -> None:
+    run.stored.act(act, **given)
+    run.read()
+
+
+def finish(run: Run, scheduled: Scheduled, winner: int = 0) -> None:
+    """Play game 2 of a series; then both wait again."""
+    run.table.began(scheduled)
+    run.stored.play(scheduled.pairing, scheduled.first + 1, winner)
+    run.table.finished(scheduled)
+    run.sit(0, 3)
+
+
+def test_replay_of_a_game_of_a_series_that_is_on_follows_after_it_once() -> None:
+    run, scheduled = begun_series()
+    act(run, "replay", game="1.1")
+    run.table.wait(10)
+    run.table.wait(13)
+    assert run.pairs() == []  # they play
+    finish(run, scheduled)
+    run.read()
+    assert run.pairs() == [(0, 3, 1, Scheduled(0, 0))]
+    run.table.began(Scheduled(0, 0))
+    run.stored.play(0, 0, 1)
+    run.table.finished(Scheduled(0, 0))
+    run.sit(0, 3)
+    run.read()
+    assert run.pairs() == []
+    assert run.table.tournament.meeting(0).points == (1, 1)
+
+
+def test_replay_is_not_played_twice_because_results_are_read_late() -> None:
+    run, scheduled = begun_series()
+    finish(run, scheduled)
+    run.stored.act("replay", game="1.1")
+    assert run.pairs() == []  # neither the act nor the result was read
+    run.read()
+    assert run.pairs() == [(0, 3, 1, Scheduled(0, 0))]
+    run.table.began(Scheduled(0, 0))
+    run.table.finished(Scheduled(0, 0))
+    run.sit(0, 3)
+    run.read()
+    assert run.pairs() == []  # its result may still come
+    run.stored.play(0, 0, 1)
+    run.read()
+    assert run.pairs() == []
+    assert run.table.tournament.meeting(0).points == (1, 1)
+
+
+def test_both_games_are_played_again_as_one_series_with_swapped_sides_at_their_second() -> None:
+    run, scheduled = begun_series()
+    finish(run, scheduled)
+    run.read()
+    for game in ("1.2", "1.1"):
+        act(run, "replay", game=game)
+    assert run.pairs() == [(0, 3, 2, Scheduled(0, 0))]
+    run.play(Scheduled(0, 0), 2)
+    run.read()
+    act(run, "replay", game="1.2")
+    run.sit(0, 3)
+    assert run.pairs() == [(3, 0, 1, Scheduled(0, 1))]
+
+
+def test_replay_waits_for_a_later_series_of_the_pairing() -> None:
+    run, scheduled = begun_series(games=4)
+    finish(run, scheduled)
+    [(*_, later)] = run.pairs()
+    assert later == Scheduled(0, 2)
+    act(run, "replay", game="1.2")
+    run.table.wait(10)
+    run.table.wait(13)
+    assert run.pairs() == []
+    run.play(later, 2)
+    run.sit(0, 3)
+    run.read()
+    assert run.pairs() == [(3, 0, 1, Scheduled(0, 1))]
+
+
+@pytest.mark.parametrize(
+    ("game", "found"),
+    [
+        ("1.1", [(3, 0, 1, Scheduled(0, 1)), (1, 2, 2, Scheduled(1, 0))]),
+        ("1.2", [(0, 3, 1, Scheduled(0, 0)), (1, 2, 2, Scheduled(1, 0))]),
+    ],
+)
+@pytest.mark.parametrize("act_name", ["award", "void"])
+def test_game_that_was_decided_before_it_began_is_not_played(
+    act_name: str, game: str, found: list[tuple[int, int, int, Scheduled]]
+) -> None:
+    run = four()
+    act(run, act_name, game=game, **({"to": "ann"} if act_name == "award" else {}))
+    run.sit(0, 1, 2, 3)
+    assert run.pairs() == found
+
+
+def test_pairing_of_which_all_games_were_decided_is_not_played_and_holds_nobody_up() -> None:
+    run = four()
+    run.sit(0, 1, 2, 3)
+    for number in (1, 2):
+        act(run, "award", game=f"1.{number}", to="dan")
+        act(run, "void", game=f"2.{number}")
+    assert [which.pairing for *_, which in run.pairs()] == [2, 3]
+
+
+def test_next_game_of_a_series_that_was_decided_while_the_first_is_on_is_not_played_again() -> None:
+    run = four()
+    run.sit(0, 3)
+    [(*_, scheduled)] = run.pairs()
+    run.table.began(scheduled)
+    act(run, "award", game="1.2", to="dan")
+    run.play(scheduled, 1)  # and the series ends, or game 2 is ended as soon as it has begun
+    run.read()
+    run.sit(0, 3)
+    assert run.pairs() == []
+    assert run.table.tournament.meeting(0).points == (1, 1)
+
+
+def test_undo_while_a_series_is_on_begins_none_of_its_games_again() -> None:
+    """It makes the tournament count anew, which does not know what is being played."""
+    run, scheduled = begun_series(games=4)
+    act(run, "announce", text="lunch")
+    act(run, "undo")
+    run.table.wait(10)
+    run.table.wait(13)
+    assert run.pairs() == []
+    finish(run, scheduled)
+    act(run, "announce", text="lunch")
+    act(run, "undo")
+    assert run.pairs() == [(0, 3, 2, Scheduled(0, 2))]
+    assert run.table.tournament.meeting(0).points == (2, 0)
+
+
+def test_undo_of_a_void_game_that_was_not_played_lets_it_be_played_after_the_series() -> None:
+    run, scheduled = begun_series()
+    act(run, "void", game="1.2")
+    run.table.finished(scheduled)
+    run.sit(0, 3)
+    run.read()
+    assert run.pairs() == []
+    act(run, "undo")
+    assert run.pairs() == [(3, 0, 1, Scheduled(0, 1))]
+
+
+def test_forbidden_pair_stops_after_the_series_that_is_on() -> None:
+    run, scheduled = begun_series(games=4)
+    act(run, "forbid", player="ann", other="dan")
+    finish(run, scheduled)
+    run.read()
+    assert run.pairs() == []
+    assert run.table.tournament.meeting(0).is_over
+    assert run.table.tournament.meeting(0).points == (1, 0)  # what was over when it was forbidden
+
+
+def test_replay_in_a_series_that_began_under_another_matchmaker_is_played_after_it() -> None:
+    run = four()
+    run.sit(0, 3)
+    run.table.resume(Scheduled(0, 0))
+    run.stored.play(0, 0, 0)
+    run.read()
+    act(run, "replay", game="1.1")
+    assert run.pairs() == []
+    run.stored.play(0, 1, 0)
+    run.table.finished(Scheduled(0, 0))
+    run.sit(0, 3)
+    for run.now in (0.0, PATIENCE):
+        run.read()
+    assert run.pairs() == [(0, 3, 1, Scheduled(0, 0))]
+
+
+def test_award_in_the_moment_of_a_walkover_stands() -> None:
+    run = four(walkover=5)
+    run.sit(0, 1, 2)
+    run.decide()
+    run.now = 5.0
+    [forfeit] = run.decide()
+    assert forfeit == Forfeited(0, [0, 1], [3])
+    act(run, "award", game="1.1", to="dan")
+    assert run.decide() == [Forfeited(0, [1], [3])]
+    run.read(Forfeited(0, [1], [3]))
+    assert run.table.tournament.meeting(0).points == (1, 1)
+
+
+def test_withdrawn_player_that_is_readmitted_plays_its_open_games() -> None:
+    run, scheduled = begun_series(games=4)
+    act(run, "withdraw", player="dan")
+    finish(run, scheduled)
+    run.read()
+    assert run.pairs() == []
+    act(run, "readmit", player="dan")
+    assert run.pairs() == [(0, 3, 2, Scheduled(0, 2))]
+
+
 # Walkovers.
 
 
@@ -426,7 +633,7 @@ def test_absence_does_not_count_while_all_clients_are_absent() -> None:
 
 def test_absence_of_the_only_client_that_still_takes_part_counts() -> None:
     run = Run("random", "ann", "bob", pairings=[(0, 1, 1), (0, 2, 1)], walkover=5, house=["random"])
-    run.read(Withdrawn(2, "by the organiser"))
+    run.read(Withdrawn(2, "by the director"))
     run.sit(0)
     run.decide()
     run.now = 5.0
@@ -446,7 +653,7 @@ def test_absence_does_not_count_while_the_server_begins_no_games() -> None:
 
 def test_games_of_a_withdrawn_player_are_not_lost_while_the_server_begins_no_games() -> None:
     run = Run("ann", "bob", pairings=[(0, 1, 1)])
-    run.read(Withdrawn(1, "by the organiser"))
+    run.read(Withdrawn(1, "by the director"))
     assert run.decide(is_paused=True) == []
     assert run.decide() == [Forfeited(0, [0, 1], [1])]
 
@@ -526,13 +733,13 @@ def test_forfeit_that_could_not_be_stored_is_decided_again_at_once() -> None:
     assert run.decide() == [Forfeited(2, [0, 1], [3])]
 
 
-def test_forfeit_is_decided_again_at_once_if_the_organiser_added_something_first() -> None:
+def test_forfeit_is_decided_again_at_once_if_the_director_added_something_first() -> None:
     run = four(walkover=5)
     run.sit(0, 1, 2)
     run.decide()
     run.now = 5.0
     assert run.decide() == [Forfeited(0, [0, 1], [3])]
-    run.read(Withdrawn(1, "by the organiser"))
+    run.read(Withdrawn(1, "by the director"))
     assert run.decide() == [Forfeited(0, [0, 1], [3])]
 
 
@@ -561,6 +768,19 @@ def test_absence_does_not_count_while_nothing_is_played() -> None:
         assert run.decide() == []
 
 
+def test_absence_counts_only_from_the_moment_at_which_a_pairing_is_due() -> None:
+    """A player that was absent during the break before a round has as long as any other one."""
+    run = Run("ann", "bob", "cid", pairings=[(0, 1, 1)], walkover=5, format="swiss", rounds=2)
+    run.sit(0, 1)
+    for run.now in (0.0, 100.0):
+        assert run.decide() == []
+    run.read(Paired([(0, 2, 2)]))
+    for run.now in (100.0, 104.9):
+        assert run.decide() == []
+    run.now = 105.0
+    assert run.decide() == [Forfeited(1, [0, 1], [2])]
+
+
 def test_pairing_that_is_on_is_not_lost() -> None:
     run = four(walkover=5)
     run.sit(0, 3)
@@ -572,7 +792,7 @@ def test_pairing_that_is_on_is_not_lost() -> None:
     assert [each for each in run.decide() if isinstance(each, Forfeited) and each.pairing == 0] == []
 
 
-# The director.
+# What is due.
 
 
 def test_director_adds_one_thing_after_the_other_until_the_end() -> None:
@@ -587,8 +807,8 @@ def test_director_adds_one_thing_after_the_other_until_the_end() -> None:
         tournament = run.table.tournament
         if not entries and tournament.is_to_begin(run.table.here, run.now):
             entries = [tournament.beginning({}, run.table.seen(run.now))]
-        elif not entries and (question := tournament.question()) is not None:
-            entries = [*run.director.pairings(run.table, question())]
+        elif not entries and (question := tournament.question(0.0)) is not None:
+            entries = [*run.tournaments.pairings(run.table, question())]
         seen += (type(each).__name__ for each in entries)
         if not entries:
             run.table.rise(11)
@@ -644,7 +864,7 @@ def test_games_of_a_withdrawn_player_are_not_lost_while_results_may_come() -> No
     run.sit(0, 1)
     [(*_, scheduled)] = run.pairs()
     run.table.began(scheduled)
-    run.read(Withdrawn(1, "by the organiser"), Withdrawn(2, "by the organiser"))
+    run.read(Withdrawn(1, "by the director"), Withdrawn(2, "by the director"))
     assert run.decide() == []
     run.stored.play(0, 0, 0)
     run.table.finished(scheduled)
@@ -654,89 +874,89 @@ def test_games_of_a_withdrawn_player_are_not_lost_while_results_may_come() -> No
 
 def test_end_is_added_once_all_is_played_and_the_format_has_no_more() -> None:
     run = Run("ann", "bob", pairings=[(0, 1, 1)])
-    assert run.director.pairings(run.table, []) == []
+    assert run.tournaments.pairings(run.table, []) == []
     run.read(Forfeited(0, [0, 1], [1]))
-    assert run.director.pairings(run.table, []) == [Ended()]
+    assert run.tournaments.pairings(run.table, []) == [Ended()]
     run.read(Paused())
-    assert run.director.pairings(run.table, []) == []
+    assert run.tournaments.pairings(run.table, []) == []
 
 
 @pytest.mark.parametrize("entry", [Paired([(0, 1, 1)]), Ended()])
 def test_what_could_not_be_added_is_decided_again(entry: Entry) -> None:
-    """As where the organiser has added a pause meanwhile."""
+    """As where the director has added a pause meanwhile."""
     run = Run("ann", "bob")
     if isinstance(entry, Ended):
         run.read(Paired([(0, 1, 1)]), Forfeited(0, [0, 1], [1]))
     for _ in range(2):
-        question = run.table.tournament.question()
+        question = run.table.tournament.question(0.0)
         assert question is not None
-        assert run.director.pairings(run.table, question()) == [entry]
+        assert run.tournaments.pairings(run.table, question()) == [entry]
         run.read(Paused(), Resumed())
 
 
 def test_tournament_that_cannot_be_read_has_an_ordinary_table_and_is_reported_once() -> None:
     run = Run()
     bad = TournamentNews("odd", 'name = "odd"', [], [])
-    good = run.stored.news(run.director.known["cup"])
+    good = run.stored.news(run.tournaments.known(math.inf)["cup"])
     missing = "the key format is missing; c4gateway tournament new --example shows a file"
-    assert run.director.take([bad, good], 0.0) == {"odd": missing}
-    assert run.director.take([bad, good], 0.0) == {}
-    assert run.director.tables.keys() == {"cup"}
+    assert run.tournaments.take([bad, good], 0.0) == {"odd": missing}
+    assert run.tournaments.take([bad, good], 0.0) == {}
+    assert run.tournaments.tables.keys() == {"cup"}
     later = good._replace(entries=[LoggedEntry(1, "{}")])
-    assert [*run.director.take([bad, later], 0.0)] == ["cup"]
-    assert run.director.tables.keys() == set()
+    assert [*run.tournaments.take([bad, later], 0.0)] == ["cup"]
+    assert run.tournaments.tables.keys() == set()
 
 
 def test_tournament_that_was_deleted_has_no_table() -> None:
     run = Run()
-    run.director.take([], 0.0)
-    assert (run.director.tables, run.director.known) == ({}, {})
+    run.tournaments.take([], 0.0)
+    assert (run.tournaments.tables, run.tournaments.known(math.inf)) == ({}, {})
 
 
 def test_tournament_that_was_created_anew_is_read_whole() -> None:
     run = four()
     again = run.stored.news()._replace(created=7, entries=[], games=[])
     for _ in range(2):
-        assert run.director.take([again], 0.0) == {}
-    assert run.director.known == {"cup": Known()}
+        assert run.tournaments.take([again], 0.0) == {}
+    assert run.tournaments.known(math.inf) == {"cup": Known()}
     bad = again._replace(created=8, settings="")
     for _ in range(2):
-        run.director.take([bad], 0.0)
-    assert run.director.tables == {}
+        run.tournaments.take([bad], 0.0)
+    assert run.tournaments.tables == {}
     for _ in range(2):
-        run.director.take([again._replace(created=9)], 0.0)
-    assert run.director.known == {"cup": Known()}
+        run.tournaments.take([again._replace(created=9)], 0.0)
+    assert run.tournaments.known(math.inf) == {"cup": Known()}
 
 
 def test_what_was_read_is_known() -> None:
     run = four()
     run.stored.play(0, 0, 0)
     run.read()
-    assert run.director.known == {"cup": Known(6, 1)}
+    assert run.tournaments.known(math.inf) == {"cup": Known(6, 1)}
 
 
 def test_tournament_that_is_over_is_read_until_its_games_are_over_too() -> None:
     run = four()
     run.sit(0, 3)
     [(*_, scheduled)] = run.pairs()
-    run.read(Ended(by_organiser=True))
-    assert run.director.known == {"cup": Known(7, 0)}
+    run.read(Ended(by_director=True))
+    assert run.tournaments.known(math.inf) == {"cup": Known(7, 0)}
     run.play(scheduled, 2)
-    assert run.director.known == {"cup": Known(7, 0)}
+    assert run.tournaments.known(math.inf) == {"cup": Known(7, 0)}
     run.read()
-    assert run.director.known == {"cup": COMPLETE}
+    assert run.tournaments.known(math.inf) == {"cup": COMPLETE}
     run.read()
     assert run.table.tournament.meeting(0).points == (2, 0)
     for _ in range(2):
-        run.director.take([run.stored.news()._replace(created=7, entries=[], games=[])], 0.0)
-    assert run.director.known == {"cup": Known()}
+        run.tournaments.take([run.stored.news()._replace(created=7, entries=[], games=[])], 0.0)
+    assert run.tournaments.known(math.inf) == {"cup": Known()}
 
 
 def test_new_matchmaker_begins_without_seats_and_with_all_games() -> None:
     run = four()
     run.sit(0, 1, 2, 3)
     found = run.pairs()
-    run.director.forget_seats()
+    run.tournaments.forget_seats()
     assert (run.table.seated(), run.table.is_busy) == ([], False)
     run.sit(0, 1, 2, 3)
     assert run.pairs() == []  # it does not know which results have been stored
@@ -747,18 +967,18 @@ def test_new_matchmaker_begins_without_seats_and_with_all_games() -> None:
 def test_nothing_is_paired_before_everything_stored_was_read_in_the_matchmakers_own_epoch() -> None:
     """As where the server starts with results in a journal, or another node paired until now."""
     run = four()
-    director, news = Director(), run.stored.news()
-    for epoch in (None, director.epoch - 1):
-        director.take([news], 0.0, epoch)
-        news = run.stored.news(director.known["cup"])
+    tournaments, news = Tournaments(), run.stored.news()
+    for epoch in (None, tournaments.epoch - 1):
+        tournaments.take([news], 0.0, epoch)
+        news = run.stored.news(tournaments.known(math.inf)["cup"])
         for number in (0, 3):
-            director.tables["cup"].sit(number, run.names[number])
-            director.tables["cup"].wait(number)
-        assert [*director.tables["cup"].pairs()] == []
-    begun = director.epoch
-    director.forget_seats()  # while the store is being read
-    director.take([news], 0.0, begun)
-    run.director = director
+            tournaments.tables["cup"].sit(number, run.names[number])
+            tournaments.tables["cup"].wait(number)
+        assert [*tournaments.tables["cup"].pairs()] == []
+    begun = tournaments.epoch
+    tournaments.forget_seats()  # while the store is being read
+    tournaments.take([news], 0.0, begun)
+    run.tournaments = tournaments
     run.sit(0, 3)
     assert run.pairs() == []
     run.stored.play(0, 0, 0)  # which a journal had
@@ -772,6 +992,6 @@ def test_entries_and_pairings_of_a_director_are_those_of_its_log() -> None:
     run.table.sit(1, "bob")
     assert run.decide() == [Entered("ann"), Entered("bob")]
     run.read(Entered("ann"), Entered("bob"), Begun([0, 1]))
-    question = run.table.tournament.question()
+    question = run.table.tournament.question(0.0)
     assert question is not None
-    assert run.director.pairings(run.table, question()) == [Paired([(0, 1, 1)])]
+    assert run.tournaments.pairings(run.table, question()) == [Paired([(0, 1, 1)])]

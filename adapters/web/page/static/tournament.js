@@ -1,35 +1,53 @@
-// The view of a tournament: reads the page again every few seconds, and replaces the parts that have changed.
+// The view of a tournament: its live games, and the page, which is read again every few seconds to replace the parts
+// that have changed.
+import { showWays } from "./bracket.js";
+import { countDown } from "./countdown.js";
+import { closeMenus, isListing, listGames } from "./crosstable.js";
 import { find, findAll } from "./dom.js";
 import { localize } from "./header.js";
+import { lasting, Pairs } from "./pairs.js";
 import { readText } from "./read.js";
 import { announce, showConnection } from "./status.js";
 
 const PAUSE = 3_000;
+const PAUSE_AT_END = 30_000; // once the tournament is over, which can be undone
+const SOON = 400; // milliseconds from a game's begin or end to the next reading, since it is stored a moment later
+
+const root = find(".tournament");
+const stream = root.dataset.stream ?? "";
 
 /** The HTML of each part as it was received. @type {Map<string, string>} */
 const received = new Map();
-for (const part of findAll("[data-part]")) received.set(part.dataset.part ?? "", part.innerHTML);
+for (const part of findAll("[data-part]", root)) received.set(part.dataset.part ?? "", lasting(part));
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let soon;
+const pairs = new Pairs(root, stream, () => {
+  clearTimeout(soon);
+  soon = setTimeout(renew, SOON);
+});
 
 async function renew() {
   const html = await readText(location.href, { headers: { Accept: "text/html" } });
-  showConnection(html !== null);
+  if (!stream) showConnection(html !== null);
   if (html === null) return;
   const page = new DOMParser().parseFromString(html, "text/html");
-  const before = find(".tournament");
   const after = page.querySelector(".tournament");
   if (!(after instanceof HTMLElement)) return;
-  const state = find(".state").textContent;
-  if (partsOf(before) !== partsOf(after)) return location.reload();
-  before.dataset.state = after.dataset.state;
-  for (const part of findAll("[data-part]", before)) {
+  const state = find(".state", root).textContent;
+  if (partsOf(root) !== partsOf(after) || !after.dataset.stream !== !stream) return location.reload();
+  root.dataset.state = after.dataset.state;
+  for (const part of findAll("[data-part]", root)) {
     replace(part, find(`[data-part="${part.dataset.part}"]`, after));
   }
-  if (find(".state").textContent !== state) announce(find(".state").textContent);
+  pairs.draw();
+  countDown();
+  if (find(".state", root).textContent !== state) announce(find(".state", root).textContent);
 }
 
-/** @param {HTMLElement} root */
-function partsOf(root) {
-  return findAll("[data-part]", root)
+/** @param {HTMLElement} element */
+function partsOf(element) {
+  return findAll("[data-part]", element)
     .map((part) => part.dataset.part)
     .join();
 }
@@ -42,10 +60,11 @@ function partsOf(root) {
  */
 function replace(part, coming) {
   const name = part.dataset.part ?? "";
-  const html = coming.innerHTML;
-  if (received.get(name) === html || part.matches(":focus-within")) return;
+  const html = lasting(coming);
+  part.className = coming.className;
+  if (received.get(name) === html || part.matches(":focus-within") || isListing(part)) return;
   received.set(name, html);
-  for (const each of /** @type {HTMLDetailsElement[]} */ (findAll("details", part))) {
+  for (const each of /** @type {HTMLDetailsElement[]} */ (findAll("details[id]", part))) {
     const same = coming.querySelector(`#${each.id}`);
     if (same instanceof HTMLDetailsElement) same.open = each.open;
   }
@@ -55,8 +74,19 @@ function replace(part, coming) {
   localize(part);
 }
 
-const timer = setInterval(async () => {
-  if (document.hidden) return;
-  await renew();
-  if (find(".tournament").dataset.state === "over") clearInterval(timer);
-}, PAUSE);
+async function renewAgain() {
+  if (!document.hidden) await renew();
+  setTimeout(renewAgain, pause());
+}
+
+function pause() {
+  return root.dataset.state === "over" ? PAUSE_AT_END : PAUSE;
+}
+
+setTimeout(renewAgain, pause());
+setInterval(() => countDown(), 1_000);
+countDown();
+listGames();
+showWays();
+document.addEventListener("click", ({ target }) => closeMenus(target));
+document.addEventListener("keydown", ({ key }) => key === "Escape" && closeMenus(null));

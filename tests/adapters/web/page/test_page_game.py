@@ -5,13 +5,16 @@ import io
 import json
 import re
 import time
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 from game_records import game, packed
 from markupsafe import escape
-from web_world import NASTY, Seen, Site, keep, said, unkept
+from tournament_news import add, begun, played
+from web_world import NASTY, Seen, Site, keep, said, shown, unkept
+from worlds.tournaments import file_of
 
 from gateway.commands import stored_games as commands
 from gateway.game.events import Objection, Reason
@@ -22,6 +25,7 @@ from gateway.store import storing
 from gateway.store.evidence import recorded
 from gateway.store.games import Filter
 from gateway.store.records import Enclosure, Participant
+from gateway.tournament.log import Announced, Awarded, Entry, Paired, Replayed, Voided
 
 HTML = {"Accept": "text/html"}
 LINE = (Participant("ann", "droidcon"), Participant("bob", "nac4"))
@@ -56,6 +60,29 @@ async def test_page_says_who_won_and_why_and_where_and_when(site: Site) -> None:
     assert "alice beat bob with four in a row" in shown
     assert "Move 7, in column 0, made four in a row." in shown
     assert "Game 1 · table corner · series 7, round 2 · 2023-11-14T22:13:20.000Z · 7 moves in 1.5 s" in shown
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (Announced("lunch"), ""),
+        (Awarded(0, 0, 1), "In the tournament cup it was awarded to bob."),
+        (Awarded(0, 0, None), "In the tournament cup it was awarded as a draw."),
+        (Voided(0, [0]), "In the tournament cup it was made void."),
+        (Replayed(0, [0], ["1"]), "In the tournament cup it was played again."),
+        (Voided(0, [1]), ""),
+    ],
+)
+@pytest.mark.parametrize("rated", [True, False])
+async def test_game_whose_result_does_not_count_in_its_tournament_says_so(
+    site: Site, entry: Entry, words: str, rated: bool
+) -> None:
+    games = [replace(played(0, 0, ("ann", "bob")), counted=rated)]
+    add(site.database, file_of(), [*begun(), Paired([(0, 1, 1)]), entry], games)
+    text = " ".join("".join(Seen(await shown(site, "/game/1")).texts).split())
+    assert "ann beat bob" in text
+    assert words in text
+    assert ("In the tournament" in text) == bool(words)
 
 
 async def test_illegal_move_is_quoted_with_what_was_wrong(site: Site) -> None:

@@ -1,19 +1,19 @@
-"""The director: keeps the state of all tournaments, and decides what is added to their logs.
+"""All tournaments of a server: keeps their state, and decides what is added to their logs.
 
 Pure. What it decides has an effect only after it was stored and read back, so nothing is announced before it
-is stored, and a director that starts again knows the same. Only the director of the node that pairs may
+is stored, and a server that starts again knows the same. Only the node that pairs may
 decide.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 from gateway.tournament.formats import Pairing
-from gateway.tournament.log import COMPLETE, Ended, Entry, Known, Paired, TournamentNews
+from gateway.tournament.log import COMPLETE, Entry, Known, Paired, TournamentNews
 from gateway.tournament.table import TournamentTable
 from gateway.tournament.tournament import Tournament
 
 
-class Director:
+class Tournaments:
     """The tournaments of a server."""
 
     def __init__(self) -> None:
@@ -26,11 +26,10 @@ class Director:
         self._unreadable: dict[str, tuple[int, Known]] = {}
         """The tournaments that this version cannot read: when they were added, and what was read of them."""
 
-    @property
-    def known(self) -> Mapping[str, Known]:
-        """What was read so far, by the keys of the tournaments."""
+    def known(self, unix: float) -> Mapping[str, Known]:
+        """Return what was read so far at a Unix time, by the keys of the tournaments."""
         readable = {
-            key: COMPLETE if table.is_over and not table.is_busy else table.tournament.known
+            key: COMPLETE if table.is_closed(unix) else table.tournament.known
             for key, table in self.tables.items()
         }
         return {**{key: known for key, (_, known) in self._unreadable.items()}, **readable}
@@ -38,7 +37,7 @@ class Director:
     def take(self, news: Sequence[TournamentNews], now: float, epoch: int | None = None) -> dict[str, str]:
         """Add what was read. Tournaments without news are in `news`, too; others no longer exist.
 
-        `epoch` was the director's when the reading began, if all results were stored by then and the
+        `epoch` was the value of that name when the reading began, if all results were stored by then and the
         matchmaker pairs all players; otherwise it is None. Only then the tables know which games are over,
         and may pair.
 
@@ -102,15 +101,19 @@ class Director:
         table.note_absences(now, is_paused=is_paused)
         entries: Sequence[Entry] = tournament.entering(table.here, table.arrived)
         entries = entries or tournament.withdrawals() or ([] if is_paused else table.walkovers(now))
-        return entries or ([] if table.is_busy or is_paused else tournament.forfeits_of_withdrawn(unix))
+        is_endless = tournament.stage.format == "ladder"  # there is always a series on
+        if entries or is_paused or (table.is_busy and not is_endless):
+            return entries
+        forfeits = tournament.forfeits_of_withdrawn(unix)
+        return [each for each in forfeits if not table.is_on(each.pairing)]
 
     def pairings(self, table: TournamentTable, found: Sequence[Pairing]) -> Sequence[Entry]:
         """Return the entry for the pairings that the format has found."""
         tournament = table.tournament
         if found:
             entries: list[Entry] = [Paired([(each.first, each.second, each.round) for each in found])]
-        elif tournament.is_played and tournament.state == "running":
-            entries = [Ended()]
+        elif tournament.is_played and tournament.state == "running" and tournament.stage.format != "ladder":
+            entries = [tournament.after_stage()]
         else:
             return []
         tournament.ask_again()  # another program may add an entry first, and then this one is not added
