@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from adapters.web.answers import tournament_named
 from adapters.web.live.paths import wanted
-from adapters.web.page import faults, game, player, standings, tournament
+from adapters.web.page import director, faults, game, player, standings, tournament
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.sentences import address
@@ -99,6 +99,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
         *game.routes(site, renderer),
         *standings.routes(site, renderer),
         *player.routes(site, renderer),
+        *director.routes(site, renderer),
         *faults.routes(site, renderer),  # before those of tournaments
         *tournament.routes(site, renderer),
     ]
