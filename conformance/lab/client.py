@@ -138,9 +138,10 @@ async def connected(
         await trio.aclose_forcefully(stream)
 
 
-def request(path: str, web: Address) -> bytes:
+def request(path: str, web: Address, method: str = "GET", *headers: str) -> bytes:
     """Return an HTTP/1.0 request. The answer to it has a plain body, without chunked encoding."""
-    return f"GET {path} HTTP/1.0\r\nHost: {web.authority}\r\n\r\n".encode()
+    lines = (f"{method} {path} HTTP/1.0", f"Host: {web.authority}", *headers, "", "")
+    return "\r\n".join(lines).encode()
 
 
 @asynccontextmanager

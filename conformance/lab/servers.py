@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from string import ascii_lowercase
 from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
@@ -39,7 +40,7 @@ _LINES = 2000
 """The number of last lines to keep of a log."""
 _EXAMPLES = 20
 _TRACEBACK = "Traceback (most recent call last)"
-_ERROR = re.compile(r"\S+ \S+ (?:ERROR|CRITICAL) ")
+_ERROR = re.compile(r"\S+ (?:ERROR|CRITICAL) ")
 _CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _POSTGRES = ("/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin")
 _USERS = ("postgres", "nobody")
@@ -115,7 +116,7 @@ class Gateway:
         """Whether the gateway should be running: false after it was killed, stopped or halted."""
         self.server: Server
         self._nursery = nursery
-        self._options = options
+        self._options = [word.replace("{name}", name) for word in options]
         self._name = name
         self._command = command
 
@@ -146,6 +147,11 @@ class Gateway:
                 os.kill(child, signal.SIGKILL)
         self.server.process.kill()
         await self.server.process.wait()
+
+    def kill_child(self, lot: Random) -> None:
+        """Send SIGKILL to one of the server's child processes, which the server replaces."""
+        with suppress(IndexError, ProcessLookupError):
+            os.kill(lot.choice(children_of(self.pid)), signal.SIGKILL)
 
     async def stop(self) -> tuple[float, int]:
         """Send SIGTERM; return the seconds until the end, and the exit status. Kill it after 60 s."""

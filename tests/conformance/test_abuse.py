@@ -281,13 +281,13 @@ def test_try_counts_in_which_the_host_held_up_least_and_what_was_lost_in_any() -
 
 def test_log_counts_lines_however_they_come_in_pieces(tmp_path: Path) -> None:
     text = (
-        "2026-11-22 02:02:48,792 ERROR   Error in ASGI Framework\n"
+        "2026-11-22T02:02:48.792Z ERROR   Error in ASGI Framework\n"
         "  + Exception Group Traceback (most recent call last):\n"
         "    | Traceback (most recent call last):\n"
-        "2026-11-22 02:02:48,807 INFO    game 'ERROR' - 'x\\x1b': no winner\n"
-        "2026-11-22 02:02:48,807 ERROR   the database has failed\n"
-        "2026-11-22 02:02:48,808 INFO    game '\x1b[2J\u202e' - 'x': no winner\n"
-        "2026-11-22 02:02:48,808 INFO    reloaded: the certificate\n"
+        "2026-11-22T02:02:48.807Z INFO    game 'ERROR' - 'x\\x1b': no winner\n"
+        "2026-11-22T02:02:48.807Z ERROR   the database has failed\n"
+        "2026-11-22T02:02:48.808Z INFO    game '\x1b[2J\u202e' - 'x': no winner\n"
+        "2026-11-22T02:02:48.808Z INFO    reloaded: the certificate\n"
     ).encode()
     whole, torn = (Log("(re)loaded", tmp_path / name, ["has failed"]) for name in ("a", "b"))
     whole.hear(text)

@@ -16,7 +16,7 @@ from certificates import needs_openssl
 from conformance.__main__ import main
 from conformance.lab.report import Row
 from conformance.lab.servers import redis_program
-from conformance.lab.survive import connections
+from conformance.lab.survive import connections, tournaments
 from conformance.lab.survive.command import PLAYS, survive
 from conformance.launch import COMMAND
 
@@ -65,7 +65,7 @@ def case(words: str, *positive: str, marks: tuple[pytest.MarkDecorator, ...] = (
         ),
         case("survive kills --times 1 --pairs 6 --results 12 --within 0.001 --seed 9", *PLAYED),
         case("survive drains --times 1 --pairs 12 --results 20 --within 0.01 --seed 9", *PLAYED),
-        case("survive tournaments --kills 2 --bots 4 --games 10 --only swiss,knockout --seed 9"),
+        case("survive tournaments --kills 4 --acts 40 --bots 4 --games 10 --only swiss,groups --seed 9"),
         case("survive connections --breaks 24 --pairs 12 --grace 3 --seed 9", *PLAYED, *BROKEN),
         case(
             "survive connections --nodes 2 --breaks 24 --pairs 12 --grace 3 --seed 9",
@@ -208,6 +208,16 @@ from gateway.matchmaking.matchmaker import Entry
 Entry.may_replace = lambda self, other: True
 sys.exit(main())
 """
+FORGETS_ACTS = """
+import sys
+from gateway.__main__ import main
+from gateway.store.process import StoreProcess
+add = StoreProcess.add_to_log
+async def forget(self, key, known, entries, pairings=()):
+    return '"by"' in entries[0] or await add(self, key, known, entries, pairings)
+StoreProcess.add_to_log = forget
+sys.exit(main())
+"""
 SHOWS_AN_EMPTY_BOARD = """
 import sys
 from gateway.__main__ import main
@@ -235,6 +245,15 @@ async def test_gateway_that_loses_games_misses_a_goal(
     rows, _ = await survive(PLAYS[play], options, str(tmp_path / "x.db"), command)
     found: dict[str, Row] = {row.what: row for row in rows}
     assert found[missed].is_missed
+
+
+@pytest.mark.lab
+async def test_gateway_that_forgets_acts_misses_a_goal(tmp_path: Path) -> None:
+    count = {"kills": 0, "acts": 20, "bots": 4, "games": 2, "rounds": None}
+    options = Namespace(**count, hang_ups=0.0, nodes="1", seed="3", only=["round-robin"])
+    command = (sys.executable, "-c", FORGETS_ACTS, *COMMAND[3:])
+    rows, _ = await tournaments.survive(options, tmp_path, command)
+    assert [row.what for row in rows if row.is_missed] == ["acts done, and not in the log"]
 
 
 @pytest.mark.lab
