@@ -139,6 +139,7 @@ def test_missing_players_are_first_only_on_request(windows: Windows, desk: Desk)
     expect(first).to_contain_text("dropout")
 
 
+@pytest.mark.usefixtures("long")
 def test_log_says_when_who_what_and_why_and_is_whole_on_request(windows: Windows) -> None:
     page = opened(windows)
     entries = page.locator(".logged ol li")
@@ -230,6 +231,7 @@ FORMS = {
 """What is pressed, typed and chosen, what is sent then, and what the form says before."""
 
 
+@pytest.mark.usefixtures("long")
 @pytest.mark.parametrize("words", FORMS)
 def test_act_asks_in_place_says_what_follows_and_is_sent(words: str, windows: Windows, desk: Desk) -> None:
     typed, chosen, act, parameters, follows = FORMS[words]
@@ -272,6 +274,7 @@ def test_tournament_ends_only_by_its_name(windows: Windows, desk: Desk) -> None:
     assert desk.acts == []
 
 
+@pytest.mark.usefixtures("long")
 def test_next_round_is_set_by_exchanging_players(windows: Windows, desk: Desk) -> None:
     page = opened(windows)
     press(page, "Set the next round")
@@ -398,6 +401,7 @@ def test_form_follows_the_games_and_a_result_is_not_replaced_unseen(windows: Win
     assert [(act, about["game"]) for act, about in desk.acts] == [("award", "43.2")]
 
 
+@pytest.mark.usefixtures("long")
 def test_list_of_games_follows_while_it_is_open(windows: Windows, desk: Desk) -> None:
     page = opened(windows)
     page.get_by_label("Mark alice").check()
@@ -486,6 +490,7 @@ def test_refused_act_says_why_and_nothing_typed_is_lost(windows: Windows, desk: 
     expect(page.locator("form.asks")).to_have_count(0)
 
 
+@pytest.mark.usefixtures("long")
 def test_what_is_typed_and_marked_stays_while_the_tournament_goes_on(windows: Windows, desk: Desk) -> None:
     page = opened(windows)
     page.get_by_label("Mark lehrer-bot").check()
@@ -530,6 +535,7 @@ def test_no_serious_fault_for_people_with_disabilities(look: str, windows: Windo
     assert [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found] == []
 
 
+@pytest.mark.usefixtures("long")
 def test_phone_is_to_read_pause_and_award(windows: Windows) -> None:
     page = opened(windows, **PHONE)
     page.get_by_label("Mark lehrer-bot").check()

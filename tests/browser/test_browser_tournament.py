@@ -98,6 +98,7 @@ def test_cross_table_of_16_fits_on_a_laptop(windows: Windows) -> None:
     assert (left >= 0, upper >= 0, right <= 1366, lower <= 768) == (True,) * 4
 
 
+@pytest.mark.usefixtures("long")
 def test_games_at_a_cell_are_there_without_scripts(windows: Windows) -> None:
     page = windows.open("/tournament/all?view=crosstable", java_script_enabled=False)
     page.locator("#cell-1-1-2 > summary").click()
@@ -128,6 +129,7 @@ def test_projector_turns_all_players_but_the_first_three(windows: Windows) -> No
     assert (len(after), after[:3]) == (10, before[:3])
 
 
+@pytest.mark.usefixtures("long")
 def test_projector_shows_the_groups_in_turns(windows: Windows) -> None:
     page = windows.open("about:blank", **PROJECTOR)
     page.clock.install()
@@ -137,6 +139,7 @@ def test_projector_shows_the_groups_in_turns(windows: Windows) -> None:
         page.clock.run_for(12_000)
 
 
+@pytest.mark.usefixtures("long")
 def test_projector_shows_all_names_before_the_beginning_in_turns(windows: Windows) -> None:
     page = windows.open("about:blank", **PROJECTOR)
     page.clock.install()
