@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from gateway.game.board import Side
 from gateway.game.ids import GameId
-from gateway.game.results import Finished
+from gateway.game.results import Finished, Scheduled
 from gateway.game.values import value
 
 
@@ -95,6 +95,8 @@ class GameStarted:
     """1 for the first game of a series."""
     clock: float | None
     """Seconds that each side has for the whole game; None without a clock."""
+    scheduled: Scheduled | None = None
+    """The games of a tournament that the series plays; None for other games."""
 
 
 @value

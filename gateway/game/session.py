@@ -195,6 +195,7 @@ class Session:
             table=self._table,
             round=self.round,
             clock=self._control.budget if self._clocked else None,
+            scheduled=self._scheduled,
         )
 
     def latest_move(self) -> MoveMade:

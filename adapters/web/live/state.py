@@ -86,6 +86,8 @@ class Game:
             ],
             "table": started.table,
             "round": started.round,
+            "pairing": None if started.scheduled is None else started.scheduled.pairing + 1,
+            "number": None if started.scheduled is None else started.scheduled.first + started.round,
             "clock": None if started.clock is None else round(started.clock, 3),
             "moves": self.moves,
             "position": position_string(map(int, self.moves)),

@@ -55,17 +55,11 @@ class Pair:
 
 
 def live_pairings(pairings: Sequence[Mapping[str, Any]], games: Sequence[Json]) -> dict[int, Json]:
-    """Return the live games, each by the number of its pairing."""
-    waiting = dict[frozenset[str], int]()
-    for each in pairings:
-        if each["state"] == "waiting":  # of several pairings of the same players the first one is played
-            waiting.setdefault(frozenset(each["players"]), each["number"])
-    found = dict[int, Json]()
-    for game in games:
-        number = waiting.get(frozenset(player["name"] for player in game["players"]))
-        if number is not None and game["reason"] is None:
-            found[number] = game
-    return found
+    """Return the live games of pairings that are not over, each by the number of its pairing."""
+    waiting = {each["number"] for each in pairings if each["state"] == "waiting"}
+    return {
+        game["pairing"]: game for game in games if game["pairing"] in waiting and game["reason"] is None
+    }
 
 
 def done(pairing: Mapping[str, Any]) -> int:
@@ -118,7 +112,9 @@ def pair(pairing: Mapping[str, Any], live: Json | None, stored: Mapping[GameId, 
     moves: str | None = None
     if live is not None:
         game, moves = live["game"], live["moves"]
-        first, second = (_row(live, side, points) for side in (0, 1))
+        # The names are those of the pairing: a client may have changed its name since it entered.
+        swapped = (live["number"] - 1) % 2
+        first, second = (_row(live, side, pairing["players"][side ^ swapped], points) for side in (0, 1))
         rows = second, first
     else:
         if game is not None and game in stored:
@@ -166,8 +162,8 @@ def _label(pairing: Mapping[str, Any], number: int) -> str:
     return pairing["labels"][number] if pairing.get("pairings", 1) > 1 else str(number)
 
 
-def _row(live: Json, side: Side, points: Mapping[str, float]) -> Row:
-    name, runs = live["players"][side]["name"], live["to_move"] == side
+def _row(live: Json, side: Side, name: str, points: Mapping[str, float]) -> Row:
+    runs = live["to_move"] == side
     thinking = live["thinking"] if runs else 0.0
     clock = ""
     if live["left"] is not None:
@@ -175,7 +171,7 @@ def _row(live: Json, side: Side, points: Mapping[str, float]) -> Row:
         clock = f"{int(10 * left) / 10:.1f}" if left < 100 else _minutes(left)
     elif runs:
         clock = _minutes(thinking)
-    return Row(name, side, points.get(name, 0.0), clock, runs)
+    return Row(name, side, points[name], clock, runs)
 
 
 def _minutes(seconds: float) -> str:

@@ -14,6 +14,7 @@ from adapters.web.page.sentences import came_through, plain, progress, quarters,
 from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, MoveMade
+from gateway.game.results import Scheduled
 from gateway.store.records import GameRecord
 from gateway.tournament.log import Announced, Ended, Entered, Entry, Paired, Paused, StageBegun, Voided
 from gateway.tournament.report import described
@@ -326,9 +327,27 @@ async def test_names_stay_text_and_have_addresses(site: Site) -> None:
             await got(site, link)
 
 
+def on(scheduled: Scheduled, *names: str) -> list[bytes]:
+    """Return the facts of a game that is on at the table Cup, with a move in column 3."""
+    names = names or ("bob", "cat")
+    started = GameStarted(
+        "9k3fm-000001", (1, 2), (names[0], names[1]), ("nac4", "arena"), "Cup", 1, 42.0, scheduled
+    )
+    return [encode_fact(started), encode_fact(MoveMade("9k3fm-000001", 0, 3, 1.5, 40.5))]
+
+
+async def test_live_game_is_shown_at_its_pairing_also_if_a_client_has_another_name_now(cup: Site) -> None:
+    cup.on = on(Scheduled(4, 1), "robert", "cat")
+    assert "bobN nac440.50" in words_of(await shown(cup, "/tournament/cup"))
+
+
+async def test_test_game_is_not_shown_at_a_pairing_of_the_same_two(cup: Site) -> None:
+    cup.on = on(Scheduled(TESTS, 1))
+    assert Seen(await shown(cup, "/tournament/cup")).values("data-game") == []
+
+
 async def test_pair_with_a_live_game_shows_its_sides_its_board_and_its_clocks(cup: Site) -> None:
-    started = GameStarted("9k3fm-000001", (1, 2), ("bob", "cat"), ("nac4", "arena"), "Cup", 1, 42.0)
-    cup.on = [encode_fact(started), encode_fact(MoveMade("9k3fm-000001", 0, 3, 1.5, 40.5))]
+    cup.on = on(Scheduled(4, 1))
     text = await shown(cup, "/tournament/cup")
     page = Seen(text)
     assert "/game/9k3fm-000001" in page.values("href")
@@ -370,8 +389,7 @@ async def test_projector_shows_the_boards_and_the_standings_of_a_tournament(cup:
 
 
 async def test_boards_on_come_before_those_that_are_over_on_the_projector(cup: Site) -> None:
-    started = GameStarted("9k3fm-000001", (1, 2), ("bob", "cat"), ("nac4", "arena"), "Cup", 1, 42.0)
-    cup.on = [encode_fact(started), encode_fact(MoveMade("9k3fm-000001", 0, 3, 1.5, 40.5))]
+    cup.on = on(Scheduled(4, 1))
     page = Seen(await shown(cup, "/board/tournament?name=cup"))
     assert page.values("data-moves") == ["3", "0101010"]
 

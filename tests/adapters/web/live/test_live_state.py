@@ -34,6 +34,8 @@ def test_game_is_shown_from_its_first_move_to_its_end() -> None:
         "players": [{"name": "ann", "kind": "one"}, {"name": "bob", "kind": "two"}],
         "table": "x",
         "round": 1,
+        "pairing": None,
+        "number": None,
         "clock": None,
         "moves": "",
         "position": "",
