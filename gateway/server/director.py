@@ -155,7 +155,7 @@ def _missing(table: TournamentTable, players: Sequence[Mapping[str, Any]]) -> It
         yield {
             "game": each["game"],
             "pairing": number + 1,
-            "number": each["number"] or (tournament.unplayed(number) or [0])[0] + 1,
+            "number": each["number"] or tournament.unplayed(number)[0] + 1,
             "players": [tournament.name_of(player) for player in tournament.pairings[number].players],
             "who": each["name"],
             "other": other,
@@ -168,12 +168,12 @@ def _missing(table: TournamentTable, players: Sequence[Mapping[str, Any]]) -> It
 def _due_pairing(table: TournamentTable, name: str, here: set[str]) -> tuple[int, str] | None:
     """Return an open pairing of an absent player whose opponent is here, and that opponent."""
     tournament = table.tournament
-    for number in tournament.schedule.open_pairings():
-        names = [tournament.name_of(player) for player in tournament.pairings[number].players]
-        if name in names:
-            opponent = names[1 - names.index(name)]
-            if opponent in here:
-                return number, opponent
+    player = tournament.number_of(name)
+    assert player is not None
+    for number in filter(tournament.schedule.is_open, tournament.entrants[player].pairings):
+        opponent = next(each for each in tournament.pairings[number].players if each != player)
+        if tournament.name_of(opponent) in here:
+            return number, tournament.name_of(opponent)
     return None
 
 

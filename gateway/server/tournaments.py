@@ -130,9 +130,9 @@ class TournamentService:
     def _is_pairing(self) -> bool:
         return self._hub.matchmaker.pairs_all and not self._hub.is_draining
 
-    async def _read(self) -> None:
-        """Read what was added to all tournaments."""
-        epoch, known = self._tournaments.epoch, self._tournaments.known(time.time())
+    async def _read(self, wanted: str | None = None) -> None:
+        """Read what was added to the tournaments; `wanted` is as in `Tournaments.known`."""
+        epoch, known = self._tournaments.epoch, self._tournaments.known(time.time(), wanted)
         news = await self._ask(lambda store: store.tournaments(known))
         unreadable = self._tournaments.take(news, trio.current_time(), epoch if self._is_pairing else None)
         log_unreadable(unreadable)
@@ -241,11 +241,9 @@ class TournamentService:
         return outcome
 
     async def _act(self, parameters: Parameters) -> Outcome:
-        table = self._table(parameters["name"])
-        if table.is_closed(time.time()):
-            del self._tournaments.tables[table.key]  # of such a tournament nothing is read but the whole
+        wanted = self._table(parameters["name"]).key
         while True:
-            await self._read()  # the act depends on all that was added until now
+            await self._read(wanted)  # the act depends on all that was added until now
             tournament = self._table(parameters["name"]).tournament
             key, known = tournament.settings.key, tournament.known
             decision = decide(tournament, parameters["act"], parameters, time.time(), house_players())
@@ -257,7 +255,7 @@ class TournamentService:
             if is_added:
                 words = _log(tournament, decision.entry, decision.by)
                 with self._logging_failures():
-                    await self._read()  # from now on it has an effect
+                    await self._read(wanted)  # from now on it has an effect
                 return {"done": words}
 
     def _table(self, name: str) -> TournamentTable:

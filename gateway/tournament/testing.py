@@ -34,8 +34,6 @@ class PlayedTest:
     """All its stored games."""
     games: dict[int, TournamentResult] = field(default_factory=dict)
     """The games with a result or a fault of the player, by their numbers."""
-    ended: int = 0
-    """When the latest of them ended, in milliseconds of Unix time."""
 
     def add(self, game: TournamentResult) -> None:
         """Add a stored game."""
@@ -44,7 +42,6 @@ class PlayedTest:
         is_its = self.player in (game.first, game.second)
         if is_its and game.number in range(GAMES) and (game.reason not in UNDECIDED or self._fault_in(game)):
             self.games.setdefault(game.number, game)
-            self.ended = max(self.ended, game.ended)
 
     @property
     def fault(self) -> str | None:

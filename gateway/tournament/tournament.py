@@ -140,7 +140,7 @@ class Tournament:
         self.last_test = 0
         """The highest number of a test; 0 before the first one."""
         self.requested: list[tuple[int, str, int]] = []
-        """The tests that the director has asked for: the player, its opponent, and when, in milliseconds."""
+        """The tests that the director has asked for: the player, its opponent, and `RequestedTest.latest`."""
         self.latest = 0
         """When the latest game ended or the latest decision was made, in milliseconds of Unix time."""
         self._applied = Ladder(), 0
@@ -416,7 +416,7 @@ class Tournament:
             case Entered(name, house):
                 named = {*self.settings.house, *self.settings.expected}
                 known = self.number_of(name)
-                if known is not None:  # the organiser has named a player that had entered, and may have left
+                if known is not None:  # the director has named a player that had entered, and may have left
                     self.entrants[known].is_named = True
                     return
                 self.entrants.append(Entrant(name, house, is_named=bool(signed.by) or name in named))
@@ -431,7 +431,9 @@ class Tournament:
                 places = {number: place for place, number in enumerate(order)}
                 self.entrants = [self.entrants[number] for number in order]
                 self.requested = [
-                    (places[player], house, at) for player, house, at in self.requested if player in places
+                    (places[player], house, latest)
+                    for player, house, latest in self.requested
+                    if player in places
                 ]
                 self.forbidden = {
                     frozenset(places[each] for each in pair)

@@ -1,8 +1,7 @@
 """All tournaments of a server: keeps their state, and decides what is added to their logs.
 
 Pure. What it decides has an effect only after it was stored and read back, so nothing is announced before it
-is stored, and a server that starts again knows the same. Only the node that pairs may
-decide.
+is stored, and a server that starts again knows the same. Only the node that pairs may decide.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +25,13 @@ class Tournaments:
         self._unreadable: dict[str, tuple[int, Known]] = {}
         """The tournaments that this version cannot read: when they were added, and what was read of them."""
 
-    def known(self, unix: float) -> Mapping[str, Known]:
-        """Return what was read so far at a Unix time, by the keys of the tournaments."""
+    def known(self, unix: float, wanted: str | None = None) -> Mapping[str, Known]:
+        """Return what was read so far at a Unix time, by the keys of the tournaments.
+
+        Of closed tournaments nothing more is read, except of the one with the key `wanted`.
+        """
         readable = {
-            key: COMPLETE if table.is_closed(unix) else table.tournament.known
+            key: COMPLETE if table.is_closed(unix) and key != wanted else table.tournament.known
             for key, table in self.tables.items()
         }
         return {**{key: known for key, (_, known) in self._unreadable.items()}, **readable}

@@ -723,6 +723,22 @@ async def test_acts_are_possible_on_a_tournament_that_was_over_long_ago(autojump
     ]
 
 
+async def test_table_of_a_tournament_that_is_over_stays_one_while_the_database_does_not_answer(
+    autojump_clock: MockClock,
+) -> None:
+    """Otherwise two players that sit down there would play as at any table."""
+    stored = swiss()
+    stored.log(Ended(by_director=True))
+    async with running(stored) as world:
+        await world.run_for(2.0)
+        world.store.let_go = trio.Event()
+        world.batcher.put(game())
+        assert (await world.act("announce", text="thanks")).startswith("not done: the database cannot")
+        assert "cup" in world.tournaments.tables
+        world.store.let_go.set()
+        await world.run_for(3.0)
+
+
 async def test_end_can_be_taken_back_and_the_games_go_on(autojump_clock: MockClock) -> None:
     stored = swiss(house=["random"])
     stored.log(Entered("random", house=True))
