@@ -7,12 +7,12 @@ that enter later follow. Before `Begun` they are numbered in the order in which 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple, TypeAlias, get_args
+from typing import ClassVar, NamedTuple, TypeAlias, get_args
 
 from gateway.game.board import Side
 from gateway.game.ids import GameId
 
-# Entries.
+# Entries. `word` is the name of the act that adds such an entry, or what the server does by it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,24 @@ class Entered:
     house: bool = False
     """Whether it is one of the server's own players."""
 
+    @property
+    def word(self) -> str:
+        """The name of the act."""
+        return "house" if self.house else "enter"
+
 
 @dataclass(frozen=True, slots=True)
 class StartRequested:
     """The director has asked to begin as soon as there are two players."""
 
+    word: ClassVar = "start"
+
 
 @dataclass(frozen=True, slots=True)
 class Begun:
     """The tournament has begun."""
+
+    word: ClassVar = "begin"
 
     order: Sequence[int]
     """The players in the order of their seeds, the strongest first, with their numbers so far."""
@@ -41,6 +50,8 @@ class Begun:
 class Paired:
     """Pairings were added. Pairings are numbered from 0."""
 
+    word: ClassVar = "pair"
+
     pairings: Sequence[tuple[int, int | None, int]]
     """For each pairing the two players, and its round, from 1. None is a bye."""
 
@@ -48,6 +59,8 @@ class Paired:
 @dataclass(frozen=True, slots=True)
 class Forfeited:
     """Games of a pairing will not be played. Players that are not `absent` get their points."""
+
+    word: ClassVar = "forfeit"
 
     pairing: int
     games: Sequence[int]
@@ -60,6 +73,8 @@ class Forfeited:
 class Withdrawn:
     """A player takes part no more."""
 
+    word: ClassVar = "withdraw"
+
     player: int
     why: str
     may_return: bool = False
@@ -70,6 +85,8 @@ class Withdrawn:
 class Returned:
     """A player that had withdrawn takes part again."""
 
+    word: ClassVar = "readmit"
+
     player: int
 
 
@@ -77,15 +94,21 @@ class Returned:
 class Paused:
     """No further game begins until `Resumed`."""
 
+    word: ClassVar = "pause"
+
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
     """Games begin again."""
 
+    word: ClassVar = "resume"
+
 
 @dataclass(frozen=True, slots=True)
 class Awarded:
     """The director has decided a game, whatever was or will be played."""
+
+    word: ClassVar = "award"
 
     pairing: int
     game: int
@@ -98,6 +121,8 @@ class Awarded:
 class Voided:
     """Games of a pairing count for neither player, and are not played again."""
 
+    word: ClassVar = "void"
+
     pairing: int
     games: Sequence[int]
     """The numbers of these games in the pairing."""
@@ -106,6 +131,8 @@ class Voided:
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """Games of a pairing are played again. Their results, and earlier decisions on them, do not count."""
+
+    word: ClassVar = "replay"
 
     pairing: int
     games: Sequence[int]
@@ -118,6 +145,8 @@ class Replayed:
 class Forbidden:
     """Two players are not paired any more, except by the bracket of a knockout."""
 
+    word: ClassVar = "forbid"
+
     players: Sequence[int]
     voided: Sequence[tuple[int, Sequence[int]]] = ()
     """The pairings of the two that are not over, and the numbers of their games that are not played."""
@@ -127,6 +156,8 @@ class Forbidden:
 class NextSet:
     """The director has chosen the pairings of the next Swiss round."""
 
+    word: ClassVar = "next"
+
     pairings: Sequence[tuple[int, int | None]]
     """The first and the second player of each pairing. None is a bye."""
 
@@ -135,12 +166,16 @@ class NextSet:
 class Announced:
     """A line that all views of the tournament show; an empty one ends that."""
 
+    word: ClassVar = "announce"
+
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedTest:
     """A player plays two games against a house player, which do not count, as soon as it is free."""
+
+    word: ClassVar = "test"
 
     player: int
     house: str
@@ -152,6 +187,8 @@ class RequestedTest:
 class StageBegun:
     """The second stage has begun. No player enters any more."""
 
+    word: ClassVar = "stage"
+
     order: Sequence[int]
     """The players of the stage in the order of their seeds, the strongest first."""
 
@@ -160,6 +197,8 @@ class StageBegun:
 class Undone:
     """An act of the director has no effect any more."""
 
+    word: ClassVar = "undo"
+
     number: int
     """The number of its entry in the log, from 0."""
 
@@ -167,6 +206,8 @@ class Undone:
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The tournament is over. No further game begins, and games that are on still count."""
+
+    word: ClassVar = "end"
 
     by_director: bool = False
     """Whether the director has ended it early."""

@@ -6,32 +6,18 @@ Pure. Players appear with their names; pairings, games and entries of the log ar
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from gateway.game.commands import folded
 from gateway.game.results import FAULT_WORDS
 from gateway.tournament.acts import undoable
 from gateway.tournament.log import (
-    Announced,
     Awarded,
-    Begun,
-    Ended,
     Entered,
-    Entry,
-    Forbidden,
-    Forfeited,
-    NextSet,
     Paired,
-    Paused,
-    Replayed,
-    RequestedTest,
-    Resumed,
-    Returned,
-    StageBegun,
     StartRequested,
-    Undone,
     Voided,
-    Withdrawn,
 )
 from gateway.tournament.pairings import PairingState
 from gateway.tournament.standings import Row
@@ -44,29 +30,9 @@ SHOWN = (
 )  # fmt: skip
 """The settings that are reported."""
 TESTS_SHOWN = 200
+"""How many tests of players that have not entered are reported."""
 FORM = 5
 """How many of the latest results of a player are reported."""
-_ACTS = {
-    Entered: "enter",
-    StartRequested: "start",
-    Begun: "begin",
-    Paired: "pair",
-    Forfeited: "forfeit",
-    Withdrawn: "withdraw",
-    Returned: "readmit",
-    Paused: "pause",
-    Resumed: "resume",
-    Awarded: "award",
-    Voided: "void",
-    Replayed: "replay",
-    Forbidden: "forbid",
-    NextSet: "next",
-    Announced: "announce",
-    RequestedTest: "test",
-    StageBegun: "stage",
-    Undone: "undo",
-    Ended: "end",
-}
 
 
 def summary(tournament: Tournament) -> dict[str, Any]:
@@ -328,12 +294,16 @@ def _next(tournament: Tournament, current: dict[str, Any], now: float) -> dict[s
 
 
 def _tests(tournament: Tournament) -> list[dict[str, Any]]:
-    """Return the test games: of tests that are not over, only the last one of each player, and of players
-    that have not entered, only the latest `TESTS_SHOWN`, since anybody may come."""
+    """Return the test games.
+
+    Of tests that are not over only the last one of each player is left. Of players that have not entered
+    only the latest `TESTS_SHOWN` tests are, since anybody may come.
+    """
     tests = [each for _, each in sorted(tournament.tests.items())]
     entered = {each.name for each in tournament.entrants}
-    others = {id(each) for each in [each for each in tests if each.player not in entered][-TESTS_SHOWN:]}
-    tests = [each for each in tests if each.player in entered or id(each) in others]
+    left_out = max(0, sum(each.player not in entered for each in tests) - TESTS_SHOWN)
+    others = count()
+    tests = [each for each in tests if each.player in entered or next(others) >= left_out]
     latest = {(each.player, each.house): each for each in tests}
     tests = [each for each in tests if each.is_over or latest[each.player, each.house] is each]
     for player, house, latest_before in tournament.requested:
@@ -395,14 +365,8 @@ def _logged(tournament: Tournament, number: int) -> dict[str, Any]:
         "number": number + 1,
         "made": made,
         "by": by or None,
-        "act": act_of(entry),
+        "act": entry.word,
         "words": words,
         "why": reason,
         "undone": number in tournament.undone,
     }
-
-
-def act_of(entry: Entry) -> str:
-    """Return the word for the kind of an entry: the act that adds it, if a person does."""
-    is_house = isinstance(entry, Entered) and entry.house
-    return "house" if is_house else _ACTS[type(entry)]

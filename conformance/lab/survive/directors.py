@@ -25,7 +25,7 @@ from conformance.targets import WEB, Address
 from gateway.tournament.acts import ACTS, undoable
 from gateway.tournament.log import TournamentNews, TournamentResult
 from gateway.tournament.pairings import BREAKS, UNDECIDED
-from gateway.tournament.report import act_of, described
+from gateway.tournament.report import described
 from gateway.tournament.tournament import Tournament
 
 TOKEN = "lab"
@@ -225,7 +225,7 @@ class Directors:
             is_otherwise = False
             for number in numbers:
                 _, signed, words = tournament.log[number]
-                is_same = (signed.by, act_of(signed.entry)) == (sent.by, sent.act)
+                is_same = (signed.by, signed.entry.word) == (sent.by, sent.act)
                 is_otherwise |= not is_same or (sent.is_done is True and words != sent.text)
             for what, is_so in (
                 ("acts done, and not in the log", sent.is_done is True and not numbers),
