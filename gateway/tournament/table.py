@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gateway.game.commands import is_house_name
 from gateway.game.results import Scheduled
 from gateway.tournament.log import Forfeited
-from gateway.tournament.testing import GAMES, TESTS
+from gateway.tournament.testing import GAMES, MOST, MOST_OF_PLAYER, TESTS
 from gateway.tournament.tournament import REOPENING, Tournament
 
 RECENT = 5.0
@@ -213,14 +213,16 @@ class TournamentTable:
         """Return the waiting players that have to play a test, each with its opponent."""
         tournament, due = self.tournament, list[tuple[str, str]]()
         demanded, tested = tournament.settings.entry_test, {each.player for each in self._tests.values()}
-        if demanded and not tournament.is_paused:  # a pause is a good time for the other tests
+        # A pause is a good time for the other tests.
+        if demanded and not tournament.is_paused and len(tournament.tests) < MOST:
             entered = {each.name for each in tournament.entrants}
             for name in self._waiting:
                 if name in entered or name in tested or not tournament.admits(name):
                     continue
                 tests = tournament.tests_of.get(name, {})
                 is_over = bool(tests) and tests[max(tests)].is_over
-                if not tournament.has_passed(name) and (name in self._arrived or not is_over):
+                is_due = name in self._arrived or not is_over
+                if is_due and len(tests) < MOST_OF_PLAYER and not tournament.has_passed(name):
                     due.append((name, demanded))
         for player, house, latest in tournament.requested:
             entrant = tournament.entrants[player]

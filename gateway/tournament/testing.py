@@ -12,6 +12,11 @@ from gateway.tournament.pairings import UNDECIDED
 
 TESTS = 1_000_000
 """The number of the first test. Lower numbers are those of pairings; no tournament has so many."""
+MOST_OF_PLAYER = 20
+"""The most tests that a player plays to enter. A bot that fails and comes back would be tested for ever."""
+MOST = 5_000
+"""The most tests of a tournament after which players are still tested to enter, since anybody may come, and
+every reader of the tournament reads them."""
 GAMES = 2
 """The number of games of a test. Each player has the first move in one of them."""
 _WORDS = {

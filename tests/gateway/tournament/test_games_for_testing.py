@@ -8,9 +8,9 @@ from worlds.tournaments import Played, PlayedSeries, Stored
 
 from gateway.game.board import Side
 from gateway.tournament.log import Begun, Entered, Entry, Paired, Paused, Resumed, TournamentResult, Withdrawn
-from gateway.tournament.report import described
+from gateway.tournament.report import TESTS_SHOWN, described
 from gateway.tournament.table import MOST_TESTERS, PATIENCE
-from gateway.tournament.testing import GAMES, TESTS, PlayedTest, add_game
+from gateway.tournament.testing import GAMES, MOST, MOST_OF_PLAYER, TESTS, PlayedTest, add_game
 
 # The games of one test.
 
@@ -182,6 +182,50 @@ def test_player_that_failed_is_tested_again_once_it_has_sat_down_again() -> None
     turns(run)
     assert entered(run) == ["ann"]
     assert [each["state"] for each in described(run.stored.read(), 0.0)["tests"]] == ["failed", "passed"]
+
+
+def failures(count: int, names: Sequence[str]) -> list[TournamentResult]:
+    """Return the games of tests in which these players failed in turn."""
+    return [
+        result(0, 2, "illegal", 0, "illegal", row)._replace(
+            first=names[row % len(names)], pairing=TESTS + row
+        )
+        for row in range(1, count + 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("failed", "is_tested"),
+    [
+        (failures(MOST_OF_PLAYER - 1, ["ann"]), True),
+        (failures(MOST_OF_PLAYER, ["ann"]), False),
+        (failures(MOST_OF_PLAYER, ["bob", "cid"]), True),
+        (failures(MOST - 1, [f"stranger {number}" for number in range(MOST)]), True),
+        (failures(MOST, [f"stranger {number}" for number in range(MOST)]), False),
+    ],
+    ids=["often", "too often", "others", "strangers", "too many strangers"],
+)
+def test_player_or_strangers_that_fail_again_and_again_are_not_tested_for_ever(
+    failed: Sequence[TournamentResult], is_tested: bool
+) -> None:
+    run = cup()
+    run.stored.games += failed
+    run.turn()
+    run.sit("ann")
+    turns(run)
+    run.begin_series()
+    assert under_test(run) == ["ann"] * is_tested
+    run.stored.act("enter", player="ann")
+    assert run.stored.read().number_of("ann") is not None
+
+
+def test_only_the_latest_tests_of_those_that_have_not_entered_are_reported() -> None:
+    stored = Stored(**{"entry-test": "random"})
+    stored.log(Entered("ann"))
+    stored.games += [*LOST, *failures(TESTS_SHOWN + 7, ["bob"])]
+    tests = described(stored.read(), 0.0)["tests"]
+    assert [each["player"] for each in tests] == ["ann", *["bob"] * TESTS_SHOWN]
+    assert tests[-1]["games"] == [stored.games[-1].game]
 
 
 def test_player_that_left_during_its_test_has_failed() -> None:
