@@ -16,7 +16,9 @@ from urllib.parse import quote
 
 from gateway.access.roster import read_roster
 from gateway.access.tablefile import audited, user_name
-from gateway.commands import kit
+from gateway.commands import tournament_files
+from gateway.commands.roster import roster_command, with_roster
+from gateway.commands.tournament_files import OnDatabase, OnTournament
 from gateway.engines.catalogue import house_players
 from gateway.game.text import aligned, json_text, printable
 from gateway.options.description import Description
@@ -42,10 +44,9 @@ _LATEST = 20
 def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
     """Run one of the commands; return its exit status: 0, 1 after an error, or 130 after Ctrl-C."""
     parser = Parser("c4gateway tournament", "tournaments, which a running server plays")
+    commands = {**COMMANDS, "roster": roster_command(dialects), **tournament_files.COMMANDS}
     try:
-        return exit_status(
-            lambda: write_out(run(parser, {**COMMANDS, **kit.commands(dialects)}, arguments)), ValueError
-        )
+        return exit_status(lambda: write_out(run(parser, commands, arguments)), ValueError)
     except StoreError as error:
         hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
         print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Act(kit.OnTournament):
+class _Act(OnTournament):
     """An act of the director. Its parameters are the fields of these names."""
 
     word: ClassVar[str] = ""
@@ -89,7 +90,7 @@ class _Act(kit.OnTournament):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _New(kit.OnDatabase):
+class _New(OnDatabase):
     help: ClassVar = "add the tournament that a file describes"
 
     file: str | None = option("a TOML file; --example prints one", FILE, is_positional=True)
@@ -107,7 +108,7 @@ class _New(kit.OnDatabase):
         try:
             text = Path(self.file).read_text(encoding="utf-8-sig")
             if members is not None:
-                text = kit.with_roster(text, members)
+                text = with_roster(text, members)
             settings = parse(text)
             fault = swiss_fault() if "swiss" in (settings.format, settings.then) else None
             missing = {*settings.house, settings.entry_test} - {"", *house_players()}
@@ -133,7 +134,7 @@ class _New(kit.OnDatabase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _List(kit.OnDatabase):
+class _List(OnDatabase):
     help: ClassVar = "all tournaments"
 
     def run(self) -> Iterator[str]:
@@ -152,7 +153,7 @@ class _List(kit.OnDatabase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Show(kit.OnTournament):
+class _Show(OnTournament):
     help: ClassVar = "the standings and pairings of one tournament"
 
     json: bool = flag("as JSON, as the API has it")

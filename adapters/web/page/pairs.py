@@ -57,9 +57,7 @@ class Pair:
 def live_pairings(pairings: Sequence[Mapping[str, Any]], games: Sequence[Json]) -> dict[int, Json]:
     """Return the live games of pairings that are not over, each by the number of its pairing."""
     waiting = {each["number"] for each in pairings if each["state"] == "waiting"}
-    return {
-        game["pairing"]: game for game in games if game["pairing"] in waiting and game["reason"] is None
-    }
+    return {game["pairing"]: game for game in games if game["pairing"] in waiting and game["reason"] is None}
 
 
 def done(pairing: Mapping[str, Any]) -> int:

@@ -14,7 +14,6 @@ from sqlalchemy import Engine, event
 from tournament_news import SWISS, SWISS_GAMES, add, begun
 from worlds.tournaments import file_of
 
-from gateway.__main__ import main
 from gateway.store import tournaments
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.tournament import acts
@@ -65,26 +64,6 @@ ACTS: dict[str, list[str]] = {
 """The commands for the acts of a director, with possible arguments."""
 ENTERED: list[Entry] = [Entered("ann"), Entered("bob")]
 PAIRED: list[Entry] = [*begun(), Paired([[0, 1, 1]])]  # type: ignore[list-item]  as it is read
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which the commands run, and which has their files by default."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SUDO_USER", "op")
-    return tmp_path
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; return its exit status, and what it printed on stdout and stderr."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = main(["tournament", *words])
-        return status, *capsys.readouterr()
-
-    return run
 
 
 def stored(entries: Sequence[Entry] = (), **settings: object) -> None:
