@@ -270,7 +270,7 @@ class Session:
         asked = None if ending.asked == number else ending.asked
         return Ending(ending.finished, asked)
 
-    def lose(self, number: Number, now: float) -> Outcome:
+    def adjudicate(self, number: Number, now: float) -> Outcome:
         """End the current game: the seat loses it as if its time were up."""
         if self.phase is not Phase.PLAYING:
             return NOTHING_CAME

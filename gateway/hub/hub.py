@@ -317,10 +317,10 @@ class Hub:
             else:
                 self._part(self._runner.flag(seat, now), now)
 
-    def decide(self, seat: Seat, now: float) -> None:
+    def adjudicate(self, seat: Seat, now: float) -> None:
         """End the current game of a seat on this node as lost, by a decision of a tournament's director."""
         with self._step(seat, now):
-            self._part(self._runner.decide(seat, now), now)
+            self._part(self._runner.adjudicate(seat, now), now)
 
     def fail(self, seat: Seat, now: float) -> None:
         """Disconnect a seat and its opponent because of a bug, whose exception is being handled."""

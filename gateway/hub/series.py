@@ -346,12 +346,12 @@ class SeriesRunner:
         series = seat.situation.series
         return self._follow(series, series.session.flag(seat.situation.number, now), now)
 
-    def decide(self, seat: Seat, now: float) -> Sequence[Parting]:
+    def adjudicate(self, seat: Seat, now: float) -> Sequence[Parting]:
         """End the current game of a seat as lost, by a decision of a tournament's director."""
         if not isinstance(seat.situation, Seated):
             return ()
         series = seat.situation.series
-        return self._follow(series, series.session.lose(seat.situation.number, now), now)
+        return self._follow(series, series.session.adjudicate(seat.situation.number, now), now)
 
     def forget_flag(self, series: Series) -> None:
         """Stop watching the clock of a series."""

@@ -299,7 +299,7 @@ class TournamentService:
         for game in [*self._games(table)]:
             loser = table.tournament.loser_by_award(game.pairing, game.number)
             if loser is not None:
-                self._hub.decide(game.seat(loser), trio.current_time())
+                self._hub.adjudicate(game.seat(loser), trio.current_time())
 
 
 async def _add_to_log(

@@ -25,7 +25,7 @@ class Placed(NamedTuple):
     through the whole tournament, so PAIRING.GAME names a game for the director's commands, too."""
 
 
-class Decided(NamedTuple):
+class Unplayed(NamedTuple):
     """A game that gave points without being played, and its place in the tournament."""
 
     players: tuple[str, str]
@@ -37,7 +37,7 @@ class Decided(NamedTuple):
     place: str
 
 
-Games: TypeAlias = Iterator[Placed | Decided]
+Games: TypeAlias = Iterator[Placed | Unplayed]
 
 
 def rounds(report: Report, stage: int | None = None) -> int:
@@ -47,45 +47,45 @@ def rounds(report: Report, stage: int | None = None) -> int:
 
 def placed(
     reading: Reading, report: Report, round: int | None = None, stage: int | None = None
-) -> Iterator[Placed | Decided]:
+) -> Iterator[Placed | Unplayed]:
     """Yield the games that give points, by stage, round, pairing and number.
 
     With `round` or `stage` only those of that round or stage. Games without a result, which were played
     again, are left out. Uses no connection between two pages.
     """
     has_stages = len(report["stages"]) > 1
-    wanted = list[tuple[GameId, str] | Decided]()
+    wanted = list[tuple[GameId, str] | Unplayed]()
     for each in sorted(report["pairings"], key=lambda each: (each["stage"], each["round"], each["number"])):
         if round in (None, each["round"]) and stage in (None, each["stage"]):
             first = f"{each['stage']}." if has_stages else ""
             place = f"{first}{each['round']}.{each['number']}."
-            found: dict[int, tuple[GameId, str] | Decided] = {
+            found: dict[int, tuple[GameId, str] | Unplayed] = {
                 game["number"]: (game["game"], f"{place}{game['number']}") for game in each["games"]
             }
-            found |= _decided(each, place)
+            found |= _unplayed(each, place)
             wanted += [about for _, about in sorted(found.items())]
     for start in range(0, len(wanted), PAGE):
         part = wanted[start : start + PAGE]
         with reading() as connection:
-            rows = rows_of(connection, [about[0] for about in part if not isinstance(about, Decided)])
+            rows = rows_of(connection, [about[0] for about in part if not isinstance(about, Unplayed)])
         stored = {row.game: row for row in rows}
         for about in part:
-            if isinstance(about, Decided):
+            if isinstance(about, Unplayed):
                 yield about
             elif about[0] in stored:  # otherwise it was removed
                 yield Placed(GameRecord.of_row(stored[about[0]]), about[1])
 
 
-def _decided(pairing: Mapping[str, Any], place: str) -> dict[int, Decided]:
+def _unplayed(pairing: Mapping[str, Any], place: str) -> dict[int, Unplayed]:
     """Return the games of a pairing that gave points without being played, by number."""
     one, two = pairing["players"]
     came = next((name for name in (one, two) if name not in pairing["absent"]), None)
     ends = [(number, "walkover", came) for number in pairing["forfeits"]]
     ends += [(each["number"], "awarded", each["winner"]) for each in pairing["awarded"]]
-    found = dict[int, Decided]()
+    found = dict[int, Unplayed]()
     for number, how, winner in ends:
         players = (one, two) if number % 2 else (two, one)
-        found[number] = Decided(players, winner, how, f"{place}{number}")
+        found[number] = Unplayed(players, winner, how, f"{place}{number}")
     return found
 
 

@@ -117,7 +117,7 @@ def test_decision_of_the_director_ends_the_game_as_on_one_node(
         situation = story.host.seat.situation
         assert isinstance(situation, Seated)
         hub = story.world.hub if story.host.seat in story.world.hub.seats() else story.way.host.hub
-        hub.decide(situation.series.seats[number], story.world.now)
+        hub.adjudicate(situation.series.seats[number], story.world.now)
         story.way.carry()
 
     story = same(act, host, remote)
