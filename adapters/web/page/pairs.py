@@ -13,7 +13,6 @@ from gateway.game.board import FIRST, SECOND, Side
 from gateway.game.ids import GameId
 from gateway.store.records import GameRecord
 
-SIDES: tuple[Side, Side] = (FIRST, SECOND)
 LINKED = 4
 """The most games of a pair that its row links one by one."""
 
@@ -46,6 +45,8 @@ class Pair:
     """The game that is on, or the latest one."""
     moves: str | None
     """The moves of that game; None without one."""
+    first: str | None
+    """The player that moved first in the latest game that is over; None without one."""
     count: int
     """The number of the game that is on among those of the pair; otherwise how many games are over."""
     linked: Sequence[tuple[str, GameId]]
@@ -106,7 +107,8 @@ def pair(pairing: Mapping[str, Any], live: Json | None, stored: Mapping[GameId, 
     """Return a pairing as a row. `live` is its live game, if one is on, and `stored` are the stored games."""
     points = dict(zip(pairing["players"], pairing["points"], strict=True))
     played = [(_label(pairing, each["number"]), each["game"]) for each in pairing["games"]]
-    game: GameId | None = played[-1][1] if played else None
+    latest = pairing["games"][-1] if played else {"game": None, "first": None}
+    game: GameId | None = latest["game"]
     moves: str | None = None
     if live is not None:
         game, moves = live["game"], live["moves"]
@@ -127,20 +129,19 @@ def pair(pairing: Mapping[str, Any], live: Json | None, stored: Mapping[GameId, 
         is_on=live is not None,
         game=game,
         moves=moves,
+        first=latest["first"],
         count=done(pairing) + (live is not None),
         linked=played if len(played) <= LINKED else (),
         notes=_notes(pairing),
     )
 
 
-def with_sides(shown: Pair, stored: Mapping[GameId, GameRecord]) -> Pair:
+def with_sides(shown: Pair) -> Pair:
     """Return a pair with the sides of its latest game, if no game is on: the second mover first."""
-    record = stored.get(shown.game or "")
-    if shown.is_on or record is None:
+    if shown.is_on or shown.first is None:
         return shown
-    rows = {row.name: row for row in shown.rows}
-    first, second = (replace(rows[record.players[side].name], side=side) for side in SIDES)
-    return replace(shown, rows=(second, first))
+    second, first = sorted(shown.rows, key=lambda row: row.name == shown.first)
+    return replace(shown, rows=(replace(second, side=SECOND), replace(first, side=FIRST)))
 
 
 def outcomes(shown: Pair, stored: Mapping[GameId, GameRecord]) -> tuple[str, str]:

@@ -485,7 +485,7 @@ class _Tournaments:
             )
         )
         stored = self._stored(shown[:PROJECTED])
-        pairs = [with_sides(pair(each, on.get(each["number"]), stored), stored) for each in shown[:PROJECTED]]
+        pairs = [with_sides(pair(each, on.get(each["number"]), stored)) for each in shown[:PROJECTED]]
         before = ranks_before(stage, report) if is_swiss else {}
         ties = _one_tie(report, "buchholz") if is_swiss else _ties(report)
         return {

@@ -11,10 +11,12 @@ from web_world import Seen, Site, shown, unkept
 from worlds.tournaments import Stored, file_of
 
 from adapters.web.page.sentences import came_through, plain, progress, quarters, rules
+from adapters.web.page.tournament import FORMS
 from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, MoveMade
 from gateway.game.results import Scheduled
+from gateway.store.corrections import rename
 from gateway.store.records import GameRecord
 from gateway.tournament.log import Announced, Ended, Entered, Entry, Paired, Paused, StageBegun, Voided
 from gateway.tournament.report import described
@@ -386,6 +388,21 @@ async def test_projector_shows_the_boards_and_the_standings_of_a_tournament(cup:
     words = words_of(text)
     assert "2=ann" in words
     assert "✓ four" in words
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/board/tournament?name=cup",
+        "/tournament/cup/player/bob",
+        *(f"/tournament/cup?round=1&view={form}" for form in FORMS),
+    ],
+)
+async def test_views_have_the_names_of_the_tournament_after_a_player_was_renamed(
+    cup: Site, path: str
+) -> None:
+    rename(cup.database, "ann", "zoe")
+    assert "zoe" not in words_of(await shown(cup, path))
 
 
 async def test_boards_on_come_before_those_that_are_over_on_the_projector(cup: Site) -> None:
