@@ -1,6 +1,5 @@
 """Two gateways with one lobby, as processes of their own, and the registry in which they find each other."""
 
-import select
 import shutil
 import subprocess
 import sys
@@ -8,23 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
 
-from worlds.server import EVERY_PORT, PATIENCE, Served, begun
+from worlds.server import EVERY_PORT, Served, await_line, begun
 
 from gateway.server import local_redis
 
 HAS_REGISTRY = any(map(shutil.which, local_redis.PROGRAMS))
-
-
-def await_line(output: IO[bytes], text: bytes) -> None:
-    """Read a process's output up to a line with some text, in any case."""
-    line = b""
-    while text.lower() not in line.lower():
-        ready, _, _ = select.select([output], [], [], PATIENCE)
-        assert ready, f"it never says: {text.decode()}"
-        line = output.readline()
-        assert line, "it has ended"
 
 
 @contextmanager
@@ -33,7 +21,7 @@ def registry_in(folder: Path) -> Iterator[None]:
     with subprocess.Popen(local_redis.command(folder), stdout=subprocess.PIPE, bufsize=0) as process:
         try:
             assert process.stdout is not None
-            await_line(process.stdout, b"ready to accept connections")
+            await_line(process.stdout, "ready to accept connections")
             yield
         finally:
             process.kill()
@@ -53,15 +41,10 @@ def node(name: str, url: str, *options: str, addresses: int = 4) -> Iterator[Ser
         yield gateway
 
 
-def await_log(gateway: Served, text: bytes) -> None:
-    assert gateway.process.stderr is not None
-    await_line(gateway.process.stderr, text)
-
-
 @contextmanager
 def two_nodes(*options: str) -> Iterator[tuple[Served, Served]]:
     """Two nodes that know each other, of which the first one pairs."""
     with registry() as url, node("a", url, *options) as one, node("b", url, *options) as other:
-        await_log(one, b"linked with node b")
-        await_log(other, b"node a pairs")
+        one.await_log("linked with node b")
+        other.await_log("node a pairs")
         yield one, other

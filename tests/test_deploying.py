@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import select
 import shlex
 import shutil
 import signal
@@ -186,16 +185,6 @@ def can_be_another() -> bool:
     return shutil.which("setpriv") is not None and subprocess.run(command, check=False).returncode == 0
 
 
-def wait_for(gateway: Served, words: str) -> None:
-    """Read the log up to a line with these words."""
-    assert gateway.process.stderr is not None
-    line = ""
-    while words not in line:
-        assert select.select([gateway.process.stderr], [], [], PATIENCE)[0], line
-        line = gateway.process.stderr.readline().decode()
-        assert line, "the server has ended"
-
-
 @certificates.needs_openssl
 @pytest.mark.skipif(os.getuid() != 0 or not can_be_another(), reason="not root, or Python is root's alone")
 def test_server_of_another_user_reads_what_root_writes_before_and_after_a_reload(folder: Path) -> None:
@@ -208,7 +197,7 @@ def test_server_of_another_user_reads_what_root_writes_before_and_after_a_reload
         shell("c4gateway player add bob 2>&1; c4gateway ban eve 2>&1", folder)
         shell(f"install -m 640 -g {USER} new.pem old.pem; install -m 640 -g {USER} new.key old.key", folder)
         gateway.process.send_signal(signal.SIGHUP)
-        wait_for(gateway, "reloaded: the players, the certificate")
+        gateway.await_log("reloaded: the players, the certificate")
         address = ("127.0.0.1", gateway.port("droidcon"))
         assert ssl.get_server_certificate(address) == Path(new.certificate).read_text()
         for name in ("ann", "bob", "eve"):

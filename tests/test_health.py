@@ -102,9 +102,7 @@ def test_server_that_drains_is_unhealthy(more: tuple[str, ...], addresses: int) 
             client.sendall(b"NAME %s\nJOIN x\n" % name)
         until(ann, b"NEW_GAME")
         gateway.process.send_signal(signal.SIGTERM)
-        assert gateway.process.stderr is not None
-        while b"may be finished" not in (line := gateway.process.stderr.readline()):
-            assert line, "the server has ended"
+        gateway.await_log("may be finished")
         assert ran("health", "--port", port, *more)[0] == 1
 
 

@@ -79,8 +79,8 @@ def test_stream_of_live_games_goes_on_while_its_viewer_watches(gateway: Served) 
     clients = [KINDS[kind](gateway, f"{kind}watched", "watched") for kind in ("nac4", "droidcon")]
     with asked(gateway, "/api/live/events") as answer, connected(*clients):
         play_out(clients[0], clients[1], MOVES)
-        while b"event: ended" not in answer.readline():
-            pass
+        while b"event: ended" not in (line := answer.readline()):
+            assert line, "the stream has ended"
 
 
 def test_foreign_name_is_refused_as_on_a_port_of_the_page_s_own(plain: Served) -> None:

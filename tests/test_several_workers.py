@@ -128,9 +128,7 @@ def test_operator_s_commands_are_for_all_workers(
     audit = ("--audit", str(tmp_path / "audit"))
     with begun([*command, *options, *audit], 2) as gateway, ExitStack() as stack:
         inside = visitors(gateway, stack)
-        assert gateway.process.stderr is not None
-        while b"linked with node" not in gateway.process.stderr.readline():
-            pass
+        gateway.await_log("linked with node")
         monkeypatch.setenv("C4GATEWAY_WEB", str(gateway.port("page")))
 
         def run(*words: str) -> str:
@@ -147,8 +145,7 @@ def test_operator_s_commands_are_for_all_workers(
         os.kill(victim, signal.SIGKILL)
         wait_for_end([victim])
         page, same, deadline = f"http://127.0.0.1:{gateway.port('page')}", 0, time.monotonic() + PATIENCE
-        while b" listens: " not in gateway.process.stderr.readline():
-            pass
+        gateway.await_log(" listens: ")
         while same < 12:  # the system chooses the worker that answers
             assert time.monotonic() < deadline
             with suppress(OSError), urlopen(f"{page}/api/notice") as answer:

@@ -43,11 +43,7 @@ def game(gateway: Served) -> Iterator[tuple[DroidconClient, DroidconClient]]:
 
 def hear_log(gateway: Served, event: str) -> dict[str, object]:
     """Read the log up to a record of this event."""
-    assert gateway.process.stderr is not None
-    while True:
-        record = json.loads(gateway.process.stderr.readline())
-        if record.get("event") == event:
-            return dict(record)
+    return dict(json.loads(gateway.await_log(f'"event": "{event}"')))
 
 
 def refuses(port: int) -> bool:

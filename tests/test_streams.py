@@ -232,7 +232,9 @@ def test_all_that_workers_and_their_redis_server_write_is_json_if_asked(
         log = b""
         assert gateway.process.stderr is not None
         while b"node_ended" not in log:
-            log += gateway.process.stderr.readline()
+            line = gateway.process.stderr.readline()
+            assert line, "the server has ended"
+            log += line
         _, err = gateway.stop()
     lines = said(log.decode() + err)
     assert lines.count("a word of Redis") == 1

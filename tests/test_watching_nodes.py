@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from scripted_clients import KINDS, Client, connected, play_out
-from several_nodes import HAS_REGISTRY, await_log, node, registry, two_nodes
+from several_nodes import HAS_REGISTRY, node, registry, two_nodes
 from shared_ports import MOVES, got
 from worlds.server import PATIENCE, Served
 
@@ -45,9 +45,11 @@ class Stream:
             pass
 
     def _event(self) -> dict[str, str]:
+        """Return the fields of the next event; without any for a comment."""
         fields = {}
-        while line := self._answer.readline().decode().rstrip("\n"):
-            name, _, fields[name] = line.partition(": ")
+        while (line := self._answer.readline()) != b"\n":
+            assert line, "the stream has ended"
+            name, _, fields[name] = line.decode().rstrip("\n").partition(": ")
         return fields
 
 
@@ -120,9 +122,9 @@ def test_health_tells_of_the_cluster_and_of_a_node_that_pairs_alone() -> None:
     with ExitStack() as stack, ExitStack() as away:
         url = away.enter_context(registry())
         alone = stack.enter_context(node("c", url))
-        await_log(alone, b"node c pairs")
+        alone.await_log("node c pairs")
         away.close()
-        await_log(alone, b"no node pairs the players of all nodes")
+        alone.await_log("no node pairs the players of all nodes")
         assert cluster(alone) == {"node": "c", "linked": [], "pairs": None, "alone": True, "registry": False}
         assert json.loads(got(alone, "/healthz")[2])["ok"]
 

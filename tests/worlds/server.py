@@ -18,7 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 from forking import PATIENCE, ROOT, Forked, may_fork
 
@@ -107,6 +107,11 @@ class Served:
         path = self.paths[dialect] + target.removeprefix("/") if self.paths[dialect] else target
         return f"{scheme}://127.0.0.1:{self.port(dialect)}{path}"
 
+    def await_log(self, text: str) -> str:
+        """Read the log up to a line with `text`, in any case; return the line."""
+        assert self.process.stderr is not None
+        return await_line(self.process.stderr, text)
+
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Send a signal; return the exit status and what the command has said on stderr."""
         self.process.send_signal(number)
@@ -116,6 +121,16 @@ class Served:
         """Wait for the end; return the exit status and what the command has said on stderr."""
         _, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, err.decode()
+
+
+def await_line(output: IO[bytes], text: str) -> str:
+    """Read an unbuffered output up to a line with `text`, in any case; return the line."""
+    line = ""
+    while text.lower() not in line.lower():
+        assert select.select([output], [], [], PATIENCE)[0], f"it never says: {text}"
+        line = output.readline().decode()
+        assert line, "it has ended"
+    return line
 
 
 # What clients read.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scripted_clients import DroidconClient, Nac4Client, connected, play
-from several_nodes import HAS_REGISTRY, await_log, two_nodes
+from several_nodes import HAS_REGISTRY, two_nodes
 from shared_ports import MOVES
 from store_world import POSTGRES
 from worlds.server import ran
@@ -33,7 +33,7 @@ def test_result_that_is_untold_when_its_node_stops_is_told_to_the_player_of_anot
         ann, bob = DroidconClient(one, "ann", "x"), Nac4Client(other, "bob", "x")
         with connected(ann, bob), database.writing():  # so that no node can
             play(ann, bob, MOVES)
-            await_log(one, b"1 results wait")
+            one.await_log("1 results wait")
             ann.reset()
             one.process.send_signal(signal.SIGTERM)
             assert bob.hear().endswith(" WinR Ok\r\n")
