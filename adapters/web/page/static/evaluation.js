@@ -1,0 +1,60 @@
+// Who wins with perfect play: the evaluation of a position as a sentence and as a bar.
+import { make } from "./board.js";
+import { COLUMNS, ROWS } from "./rules.js";
+
+/**
+ * The winner with perfect play, null for a draw, and the number of the last move. Null if it is not known.
+ * @typedef {import("./rules.js").Side} Side
+ * @typedef {{ winner: Side | null, at: number | null } | null} Evaluation
+ */
+
+/**
+ * Return how much of its room the evaluation of a position after `moves` moves takes, 0 to 1: the sooner the win, the
+ * more; a draw nothing.
+ * @param {NonNullable<Evaluation>} evaluation
+ * @param {number} moves
+ */
+export function extent({ winner, at }, moves) {
+  if (winner === null) return 0;
+  return Math.max(0.1, 1 - ((at ?? COLUMNS * ROWS) - moves) / (COLUMNS * ROWS));
+}
+
+/**
+ * Return a sentence on who wins a game after `moves` moves: With perfect play alice wins in 7. It counts the winner's
+ * own moves.
+ * @param {NonNullable<Evaluation>} evaluation
+ * @param {[string, string]} names
+ * @param {number} moves
+ * @returns {import("./dom.js").Part[]}
+ */
+export function inSentence({ winner, at }, names, moves) {
+  if (winner === null) return ["With perfect play it is a draw"];
+  const own = at === null ? 0 : ownMoves(winner, at) - ownMoves(winner, moves);
+  return ["With perfect play ", { name: names[winner] }, own > 0 ? ` wins in ${own}` : " wins"];
+}
+
+/**
+ * @param {Side} side
+ * @param {number} moves
+ */
+function ownMoves(side, moves) {
+  return Math.ceil((moves - side) / 2);
+}
+
+/**
+ * Draw an evaluation as a bar from the middle, which stands for a draw: to the left for the first mover, to the right for
+ * the other player. Without an evaluation the bar is empty.
+ * @param {SVGElement} svg an element of the class "evaluation"
+ * @param {Evaluation} evaluation
+ * @param {number} moves
+ */
+export function showBar(svg, evaluation, moves) {
+  const middle = make("line", { class: "middle", x1: "50%", x2: "50%", y1: 0, y2: "100%" });
+  svg.replaceChildren(make("rect", { class: "cell", width: "100%", height: "100%", rx: 4 }));
+  if (evaluation && evaluation.winner !== null) {
+    const width = 49 * extent(evaluation, moves);
+    const [what, x] = evaluation.winner === 0 ? ["first", 50 - width] : ["second", 50];
+    svg.append(make("rect", { class: what, x: `${x}%`, width: `${width}%`, y: "25%", height: "50%", rx: 2 }));
+  }
+  svg.append(middle);
+}
