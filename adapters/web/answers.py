@@ -5,6 +5,7 @@ that does not exist. Functions that read the database block.
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -43,6 +44,8 @@ GAMES_TYPES = {"pgn": "application/vnd.chess-pgn", "jsonl": "application/x-ndjso
 """The formats of a tournament's games, and their media types."""
 _COUNTS = ("kicked", "more")
 """Fields whose counts are added up over all nodes."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, which a query cannot contain."""
 _LINES = 100
 """Games in one piece of an export: 40 KB."""
 
@@ -89,6 +92,17 @@ def player(reading: Reading, name: str) -> Json | None:
     with reading() as connection:
         profile = statistics.profile(connection, name)
     return None if profile is None else presentation.of_profile(profile)
+
+
+def ratings(reading: Reading, names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return the rank and the rating of each of these players that has one, as in the live stream."""
+    stored = [name for name in names if not _SURROGATE.search(name)]
+    with reading() as connection:
+        found = statistics.places(connection, stored)
+    return {
+        name: {"rank": rank, "sure": round(rating.sure, 2), "mean": round(rating.mean, 2)}
+        for name, (rank, rating) in found.items()
+    }
 
 
 def standings(reading: Reading, given: Given) -> Json:

@@ -10,7 +10,7 @@ import secrets
 import socket
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from ipaddress import ip_network
 
@@ -18,6 +18,7 @@ import trio
 
 from adapters.entrance.admission import Admission, NotLetIn
 from adapters.net.fd_passing import PassedListener
+from adapters.web import answers
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
@@ -39,6 +40,7 @@ from adapters.web.link import (
     Watch,
 )
 from adapters.web.live.live import Live
+from adapters.web.live.state import Json
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
@@ -51,6 +53,7 @@ from gateway.runtime.child import Link, LinkError
 from gateway.runtime.processes import give_way
 from gateway.server.acts import Notice
 from gateway.server.logs import set_up_logging
+from gateway.store import StoreError
 from gateway.store.database import Database, Place, open_again
 
 NICENESS = 15
@@ -134,6 +137,8 @@ class Serving:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._heed, nursery)
             nursery.start_soon(self._live.run)
+            if self._site.database is not None:
+                nursery.start_soon(self._live.keep_ratings, self._ratings)
             nursery.start_soon(self._solver.run)
             nursery.start_soon(self._send_counts)
             async with trio.open_nursery() as connections:
@@ -173,6 +178,13 @@ class Serving:
                 case _:
                     raise LinkError(f"{type(message).__name__} is not for the web")
         nursery.cancel_scope.cancel()
+
+    async def _ratings(self, names: Collection[str]) -> Mapping[str, Json] | None:
+        """Return the ratings of players by name; None if the database cannot be used at the moment."""
+        try:
+            return await self._site.do(partial(answers.ratings, self._site.reading, names))
+        except StoreError:
+            return None  # every page that needs the database says so, and the log too
 
     async def _send_counts(self) -> None:
         """Send the server counts of reached limits, wrong tokens and requests, every `PERIOD` seconds."""

@@ -6,7 +6,7 @@ Knows the tables. Statistics over all games are read from the stored totals. Sta
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -536,6 +536,14 @@ def place(connection: Connection, name: str) -> tuple[int, int] | None:
     counts = (func.count().filter(own < _SURE), func.count())
     ahead, everybody = connection.execute(select(*counts).select_from(players).where(_COUNTS)).one()
     return ahead + 1, everybody
+
+
+def places(connection: Connection, names: Collection[str]) -> dict[str, tuple[int, Rating]]:
+    """Return the ranks and ratings of the players with these names, if any of their games counts."""
+    rank = func.rank().over(order_by=_SURE.desc()).label("rank")
+    everybody = select(players.c.name, players.c.mean, players.c.deviation, rank).where(_COUNTS).subquery()
+    query = select(everybody).where(everybody.c.name.in_(names))
+    return {row.name: (row.rank, Rating(row.mean, row.deviation)) for row in connection.execute(query)}
 
 
 def curve(connection: Connection, name: str, most: int, since: int | None = None) -> list[Point]:

@@ -38,6 +38,8 @@ class Wanted:
     """Only games at the table of this name, in upper or lower case; None for all."""
     game: GameId | None = None
     most: int = 60
+    first: tuple[str, ...] = ()
+    """The players whose games get a place before those of others."""
 
     def has(self, game: Game) -> bool:
         """Whether the game is wanted."""
@@ -47,6 +49,14 @@ class Wanted:
             and (self.table is None or self.table.casefold() == (started.table or "").casefold())
             and (self.game is None or self.game == started.game)
         )
+
+    def precedence(self, game: Game) -> tuple[bool, float, GameId]:
+        """Return a value that is greater for a game that gets a place before another one.
+
+        Games of chosen players come first, then those of the strongest pairs, then the newest. Game ids sort
+        by start time.
+        """
+        return not {*self.first}.isdisjoint(game.started.names), game.strength, game.id
 
 
 def event(kind: str, data: Json) -> bytes:
@@ -99,7 +109,7 @@ class Channel:
             self._others.pop(game.id, None)
 
     def drop(self, game: Game, event: bytes, now: float) -> None:
-        """Give the place of a finished game to the newest game that has no place.
+        """Give the place of a finished game to the first of those that have no place, by `precedence`.
 
         If there is no such game, free the place and send `event`.
         """
@@ -107,8 +117,10 @@ class Channel:
         if place is None:
             return
         if self._others:
-            other, _ = self._others.popitem()
-            self._carry(self._state.games[other], place, now)
+            games = self._state.games
+            other = max(self._others, key=lambda each: self._wanted.precedence(games[each]))
+            del self._others[other]
+            self._carry(games[other], place, now)
         else:
             heappush(self._free, place)
             self.put(event)
@@ -177,13 +189,14 @@ class Channel:
         self.put(event("started", game.shown(place, now)))
 
     def _take_places(self, state: State) -> None:
-        """Assign places to the games of a state, the newest first. Game ids sort by start time."""
+        """Assign places to the games of a state, by `precedence`."""
         self._state = state
-        on = [game for game, each in state.games.items() if self._wanted.has(each)]
-        over = [game for game, each in state.over.items() if self._wanted.has(each)]
-        carried = sorted([*on, *over], reverse=True)[: self._wanted.most]
+        known = [each for each in (*state.games.values(), *state.over.values()) if self._wanted.has(each)]
+        known.sort(key=self._wanted.precedence, reverse=True)
+        carried = [each.id for each in known[: self._wanted.most]]
         self.places = {game: place for place, game in enumerate(carried)}
-        self._others: dict[GameId, None] = dict.fromkeys(sorted({*on} - {*carried}))
-        """Live games that are wanted but have no place, the newest last."""
+        others = known[self._wanted.most :]
+        self._others: dict[GameId, None] = {each.id: None for each in others if each.reason is None}
+        """Live games that are wanted but have no place."""
         self._free = [*range(len(carried), self._wanted.most)]
         heapify(self._free)

@@ -5,7 +5,7 @@ and for `KEPT` seconds afterwards. After missed facts, viewers see the old state
 complete.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
 
@@ -28,6 +28,8 @@ PATIENCE = 2.0
 """Seconds that a viewer waits for the first complete state."""
 TICK = 1.0
 """Seconds between two calls of `tick`."""
+RATED = 5.0
+"""Seconds after which ratings are read again."""
 
 
 class UnavailableError(Exception):
@@ -82,6 +84,32 @@ class Live:
             self.channels.clear()
             self._request += 1
             await self._watch(0)
+
+    async def keep_ratings(
+        self, read: Callable[[Collection[str]], Awaitable[Mapping[str, Json] | None]]
+    ) -> None:
+        """Read the ratings of those who play every `RATED` seconds while there are viewers, until cancelled.
+
+        `read` returns the rank and the rating of players by name; None if they cannot be read now.
+        """
+        while True:
+            await self._complete.wait()
+            if self._state is None:
+                continue  # the last viewer has left just now
+            ratings = await read(self._state.names())
+            if ratings is not None:
+                self.rate(ratings)
+            await trio.sleep(RATED)
+
+    def rate(self, ratings: Mapping[str, Json]) -> None:
+        """Set the ratings of players by name, and send those that have changed."""
+        if self._state is None:
+            return
+        for game in self._state.rate(ratings):
+            rated = event("rated", {"game": game.id, "ratings": game.ratings})
+            for channel in self.channels.values():
+                if game.id in channel.places:
+                    channel.put(rated)
 
     def stop(self) -> None:
         """End all streams."""

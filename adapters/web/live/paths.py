@@ -18,11 +18,13 @@ from adapters.web.live.live import Live
 from adapters.web.query import BadRequestError, Given, game_named, parameters, whole
 from gateway.game.commands import LONGEST_NAME
 
-PARAMETERS = ("player", "table", "game", "most")
+PARAMETERS = ("player", "table", "game", "most", "first")
 MOST = 100
 """The most games in a stream."""
 USUAL = 60
 """The default value of the parameter ``most``."""
+CHOSEN = 20
+"""The most names in the parameter ``first``."""
 SILENCE = 15.0
 """Seconds without an event after which a comment is sent, so that proxies keep the connection."""
 
@@ -79,7 +81,23 @@ def wanted(given: Given) -> Wanted:
         table=given.get("table"),
         game=game_named(given["game"]) if "game" in given else None,
         most=whole(given, "most", USUAL, MOST),
+        first=_first(given.get("first", "[]")),
     )
+
+
+def _first(text: str) -> tuple[str, ...]:
+    """Return the names in the parameter ``first``, which is JSON, because a name may contain anything."""
+    try:
+        names = json.loads(text)
+    except ValueError as error:
+        raise BadRequestError('first is not a list of names such as ["alice","bob"]') from error
+    if not (isinstance(names, list) and len(names) <= CHOSEN and all(map(_is_name, names))):
+        raise BadRequestError(f"first is not a list of up to {CHOSEN} names")
+    return tuple(names)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST_NAME
 
 
 def _wanted(request: Request) -> Wanted:

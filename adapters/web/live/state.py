@@ -70,10 +70,19 @@ class Game:
     away: list[tuple[float, float] | None] = field(default_factory=lambda: [None, None])
     """Since when each side's player has been away, and for how many seconds its seat is kept; None if it is
     here."""
+    thought: tuple[float, float] = (0.0, 0.0)
+    """The seconds that each side has thought for its moves."""
+    ratings: list[Json | None] = field(default_factory=lambda: [None, None])
+    """The rank and the rating of each side's player, as sent to viewers; None if they are not known."""
     winner: Side | None = None
     reason: str | None = None
     """Why the game ended; None for a live game."""
     ended: float = 0.0
+
+    @property
+    def strength(self) -> float:
+        """The sum of both players' sure ratings. A rating that is not known counts 0, as a new player's."""
+        return sum(float(each["sure"]) for each in self.ratings if each is not None)
 
     def shown(self, place: int, now: float) -> Json:
         """Return the game as it is sent to viewers."""
@@ -94,6 +103,8 @@ class Game:
             "to_move": len(self.moves) & 1 if is_on else None,
             "left": self.left,
             "thinking": round(max(0.0, now - self.asked), 3) if is_on else 0.0,
+            "thought": [round(each, 3) for each in self.thought],
+            "ratings": self.ratings,
             "away": self.absences(now),
             "winner": self.winner,
             "reason": self.reason,
@@ -112,6 +123,8 @@ class Game:
         """Apply a move."""
         self.moves += str(move.column)
         self.asked = now
+        one, other = self.thought
+        self.thought = (one, other + move.used) if move.side else (one + move.used, other)
         if self.left is not None and move.left is not None:
             one, other = self.left
             left = round(move.left, 3)
@@ -142,7 +155,7 @@ class State:
     """All games and players."""
 
     def __init__(self, earlier: "State | None" = None) -> None:
-        """Create an empty state, which continues the count of moves of an `earlier` one."""
+        """Create an empty state, which has the count of moves and the ratings of an `earlier` one."""
         self.games: dict[GameId, Game] = {}
         """Live games."""
         self.over: dict[GameId, Game] = {}
@@ -151,6 +164,7 @@ class State:
         self._waiting: dict[int, Wait] = {}
         """The players that wait, the longest wait first."""
         self._moves: deque[Second] = deque() if earlier is None else earlier._moves
+        self._ratings: Mapping[str, Json] = {} if earlier is None else earlier._ratings
 
     def hear(self, fact: Shown, now: float) -> Game | None:
         """Apply a fact; return the game that it is about, if that game is known."""
@@ -205,6 +219,21 @@ class State:
         """Sort the waiting players, because they arrive in no order."""
         self._waiting = dict(sorted(self._waiting.items(), key=lambda item: item[1].since))
 
+    def names(self) -> set[str]:
+        """Return the names of all players of live games."""
+        return {name for game in self.games.values() for name in game.started.names}
+
+    def rate(self, ratings: Mapping[str, Json]) -> list[Game]:
+        """Set the ratings of players by name; return the live games that have other ratings now."""
+        self._ratings = ratings
+        changed = list[Game]()
+        for game in self.games.values():
+            found = [*map(ratings.get, game.started.names)]
+            if found != game.ratings:
+                game.ratings = found
+                changed.append(game)
+        return changed
+
     def drop_old(self, now: float) -> list[Game]:
         """Drop the games that ended `HELD` seconds ago, and return them."""
         past = [game for game in self.over.values() if now >= game.ended + HELD]
@@ -253,7 +282,9 @@ class State:
         one, other = standing.left or (0.0, 0.0)
         left = None if standing.left is None else (round(one, 3), round(other, 3))
         away = [None if each is None else (now - each.seconds, each.grace) for each in standing.away]
+        ratings = [*map(self._ratings.get, started.names)]
         game = self.games[started.game] = Game(
-            started.game, started, moves, left, now - standing.thinking, away
+            *(started.game, started, moves, left, now - standing.thinking, away),
+            *(standing.thought, ratings),
         )
         return game

@@ -266,6 +266,8 @@ def test_career_is_what_the_games_say(database: Database, kept: list[GameRecord]
         listed, _ = statistics.standings(connection)
         own_rank = [row.rank for row in listed if row.standing.name == "a"]
         assert found.place == ((own_rank[0], len(listed)) if own_rank else None)
+        ranks = {row.standing.name: (row.rank, row.standing.rating) for row in listed}
+        assert statistics.places(connection, [*ranks, "nobody"]) == ranks
 
 
 def test_long_curve_is_thinned_out_but_keeps_both_ends(database: Database) -> None:

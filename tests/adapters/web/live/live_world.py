@@ -195,6 +195,10 @@ class Browser:
         game["position"] += str(told["column"] + 1)
         assert len(game["moves"]) == told["number"]
         game["to_move"], game["left"] = 1 - told["side"], told["left"]
+        game["thought"][told["side"]] += told["used"]
+
+    def _rated(self, told: dict[str, Any]) -> None:
+        self.named(told["game"])["ratings"] = told["ratings"]
 
     def _away(self, told: dict[str, Any]) -> None:
         game = self.named(told["game"])

@@ -133,6 +133,41 @@ def test_place_of_a_game_that_ended_goes_to_the_newest_that_had_none() -> None:
     assert (carried["game"], carried["moves"], carried["place"]) == (identity(3), "3", 0)
 
 
+def rating(sure: float) -> dict[str, float]:
+    return {"rank": 1, "sure": sure, "mean": sure + 9}
+
+
+def test_strongest_pair_gets_a_place_first_and_the_next_one_the_place_that_is_free() -> None:
+    names = {1: ("ann", "bob"), 2: ("cem", "dan"), 3: ("eva", "fay"), 4: ("gil", "hal")}
+    games = Games(*(stands(game(number, pair)) for number, pair in names.items()))
+    games.live.rate({"ann": rating(20), "cem": rating(10), "dan": rating(8), "eva": rating(-1)})
+    viewer = Viewer(games, Wanted(most=1))
+    assert viewer.places() == {0: identity(1)}
+    assert viewer.browser.named(identity(1))["ratings"] == [rating(20), None]
+    games.hear([over(1)], 1.0)
+    games.tick(LATER)
+    assert viewer.places() == {0: identity(2)}  # 3 has less than a new player, and 4 has nothing
+
+
+def test_games_of_chosen_players_get_places_before_those_of_strong_ones() -> None:
+    games = Games(*(stands(game(number, (f"a{number}", "bob"))) for number in (1, 2, 3)))
+    games.live.rate({"a2": rating(20)})
+    wanted = Wanted(most=2, first=("nobody", "a1"))
+    assert Viewer(games, wanted).places() == {0: identity(1), 1: identity(2)}
+
+
+def test_ratings_that_change_are_sent_once_and_later_games_have_them() -> None:
+    games = Games(stands(game(1)), stands(game(2, ("cem", "dan"))))
+    viewer = Viewer(games)
+    viewer.read()
+    for _ in range(2):
+        games.live.rate({"bob": rating(3), "eva": rating(4)})
+    assert viewer.new() == ["rated"]
+    games.hear([game(3, ("eva", "bob"))], 1.0)
+    agree(games, viewer, 1.0)
+    assert viewer.browser.named(identity(3))["ratings"] == [rating(4), rating(3)]
+
+
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [

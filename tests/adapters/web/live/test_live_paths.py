@@ -1,7 +1,7 @@
 """What is on by HTTP: once, and as a stream; and when the server is asked to tell it."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ from starlette.types import Message
 from web_world import Site
 
 from adapters.web.live.channel import Wanted
-from adapters.web.live.live import VIEWERS, UnavailableError
+from adapters.web.live.live import RATED, VIEWERS, UnavailableError
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import Came, Cause, Hindered, Obstacle, Waits
 
@@ -25,6 +25,7 @@ SCHEMAS = {
     "started": "LiveGame",
     "moved": "LiveMove",
     "away": "LiveAway",
+    "rated": "LiveRated",
     "ended": "LiveEnd",
     "gone": "LiveGone",
     "counts": "LiveCounts",
@@ -94,10 +95,16 @@ async def test_what_is_on_is_answered_at_once(site: Site) -> None:
         assert found["lobby"][0]["why"] == {"cause": "alone", "name": "x", "alike": None}
         for query, count in (("?most=1", 1), ("?player=ann", 2), ("?player=eve", 0), ("?table=y&game=1", 0)):
             assert len((await client.get("/api/live" + query)).json()["games"]) == count
+        found = (await client.get("/api/live", params={"most": 1, "first": '["bob"]'})).json()
+        assert len(found["games"]) == 1
 
 
 @pytest.mark.parametrize(
-    "query", ["most=0", "most=101", "player=" + "x" * 257, "table=" + "x" * 257, "game=x", "opponent=ann"]
+    "query",
+    [
+        *("most=0", "most=101", "player=" + "x" * 257, "table=" + "x" * 257, "game=x", "opponent=ann"),
+        *("first=ann", "first=7", "first=[7]", f"first={json.dumps(['a'] * 21)}", f'first=["{"x" * 257}"]'),
+    ],
 )
 async def test_what_cannot_be_watched_is_refused(site: Site, query: str) -> None:
     async with site.client() as client:
@@ -126,6 +133,7 @@ async def test_stream_tells_a_game_as_it_is_described(site: Site, autojump_clock
         assert [*site.application.requests.delays] == [("live", 200)]  # a stream counts when it begins
         site.tell(encode_fact(Came(7, "eve", "one")), encode_fact(Waits(7, "x", 3.0)))
         site.tell(encode_fact(game(1, clock=42.0)), encode_fact(move(1, 0, left=41.0)))
+        site.live.rate({"ann": {"rank": 2, "sure": -1.5, "mean": 12}})
         site.tell(encode_fact(away(1, 1)), encode_fact(back(1, 1)), encode_fact(over(1)))
         await trio.sleep(12)
     assert {*stream.browser.kinds} == {*SCHEMAS}
@@ -184,6 +192,30 @@ async def test_server_is_asked_while_somebody_watches_and_for_some_seconds_after
         assert site.asked == [1, 0, 2]
         await trio.sleep(1000)
         assert (site.live.watching, len(site.live.channels)) == (0, 0)
+
+
+async def test_ratings_are_read_while_somebody_watches(site: Site, autojump_clock: Clock) -> None:
+    asked: list[set[str]] = []
+
+    async def read(names: Collection[str]) -> dict[str, dict[str, float]] | None:
+        asked.append({*names})
+        return {"ann": {"rank": 1, "sure": len(asked), "mean": 25}} if len(asked) < 3 else None
+
+    site.on = [encode_fact(game(1))]
+    async with site.client(), trio.open_nursery() as nursery:
+        nursery.start_soon(site.live.keep_ratings, read)
+        await trio.sleep(100)
+        assert not asked
+        async with site.live.viewer(ALL) as channel:
+            await trio.sleep(3 * RATED)
+            [found] = channel.state(0)["games"]
+        assert found["ratings"] == [{"rank": 1, "sure": 2, "mean": 25}, None]  # the latest that were read
+        await trio.sleep(100)
+        before = len(asked)
+        assert asked == [{"ann", "bob"}] * before
+        await trio.sleep(100)
+        assert len(asked) == before
+        nursery.cancel_scope.cancel()
 
 
 async def test_what_was_told_for_an_earlier_request_changes_nothing(

@@ -42,6 +42,8 @@ def test_game_is_shown_from_its_first_move_to_its_end() -> None:
         "to_move": 0,
         "left": None,
         "thinking": 0.0,
+        "thought": [0.0, 0.0],
+        "ratings": [None, None],
         "away": [None, None],
         "winner": None,
         "reason": None,
