@@ -23,11 +23,14 @@ from gateway.options.urls import database, password_of_database
 from gateway.store import StoreError, corrections
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.formats import FORMATS
-from gateway.store.games import Filter
+from gateway.store.games import LOBBY, Filter
 from gateway.store.records import REASONS, from_moment, typed_id
-from gateway.store.statistics import LOBBY, ORDERS, Choice
+from gateway.store.statistics import ORDERS, Choice
 
-_SINCE = "at this time or later: 2026-11-21T14:00+01:00 (UTC if it has no zone), or 90m, 2h, 3d ago"
+_SINCE = (
+    "at this time or later: 2026-11-21T14:00+01:00 (UTC if it has no zone), or 90m, 2h, 3d ago,"
+    " or today, yesterday, week"
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -121,7 +124,7 @@ class _Filtered(_OnDatabase):
 def _of_player(player: str | None, *, lost: bool) -> Filter:
     if lost and player is None:
         raise StoreError("--lost needs --player NAME")
-    return Filter(player=player, lost=lost)
+    return Filter(player=player, result="lost" if lost else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,19 @@ pages take the same time, and no transaction stays open between two pages.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, ScalarSelect, Select, and_, bindparam, select, true, union
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    ScalarSelect,
+    Select,
+    bindparam,
+    func,
+    select,
+    true,
+    union,
+)
 
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
@@ -16,11 +26,22 @@ from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Exchange
-from gateway.store.records import WORDS, GameRecord, Row
+from gateway.store.records import FAULTS, WORDS, GameRecord, Row
 from gateway.store.schema import exchanges, games, players
 
 PAGE = 250
 """The number of games that `every` reads at a time. They take about 50 KB of memory."""
+COUNTED = 10_000
+"""The default limit of `count`."""
+LOBBY = "lobby"
+"""The name of the lobby in a filter. No table can have this name."""
+_FEW, _FEW_TO_COUNT = 2_000, 50_000
+"""The most games that are read because an index finds them, to sort or to count those that match the other
+conditions. Among more games, enough that match are soon found by reading in the order of storing."""
+_LONGEST_SERIES = 500
+"""The most games of a series before and after a given game."""
+
+Result: TypeAlias = Literal["won", "drawn", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +58,12 @@ class Filter:
     """The game ended before this time."""
     reason: Reason | None = None
     counted: bool | None = None
-    lost: bool = False
-    """Only games that `player` lost."""
+    result: Result | None = None
+    """The result for `player`; without `player`, for the first mover."""
+    table: str | None = None
+    """The name of the table; letter case does not matter. `LOBBY` means the lobby."""
+    mistake: bool = False
+    """Only games in which the loser made a mistake: a fault, or a move that turned the game."""
 
     def __post_init__(self) -> None:
         """Raise ValueError if there is an opponent but no player."""
@@ -54,6 +79,8 @@ class Page:
     before: GameId | None = None
     limit: int = 100
     newest_first: bool = True
+    skipped: int = 0
+    """The number of games of this part that are left out at its beginning. Each of them takes time."""
 
 
 class NoGameError(StoreError):
@@ -62,14 +89,22 @@ class NoGameError(StoreError):
 
 def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]:
     """Return up to `part.limit` games. Raises `NoGameError` if the game `after` or `before` is not stored."""
-    condition = and_(*_conditions(wanted), *_bounds(connection, part))
+
+    numbers = _numbers(connection, wanted, part, [*_bounds(connection, part)])
     order = games.c.id.desc() if part.newest_first else games.c.id
-    if wanted.player is None:
-        numbers = select(games.c.id).where(condition).order_by(order).limit(part.limit)
-    else:
-        numbers = _of_player(wanted.player, wanted, condition, order, part.limit)
     query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)
     return [GameRecord.of_row(row) for row in connection.execute(query)]
+
+
+def count(connection: Connection, wanted: Filter, limit: int = COUNTED) -> int:
+    """Return the number of games that match, but `limit` if there are more."""
+    numbers = _numbers(connection, wanted, Page(limit=limit), few=_FEW_TO_COUNT).subquery()
+    return int(connection.execute(select(func.count()).select_from(numbers)).scalar_one())
+
+
+def total(connection: Connection) -> int:
+    """Return the number of all games."""
+    return int(connection.execute(select(func.count()).select_from(games)).scalar_one())
 
 
 def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
@@ -106,6 +141,58 @@ def unknown_player(connection: Connection, name: str) -> StoreError:
     return StoreError(f"no stored game has a player called {quoted(name)}{did_you_mean(name, known)}")
 
 
+def neighbours(connection: Connection, game: GameId) -> tuple[GameId | None, GameId | None]:
+    """Return the games that were stored before and after a game. Raises `NoGameError`."""
+    number = _place_of(connection, game)
+    before = select(games.c.game).where(games.c.id < number).order_by(games.c.id.desc()).limit(1)
+    after = select(games.c.game).where(games.c.id > number).order_by(games.c.id).limit(1)
+    return connection.scalar(before), connection.scalar(after)
+
+
+def series_of(connection: Connection, record: GameRecord) -> list[GameRecord]:
+    """Return the games of a record's series in the order of play, with the record itself.
+
+    A game from a database of version 1 is alone: it is not known which run of the server played it. Of a
+    long series, only the games near the record are returned. Raises `NoGameError`.
+    """
+    run, _, _ = record.game.rpartition("-")
+    if not run:
+        return [record]
+    number = _place_of(connection, record.game)
+    numbers: list[int] = []
+    one, other = (each.name for each in record.players)
+    for first, second in {(one, other), (other, one)}:
+        pair = games.c.first == number_of(first), games.c.second == number_of(second)
+        for nearby, order in ((games.c.id <= number, games.c.id.desc()), (games.c.id > number, games.c.id)):
+            near = select(games.c.id, games.c.series, games.c.game).where(*pair, nearby).order_by(order)
+            near_ids = near.limit(_LONGEST_SERIES).subquery()
+            # Numbers of series are unique within a run, whose games' ids begin alike.
+            same = near_ids.c.series == record.series, near_ids.c.game.startswith(f"{run}-")
+            numbers += connection.scalars(select(near_ids.c.id).where(*same))
+    rows = connection.execute(_WHOLE.where(games.c.id.in_(numbers)).order_by(games.c.round, games.c.id))
+    return [GameRecord.of_row(row) for row in rows]
+
+
+def all_tables(connection: Connection) -> list[str]:
+    """Return the names of all tables, sorted. Each spelling of a name is included."""
+    # Jumping from name to name in the index is much faster than reading all of its entries.
+    first = select(func.min(games.c.at_table, type_=games.c.at_table.type).label("name"))
+    names = first.where(games.c.at_table.is_not(None)).cte("names", recursive=True)
+    following = (
+        select(func.min(games.c.at_table, type_=games.c.at_table.type))
+        .where(games.c.at_table > names.c.name)
+        .scalar_subquery()
+    )
+    names = names.union_all(select(following).where(names.c.name.is_not(None)))
+    return [*connection.scalars(select(names.c.name).where(names.c.name.is_not(None)))]
+
+
+def spellings(connection: Connection, table: str) -> list[str]:
+    """Return all spellings of a table's name, which differ in letter case. The lobby has none."""
+    key = table.casefold()
+    return [each for each in all_tables(connection) if each.casefold() == key] if key != LOBBY else []
+
+
 def rows_of(connection: Connection, ids: Sequence[GameId]) -> list[Row]:
     """Return the games with these ids. Ids of games that are not stored are ignored."""
     return [Row._make((*row, None, None)) for row in connection.execute(_NAMED, {"ids": ids})]
@@ -134,18 +221,6 @@ _WHOLE = (
 _NAMED = _WHOLE.where(games.c.game.in_(bindparam("ids", expanding=True)))
 
 
-def _conditions(wanted: Filter) -> Iterator[ColumnElement[bool]]:
-    yield true()
-    if wanted.since is not None:
-        yield games.c.ended >= wanted.since
-    if wanted.until is not None:
-        yield games.c.ended < wanted.until
-    if wanted.reason is not None:
-        yield games.c.reason == WORDS[wanted.reason]
-    if wanted.counted is not None:
-        yield games.c.counted if wanted.counted else ~games.c.counted
-
-
 def _bounds(connection: Connection, part: Page) -> Iterator[ColumnElement[bool]]:
     if part.after is not None:
         yield games.c.id > _place_of(connection, part.after)
@@ -161,19 +236,99 @@ def _place_of(connection: Connection, game: GameId) -> int:
     return number
 
 
-def _of_player(
-    name: str, wanted: Filter, condition: ColumnElement[bool], order: ColumnElement[int], limit: int
+# The numbers of the games that match a filter.
+#
+# The database does not know how many games a condition matches. So `_numbers` finds the most selective
+# condition that has an index, and hides the columns of the others in expressions, so that their indexes are
+# not used.
+
+_Index: TypeAlias = Literal["player", "table", "time", "reason", ""]
+_RESULTS = {"won": (1, 2), "drawn": (0, 0), "lost": (2, 1)}
+"""The value of the column `result` for each result of the first and of the second mover."""
+_AT_FAULT = games.c.reason.in_([WORDS[reason] for reason in FAULTS])
+
+
+def _numbers(
+    connection: Connection,
+    wanted: Filter,
+    part: Page,
+    bounds: Sequence[ColumnElement[bool]] = (),
+    few: int = _FEW,
 ) -> Select[Any]:
-    """Return a query for the numbers of one player's games. The query uses the index of each side."""
-    sides = []
-    both = (games.c.first, games.c.second)
-    for side, (own, other) in enumerate((both, both[::-1])):
-        where = [own == number_of(name), condition]
-        if wanted.opponent is not None:
-            where.append(other == number_of(wanted.opponent))
-        if wanted.lost:
-            where.append(games.c.result == 2 - side)
-        sides.append(select(games.c.id).where(*where).order_by(order).limit(limit).subquery())
-    found_in = union(*(select(side.c.id) for side in sides)).subquery()
-    number = found_in.c.id
-    return select(number).order_by(number if order is games.c.id else number.desc()).limit(limit)
+    """Return a query for the numbers of the games that match, in the order of `part`."""
+    spelled = () if wanted.table is None else spellings(connection, wanted.table)
+    index = _most_selective(connection, wanted, spelled, few)
+    number = games.c.id + 0 if index in {"table", "time"} else games.c.id  # these indexes have another order
+    order = number.desc() if part.newest_first else number
+    end = part.skipped + part.limit
+    sides = [
+        select(games.c.id)
+        .where(*_conditions(wanted, spelled, side, index), *bounds)
+        .order_by(order)
+        .limit(end)
+        for side in ((0,) if wanted.player is None else (0, 1))
+    ]
+    if len(sides) == 1:
+        return sides[0].limit(part.limit).offset(part.skipped)
+    # The query uses the index of each side. A game of two players of one name is in both.
+    found = union(*(select(side.subquery().c.id) for side in sides)).subquery().c.id
+    both = select(found).order_by(found.desc() if part.newest_first else found)
+    return both.limit(part.limit).offset(part.skipped)
+
+
+def _most_selective(connection: Connection, wanted: Filter, spelled: Sequence[str], few: int) -> _Index:
+    """Return the index of the condition that matches the fewest games, if these are at most `few`.
+
+    Otherwise return an index that has the games in their order.
+    """
+    alone: dict[_Index, Filter] = {}
+    if wanted.player is not None:
+        alone["player"] = Filter(wanted.player, wanted.opponent)
+    if wanted.table is not None:
+        alone["table"] = Filter(table=wanted.table)
+    if wanted.since is not None or wanted.until is not None:
+        alone["time"] = Filter(since=wanted.since, until=wanted.until)
+    if wanted.reason is not None:
+        alone["reason"] = Filter(reason=wanted.reason)
+    in_order: _Index = "player" if "player" in alone else "reason" if "reason" in alone else ""
+    best, least = in_order, few + 1
+    for index, condition in alone.items() if len(alone) > 1 or in_order == "" else ():
+        number = 0
+        for side in (0, 1) if index == "player" else (0,):
+            found = select(games.c.id).where(*_conditions(condition, spelled, side, index)).limit(few + 1)
+            number += connection.scalar(select(func.count()).select_from(found.subquery())) or 0
+        if number < least:
+            best, least = index, number
+    return best
+
+
+def _conditions(
+    wanted: Filter, spelled: Sequence[str], side: int, index: _Index
+) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of a filter, for games in which its player has this side."""
+    yield true()
+    columns: list[ColumnElement[int]] = [games.c.first, games.c.second]
+    if index != "player":
+        columns = [column + 0 for column in columns]
+    if wanted.player is not None:
+        yield columns[side] == number_of(wanted.player)
+    if wanted.opponent is not None:
+        yield columns[1 - side] == number_of(wanted.opponent)
+    ended = games.c.ended if index == "time" else games.c.ended + 0
+    if wanted.since is not None:
+        yield ended >= wanted.since
+    if wanted.until is not None:
+        yield ended < wanted.until
+    if wanted.reason is not None:
+        yield (games.c.reason if index == "reason" else games.c.reason.concat("")) == WORDS[wanted.reason]
+    if wanted.table is not None:
+        at_table = games.c.at_table if index == "table" else games.c.at_table.concat("")
+        yield at_table.is_(None) if wanted.table.casefold() == LOBBY else at_table.in_(spelled)
+    if wanted.counted is not None:
+        yield games.c.counted if wanted.counted else ~games.c.counted
+    if wanted.result is not None:
+        yield games.c.result == _RESULTS[wanted.result][side]
+    if wanted.result == "drawn":  # a game without a result has no winner either
+        yield games.c.reason.concat("") == WORDS[Reason.FULL]
+    if wanted.mistake:
+        yield _AT_FAULT

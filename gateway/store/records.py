@@ -42,6 +42,7 @@ _NUMBER = re.compile("[1-9][0-9]{0,18}")
 _DEFAULT_NAME = re.compile("c4bot-[0-9]+")  # the name that c4bot takes if its user gives none
 _AGO = re.compile("([0-9]{1,6})([smhd])")
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DAYS = {"today": 0, "yesterday": 1}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -341,9 +342,13 @@ def from_moment(text: str) -> int:
     """Parse a time in ISO 8601 to milliseconds of Unix time. Raises ValueError.
 
     A date alone is allowed. A time without a zone is in UTC. A duration, such as ``45s``, ``90m``, ``2h`` or
-    ``3d``, is subtracted from the current time.
+    ``3d``, is subtracted from the current time; ``week`` is ``7d``. ``today`` and ``yesterday`` are the
+    beginnings of these days in UTC.
     """
-    if ago := _AGO.fullmatch(text):
+    if text in _DAYS:
+        now = round(1000 * time.time())
+        return now - now % _UNITS["d"] - _DAYS[text] * _UNITS["d"]
+    if ago := _AGO.fullmatch("7d" if text == "week" else text):
         return max(0, round(1000 * time.time()) - int(ago[1]) * _UNITS[ago[2]])
     found = datetime.fromisoformat(text)
     return ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND

@@ -34,15 +34,13 @@ from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Moves
-from gateway.store.games import number_of
+from gateway.store.games import LOBBY, all_tables, number_of, spellings
 from gateway.store.records import REASONS
 from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.totals import Rating
 
 LATEST = 20_000
 """The number of games, the latest ones, in which `tables` searches for tables."""
-LOBBY = "lobby"
-"""The name of the lobby in a `Choice`. No table can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,12 +378,6 @@ def tables(connection: Connection, limit: int = 200) -> list[str]:
     return [*found.values()]
 
 
-def all_tables(connection: Connection) -> list[str]:
-    """Return the names of all tables. Each spelling of a name is included."""
-    query = select(games.c.at_table).where(games.c.at_table.is_not(None)).distinct()
-    return [*connection.scalars(query)]
-
-
 def check_table(connection: Connection, choice: Choice) -> None:
     """Raise StoreError if no stored game was played at the chosen table. The error suggests similar names."""
     table = choice.table
@@ -403,12 +395,10 @@ def _source(connection: Connection, choice: Choice) -> FromClause:
     chosen: list[ColumnElement[bool]] = [games.c.counted]
     if choice.since is not None:
         chosen.append(games.c.ended >= choice.since)
-    table = None if choice.table is None else choice.table.casefold()
-    if table == LOBBY:
+    if choice.table is not None and choice.table.casefold() == LOBBY:
         chosen.append(games.c.at_table.is_(None))
-    elif table is not None:  # the name is stored as the players of each game spelled it
-        spelled = [name for name in all_tables(connection) if name.casefold() == table]
-        chosen.append(games.c.at_table.in_(spelled))
+    elif choice.table is not None:  # the name is stored as the players of each game spelled it
+        chosen.append(games.c.at_table.in_(spellings(connection, choice.table)))
     length = func.length(games.c.moves)
     columns: list[ColumnElement[Any]] = [
         # Expressions keep the database from using an index, which is slower for most of the games.

@@ -24,7 +24,7 @@ from adapters.web.query import BadRequestError, Given, game_named, name_of, para
 from adapters.web.site import Site
 from gateway.game.board import Side
 from gateway.store import NotKeptError, records, statistics
-from gateway.store.games import Filter, NoGameError, Page, page
+from gateway.store.games import Filter, NoGameError, Page, Result, page
 from gateway.store.records import FAULTS, LOSSES, WORDS, GameRecord, Participant
 from gateway.store.statistics import Career
 
@@ -140,7 +140,8 @@ class _Player:
         if lost is not None and lost not in REASON_TEXTS:
             raise BadRequestError(f"lost is not one of {', '.join(REASON_TEXTS)}")
         reason = None if lost is None else records.REASONS[lost]
-        wanted = Filter(player=name, opponent=given.get("opponent"), reason=reason, lost=lost is not None)
+        result: Result | None = None if lost is None else "lost"
+        wanted = Filter(player=name, opponent=given.get("opponent"), reason=reason, result=result)
         before = game_named(given["before"]) if "before" in given else None
         try:
             with self._site.reading() as connection:

@@ -55,6 +55,7 @@ def enclosure(number: int, side: Side = 0, *said: Spoken) -> Enclosure:
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from("abc")
+TABLES = st.none() | NAMES
 TIMES = st.integers(0, 2**45)
 IDS: st.SearchStrategy[GameId] = st.integers(1, 2**63 - 1).map(str) | st.integers(0, RUNS - 1).map(
     lambda run: next(game_ids(run))
@@ -62,7 +63,9 @@ IDS: st.SearchStrategy[GameId] = st.integers(1, 2**63 - 1).map(str) | st.integer
 
 
 @st.composite
-def records(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> GameRecord:
+def records(
+    draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES, tables: st.SearchStrategy[str | None] = TABLES
+) -> GameRecord:
     """Draw any game there can be."""
     board = Board()
     for lot in draw(st.lists(st.integers(0, 6), max_size=42)):
@@ -91,7 +94,7 @@ def records(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> GameRecor
         winner=winner,
         reason=reason,
         thought=(draw(TIMES), draw(TIMES)),
-        table=draw(st.none() | NAMES),
+        table=draw(tables),
         series=draw(st.integers(0, 2**40)),
         round=draw(st.integers(1, 1000)),
         counted=draw(st.booleans()) and reason not in WITHOUT_RESULT,

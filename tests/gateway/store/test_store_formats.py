@@ -206,12 +206,14 @@ def test_moments_are_utc_to_the_millisecond() -> None:
     assert from_moment("2023-11-14T22:13:20.250Z") == 1_700_000_000_250
     assert from_moment("2023-11-14") == from_moment("2023-11-14T00:00:00+00:00")
     assert from_moment("2023-11-14T02:00:00+02:00") == from_moment("2023-11-14")
+    assert from_moment("today") - from_moment("yesterday") == 86_400_000
+    assert from_moment("today") == from_moment(moment(round(1000 * time.time()))[:10])
     with pytest.raises(ValueError):
-        from_moment("yesterday")
+        from_moment("tomorrow")
 
 
 @pytest.mark.parametrize(
-    ("text", "ago"), [("0s", 0), ("45s", 45), ("90m", 5400), ("2h", 7200), ("3d", 259_200)]
+    ("text", "ago"), [("0s", 0), ("45s", 45), ("90m", 5400), ("2h", 7200), ("3d", 259_200), ("week", 604_800)]
 )
 def test_duration_is_so_long_ago(text: str, ago: int) -> None:
     before = time.time()

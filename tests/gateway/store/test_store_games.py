@@ -14,29 +14,24 @@ from gateway.store import games, storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import Filter, NoGameError, Page
-from gateway.store.records import GameRecord
+from gateway.store.records import FAULTS, GameRecord
 from gateway.store.schema import exchanges
 
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
 FILTERS = st.builds(
-    lambda player, opponent, since, until, reason, counted, lost: Filter(
-        player,
-        opponent if player else None,
-        since,
-        until,
-        reason,
-        counted,
-        lost=lost and player is not None,
-    ),
+    lambda player, opponent, *others: Filter(player, opponent if player else None, *others),
     st.none() | st.sampled_from(["a", "b", "nobody"]),
     st.none() | st.sampled_from(["b", "c"]),
     st.none() | st.integers(0, 2**45),
     st.none() | st.integers(0, 2**45),
     st.none() | st.sampled_from(Reason),
     st.none() | st.booleans(),
+    st.none() | st.sampled_from(["won", "drawn", "lost"]),
+    st.none() | st.sampled_from(["lobby", "a", "STRASSE"]),
     st.booleans(),
 )
+TABLES = st.none() | st.sampled_from(["a", "A", "b", "straße"])
 
 
 def lets_through(wanted: Filter, record: GameRecord) -> bool:
@@ -51,8 +46,21 @@ def lets_through(wanted: Filter, record: GameRecord) -> bool:
         and (wanted.until is None or record.ended < wanted.until)
         and (wanted.reason is None or record.reason is wanted.reason)
         and (wanted.counted is None or record.counted is wanted.counted)
-        and (not wanted.lost or (record.winner is not None and names[1 - record.winner] == wanted.player))
+        and (wanted.result is None or has_result(wanted, record))
+        and (wanted.table is None or wanted.table.casefold() == (record.table or "lobby").casefold())
+        and (not wanted.mistake or record.reason in FAULTS)
     )
+
+
+def has_result(wanted: Filter, record: GameRecord) -> bool:
+    if record.winner is None:
+        return wanted.result == "drawn" and record.reason is Reason.FULL
+    first, second = (player.name for player in record.players)
+    sides = {0} if wanted.player is None else set[int]()
+    sides |= {side for side, name in enumerate((first, second)) if name == wanted.player}
+    if wanted.opponent is not None:
+        sides = {side for side in sides if (second, first)[side] == wanted.opponent}
+    return any(wanted.result == ("won" if side == record.winner else "lost") for side in sides)
 
 
 def filled(database: Database, kept: list[GameRecord]) -> list[GameRecord]:
@@ -61,7 +69,7 @@ def filled(database: Database, kept: list[GameRecord]) -> list[GameRecord]:
 
 
 @again
-@given(kept=st.lists(records(SOME), max_size=12), wanted=FILTERS, newest_first=st.booleans())
+@given(kept=st.lists(records(SOME, TABLES), max_size=12), wanted=FILTERS, newest_first=st.booleans())
 def test_page_has_the_games_that_the_filter_lets_through(
     database: Database, kept: list[GameRecord], wanted: Filter, newest_first: bool
 ) -> None:
@@ -70,6 +78,12 @@ def test_page_has_the_games_that_the_filter_lets_through(
         expected.reverse()
     with database.reading() as connection:
         assert games.page(connection, wanted, Page(newest_first=newest_first)) == expected
+        assert (
+            games.page(connection, wanted, Page(limit=2, skipped=1, newest_first=newest_first))
+            == expected[1:3]
+        )
+        assert games.count(connection, wanted) == len(expected)
+        assert games.count(connection, wanted, 1) == min(len(expected), 1)
 
 
 @pytest.mark.parametrize("wanted", [Filter(), Filter("alice"), Filter("bob", "alice")])

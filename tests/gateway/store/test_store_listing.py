@@ -28,7 +28,7 @@ def test_games_of_a_player_are_told_of_from_its_side_the_newest_first(database: 
     ]
     assert found[1][4].startswith("on time")
     assert found[2][4].split()[-2:] == ["7", "1.500"]
-    assert [row[0] for row in lines(database, Filter(player="alice", lost=True))[1:]] == ["2"]
+    assert [row[0] for row in lines(database, Filter(player="alice", result="lost"))[1:]] == ["2"]
 
 
 def test_games_of_all_players_name_both_and_are_lines_of_an_export_as_json(database: Database) -> None:
@@ -45,9 +45,9 @@ def test_latest_game_of_a_player_is_found_or_there_is_none(database: Database) -
     keep(database, [game(), game("carol", "dave"), game("alice", "carol")])
     assert commands.latest(database, Filter()) == "3"
     assert commands.latest(database, Filter(player="dave")) == "2"
-    assert commands.latest(database, Filter(player="bob", lost=True)) == "1"
+    assert commands.latest(database, Filter(player="bob", result="lost")) == "1"
     with pytest.raises(NoGameError, match="'alice' has no such game"):
-        commands.latest(database, Filter(player="alice", lost=True))
+        commands.latest(database, Filter(player="alice", result="lost"))
     with pytest.raises(NoGameError, match="there is no game 9"):
         list(commands.show(database, "9"))
     wanted = Filter(player="bob", reason=Reason.LEFT)
