@@ -18,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from adapters.web import api
 from adapters.web.admin import Admin
 from adapters.web.api import as_json
+from adapters.web.compression import compressing
 from adapters.web.health import Health
 from adapters.web.live.live import UnavailableError
 from adapters.web.origins import Origins
@@ -61,6 +62,7 @@ class Application:
         if scope["type"] == "http":
             request = Request(scope)
             send = self._origins.sharing(request, self._counting(scope["path"], send))
+            send = compressing(scope, send)
             if response := self._at_once(request):
                 await response(scope, receive, send)
                 return

@@ -21,6 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adapters.web.compression import accepts_gzip
+
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 """Headers of a file that never changes at its address."""
@@ -47,10 +49,14 @@ class Assets:
         name = request.path_params["name"]
         if name not in self.contents or request.path_params["version"] != self.version:
             raise HTTPException(404, "there is no such file")
+        # A weak tag, because the file is the same whether it is compressed or not (RFC 9110, 8.8.3).
+        headers = FOREVER | {"ETag": f'W/"{self.version}"', **_VARIES}
+        if self.version in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
         kind = _TYPES[name.rpartition(".")[2]]
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(self.packed[name], headers=FOREVER | _COMPRESSED, media_type=kind)
-        return Response(self.contents[name], headers=FOREVER | _VARIES, media_type=kind)
+        if accepts_gzip(request.headers):
+            return Response(self.packed[name], headers=headers | _COMPRESSED, media_type=kind)
+        return Response(self.contents[name], headers=headers, media_type=kind)
 
 
 @cache

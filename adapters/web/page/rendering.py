@@ -5,7 +5,6 @@ so a client's text never becomes markup. Scripts, styles and pictures come only 
 inline.
 """
 
-import gzip
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -44,8 +43,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-LARGE = 32_000
-"""Bytes above which a page is compressed."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -105,9 +102,6 @@ class Renderer:
         headers = HEADERS | {
             "Content-Security-Policy": _POLICY.format(connect=" ".join(["'self'", *sockets]))
         }
-        if len(body) > LARGE and "gzip" in request.headers.get("accept-encoding", ""):
-            body = gzip.compress(body, 4)
-            headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
         return Response(body, status, headers, media_type="text/html; charset=utf-8")
 
     def error(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from game_records import BEGAN, drawn, game
-from web_world import HTML, Site, keep, shown
+from web_world import Site, keep, shown
 
 from adapters.web.page.standings import asked
 from adapters.web.query import BadRequestError
@@ -168,16 +168,6 @@ async def test_data_of_plots_is_that_of_the_choice(site: Site) -> None:
     assert {*found["players"]} == {"a", "b", "c", "d"}
     assert {(each["player"], each["games"]) for each in found["meetings"]} == {(n, 1) for n in "abcd"}
     assert {each["player"] for each in found["ratings"]} == {*"abcd"}
-
-
-async def test_long_page_is_compressed_for_those_who_read_that(site: Site) -> None:
-    keep(site.database, [game(f"player {number}", "zed") for number in range(40)])
-    async with site.client() as client:
-        packed = await client.get("/standings", headers=HTML | {"accept-encoding": "gzip"})
-        plain = await client.get("/standings", headers=HTML | {"accept-encoding": "identity"})
-    assert packed.headers["content-encoding"] == "gzip"
-    assert "content-encoding" not in plain.headers
-    assert packed.text == plain.text
 
 
 async def test_projector_gets_the_strongest_eight_at_a_time(site: Site) -> None:

@@ -8,8 +8,6 @@ import httpx
 import pytest
 from web_world import Seen, Site
 
-from adapters.web.page.assets import assets
-
 PAGES = ("/", "/board")
 STATIC = files("adapters.web.page").joinpath("static")
 
@@ -64,15 +62,3 @@ def needed(module: str) -> set[str]:
     """Return the names of a module of the page and of all that it imports."""
     text = STATIC.joinpath(module).read_text()
     return {module}.union(*map(needed, re.findall(r'from "\./([^"]+)"', text)))
-
-
-async def test_static_files_are_compressed_for_clients_that_can_read_it(site: Site) -> None:
-    async with site.client() as client:
-        style = assets().address("style.css")
-        plain = await client.get(style, headers={"accept-encoding": "identity"})
-        packed = await client.get(style, headers={"accept-encoding": "gzip"})
-    assert "content-encoding" not in plain.headers
-    assert packed.headers["content-encoding"] == "gzip"
-    assert plain.headers["vary"] == packed.headers["vary"] == "Accept-Encoding"
-    assert packed.text == plain.text
-    assert int(packed.headers["content-length"]) < len(plain.content) / 3
