@@ -155,8 +155,14 @@ def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: C
         case Reason.ILLEGAL:
             text = (f"Move {following} of ", name, " was illegal. ", rule)
         case Reason.TIME:
-            used = f"It thought for {thought(record.thought[loser])} in this game."
-            text = (name, f" ran out of time before move {following}. {used}", *refused)
+            used = None if lines.attempt is None else lines.attempt.used
+            silent = "was silent" if refusal is None else "made no move"
+            how = f" ran out of time before move {following}."
+            if used is not None and record.moves:
+                how = f" {silent} for {thought(used)} after move {following - 1}."
+            elif used is not None:
+                how = f" {silent} for {thought(used)} at the first move."
+            text = (name, how, *refused)
         case Reason.LEFT:
             note = f": {lines.notes[loser]}" if lines.notes[loser] else ""
             text = (name, f" left the game before move {following}{note}.", *refused)

@@ -7,13 +7,17 @@ moves, and their times. Does not know what a dialect's messages mean. An unknown
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 
+from gateway.game.board import Side, other
 from gateway.game.events import Reason, Way
 from gateway.game.text import printable
 from gateway.store.evidence import NUMBER, Exchange, Line, Moves, Turn, clock_left, elapsed, find_moves
 from gateway.store.records import GameRecord
+
+PAUSE = 2000
+"""Milliseconds without a text from which the table shows how long the pause was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,8 @@ class Cell:
     If no texts of the player are stored, the text that reported the move to the opponent has the number.
     """
     is_end: bool = False
+    silence: int = 0
+    """The milliseconds in which no move came, so that the player lost; 0 for a text or another note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,8 @@ class Row:
     second: Cell | None
     after: int
     """The number of moves made so far, including this row."""
+    pause: int = 0
+    """Milliseconds without a text before this row, if they are more than `PAUSE` and did not lose the game."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -99,7 +107,27 @@ def timeline(record: GameRecord, both: tuple[Exchange | None, Exchange | None]) 
     cells = [_cells(moves, side, lines or ()) for side, lines in enumerate(both)]
     turns = tuple(moves.turn(number) for number in range(1, len(record.moves) + 1))
     notes = (_notes(both[0]), _notes(both[1]))
-    return Timeline(tuple(_rows(*cells)), turns, _attempt(record, both, moves), notes)
+    attempt = _attempt(record, both, moves)
+    rows = [*_rows(*cells)]
+    last = len(rows)
+    if rows and record.reason is Reason.TIME and record.winner is not None and attempt and attempt.used:
+        # The request for the move may have been sent a moment after the opponent's move.
+        until = moves.times[len(record.moves)] + min(1000, attempt.used // 2)
+        last = sum(row.at <= until for row in rows)
+        at = rows[last - 1].at if last else 0
+        rows.insert(last, _silence(at, other(record.winner), record, attempt.used, both))
+    for number, (before, row) in enumerate(pairwise(rows[:last]), 1):
+        if row.at - before.at > PAUSE:
+            rows[number] = replace(row, pause=row.at - before.at)
+    return Timeline(tuple(rows), turns, attempt, notes)
+
+
+def _silence(at: int, side: Side, record: GameRecord, used: int, both: Sequence[Exchange | None]) -> Row:
+    """Return the row of a player that made no move in time."""
+    is_clocked = any(clock_left(line) is not None for line in both[side] or ())
+    remark = "its clock ran out at 0.0" if is_clocked else ""
+    cell = Cell(at, "note", "", remark, refused="time", silence=used)
+    return Row(at, None if side else cell, cell if side else None, len(record.moves))
 
 
 def _attempt(record: GameRecord, both: Sequence[Exchange | None], moves: Moves) -> Attempt | None:

@@ -43,11 +43,11 @@ def evidence(*both: Sequence[Spoken]) -> Both:
         (game(), (), ["Move 7", "column 0"]),
         (game(counted=False), (), ["Move 7", "column 0", "count"]),
         (drawn(), (), ["full"]),
-        (two("33", 1, Reason.TIME), (), ["ann", "move 3", "120 ms"]),
+        (two("33", 1, Reason.TIME), (), ["ann", "ran out of time", "move 3"]),
         (
             two("33", 1, Reason.TIME),
             (lost("lost on time"), HEARD),
-            ["ann", "move 3", "120 ms", "PUT 9", "outside the board"],
+            ["ann", "made no move for 1.2 s after move 2", "PUT 9", "outside the board"],
         ),
         (two("3", 0, Reason.LEFT), (), ["bob", "move 2"]),
         (two("", 1, Reason.LEFT), (HUNG_UP, ()), ["ann", "move 1", "hung up"]),

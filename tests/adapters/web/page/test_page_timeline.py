@@ -152,6 +152,34 @@ def test_time_that_ran_out_is_that_since_the_last_move() -> None:
     assert found.attempt == Attempt(1_400)
 
 
+def test_silence_that_lost_is_a_row_of_the_loser_below_its_request() -> None:
+    one = lines("0 out go", "100 in PUT 3", "1500 note | won: the opponent's time was up")
+    other = lines("100 out PUT 3", "101 out go | 1.400 s left", "1500 out lost", "1500 note | lost on time")
+    found = timeline(short("3", reason=Reason.TIME, winner=0), (one, other))
+    silent = Cell(101, "note", "", "its clock ran out at 0.0", refused="time", silence=1_400)
+    assert found.rows[3] == Row(101, None, silent, 1)
+    assert [row.at for row in found.rows] == [0, 100, 101, 101, 1500, 1500]
+
+
+def test_silence_of_a_player_without_a_clock_or_a_move_is_a_row_too() -> None:
+    one = lines("0 out go", "1200 in what | refused: not a column", "1500 note | lost on time")
+    found = timeline(short("", reason=Reason.TIME, winner=1), (one, ()))
+    assert [(row.at, row.refused) for row in found.rows] == [
+        (0, ""),
+        (0, "time"),
+        (1200, "refused"),
+        (1500, ""),
+    ]
+    assert found.rows[1].first == Cell(0, "note", "", refused="time", silence=1_500)
+
+
+def test_pause_of_more_than_two_seconds_is_told_unless_it_lost_the_game() -> None:
+    one = lines("0 out go", "2000 in PUT 3", "5200 out PUT 4", "9900 out lost", "9900 note | lost on time")
+    about = {"reason": Reason.TIME, "winner": 1, "began": 0, "ended": 9_900}
+    found = timeline(short("34", **about), (one, lines("5200 in PUT 4")))
+    assert [(row.at, row.pause) for row in found.rows if row.pause] == [(5_200, 3_200)]
+
+
 def test_notes_are_what_else_was_noted_of_a_side() -> None:
     one = lines("5 note | hung up", "5 note | lost by leaving")
     assert timeline(short("", reason=Reason.LEFT), (one, ())).notes == ("hung up", "")
