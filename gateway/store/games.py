@@ -38,6 +38,10 @@ LOBBY = "lobby"
 _FEW, _FEW_TO_COUNT = 2_000, 50_000
 """The most games that are read because an index finds them, to sort or to count those that match the other
 conditions. Among more games, enough that match are soon found by reading in the order of storing."""
+_RECENT = 5_000
+"""The most games that are compared to find a remarkable one."""
+_MANY = 10
+"""The least number of games of which one is the shortest."""
 _LONGEST_SERIES = 500
 """The most games of a series before and after a given game."""
 
@@ -120,6 +124,25 @@ def every(reading: Reading, wanted: Filter) -> Iterator[GameRecord]:
         if len(found) < PAGE:
             return
         last = found[-1].game
+
+
+def shortest(connection: Connection, since: int) -> GameId | None:
+    """Return the game that ended by four in a row after the fewest moves, since a time.
+
+    Returns None if several games did, or if there were fewer than `_MANY` such games. Only the latest
+    `_RECENT` games are compared.
+    """
+    recent = (
+        select(games.c.id, games.c.game, games.c.reason, func.length(games.c.moves).label("moves"))
+        .where(games.c.ended + 0 >= since)
+        .order_by(games.c.id.desc())
+        .limit(_RECENT)
+        .subquery()
+    )
+    won = select(recent).where(recent.c.reason == WORDS[Reason.FOUR])
+    found = connection.execute(won.order_by(recent.c.moves, recent.c.id).limit(_MANY)).all()
+    is_one = len(found) == _MANY and found[0].moves < found[1].moves
+    return found[0].game if is_one else None
 
 
 def check_players(connection: Connection, wanted: Filter) -> None:

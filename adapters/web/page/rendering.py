@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adapters.web.page import sentences
+from adapters.web.page import boards, sentences
 from adapters.web.page.assets import assets
 from adapters.web.site import Front, Site
 from gateway.access.heads import host_in, port_in
@@ -34,6 +34,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "sentence": sentences.sentence,
     "address": sentences.address,
     "moment": moment,
+    "position": boards.position,
     "reason": lambda word: sentences.REASON_TEXTS.get(word, word),
 }
 
@@ -71,6 +72,7 @@ class Renderer:
             "asset": assets().address,
             "plays": self._plays,
             "keeps": site.database is not None,
+            "holes": boards.HOLES,
         }
 
     def dialect(self, kind: str) -> str:

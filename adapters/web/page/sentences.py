@@ -75,6 +75,12 @@ def thought(milliseconds: float) -> str:
     return f"{minutes}:{seconds:02}"
 
 
+def ordinal(place: int) -> str:
+    """Return a place as ``1st``, ``22nd`` or ``13th``."""
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{place}{'th' if place % 100 in (11, 12, 13) else ends.get(place % 10, 'th')}"
+
+
 def percent(share: float) -> str:
     """Return a share, from 0 to 1, as ``56 %``."""
     return f"{round(100 * share)} %"
@@ -173,6 +179,25 @@ def why(record: GameRecord, lines: Timeline, refusal: Refusal | None, dialect: C
         case Reason.REPLAYED:
             text = ("A player's connection broke, so the game was played again.",)
     return text if record.counted else (*text, " It does not count in the standings.")
+
+
+def result_of(record: GameRecord) -> Text:
+    """Return a short sentence on a result, with links to both players: ``ann beat bob``."""
+    one, other = (Part("linked", player.name) for player in record.players)
+    if record.winner is None:
+        verb = " drew with " if record.reason is Reason.FULL else " did not finish against "
+        return (one, verb, other)
+    return (one, " beat ", other) if record.winner == 0 else (other, " beat ", one)
+
+
+def turning(was: str, became: str, opponent: str) -> Text:
+    """Return how a move turned a game: ``gave away a win``, ``gave away a draw`` or ``let bob win``.
+
+    `was` and `became` are results for the side that moved: ``win``, ``draw`` or ``lose``.
+    """
+    if (was, became) == ("win", "lose"):
+        return ("let ", Part("name", opponent), " win")
+    return (f"gave away a {was}",)
 
 
 def unkept(record: GameRecord, *, is_new: bool) -> str:

@@ -136,6 +136,42 @@ def test_game_that_bounds_a_page_and_is_not_there_is_an_error(database: Database
         next(reading)
 
 
+def test_neighbours_are_the_games_stored_before_and_after(database: Database) -> None:
+    filled(database, [game()] * 3)
+    with database.reading() as connection:
+        assert games.neighbours(connection, "1") == (None, "2")
+        assert games.neighbours(connection, "2") == ("1", "3")
+        assert games.neighbours(connection, "3") == ("2", None)
+        with pytest.raises(NoGameError):
+            games.neighbours(connection, "4")
+
+
+def test_series_has_the_games_of_its_pair_and_run_in_the_order_of_play(database: Database) -> None:
+    def stored(number: int, *names: str, **about: object) -> GameRecord:
+        return game(*names, game=f"0000a-{number:06}", **({"series": 7} | about))
+
+    first, second, third = stored(1), stored(2, "bob", "alice", round=2), stored(3, round=3)
+    others = [
+        stored(4, series=8),
+        stored(5, "alice", "carl"),
+        game(game="0000b-000001", series=7),
+        game(game="1", series=7),
+    ]
+    with database.writing() as connection:
+        storing.store(connection, rows([others[0], third, *others[1:], first, second]))
+        for each in (first, second, third):
+            assert games.series_of(connection, each) == [first, second, third]
+        assert games.series_of(connection, others[3]) == [others[3]]
+
+
+def test_tables_are_listed_once_each_in_any_spelling(database: Database) -> None:
+    filled(database, [game(table=each) for each in ("b", None, "a", "B", "a", "\0", "b")])
+    with database.reading() as connection:
+        assert sorted(games.all_tables(connection)) == ["\0", "B", "a", "b"]
+        assert sorted(games.spellings(connection, "b")) == ["B", "b"]
+        assert games.spellings(connection, "LOBBY") == games.spellings(connection, "c") == []
+
+
 def test_damaged_evidence_is_none_and_the_other_side_s_and_the_game_are_shown(database: Database) -> None:
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game()])

@@ -1,0 +1,60 @@
+"""The latest results, as sentences."""
+
+import time
+
+import pytest
+from game_records import drawn, game
+from web_world import Site, keep
+
+from adapters.web.page.results import latest
+from adapters.web.page.sentences import plain
+from gateway.game.events import Reason
+
+NOW = time.time_ns() // 1_000_000
+
+
+def said(site: Site, limit: int = 9) -> list[tuple[str, str, str]]:
+    with site.database.reading() as connection:
+        return [(plain(each.sentence), each.badge, plain(each.detail)) for each in latest(connection, limit)]
+
+
+def test_results_say_who_beat_whom_and_how_the_newest_first(site: Site) -> None:
+    keep(
+        site.database,
+        [
+            game(),
+            drawn(),
+            game(moves="010", winner=0, reason=Reason.TIME),
+            game(moves="010", winner=1, reason=Reason.LEFT),
+            game(moves="01", winner=1, reason=Reason.ILLEGAL),
+            game(moves="01", winner=None, reason=Reason.STOPPED),
+        ],
+    )
+    assert said(site) == [
+        ("bob beat alice", "illegal", "move 3 of alice was illegal"),
+        ("bob beat alice", "left", "alice left after 3 moves"),
+        ("alice beat bob", "time", "bob ran out of time at move 4"),
+        ("alice drew with bob", "", "the board is full"),
+        ("alice beat bob", "", "four at move 7"),
+    ]
+    assert len(said(site, 2)) == 2
+
+
+def test_winner_of_a_much_lower_rank_is_an_upset(site: Site) -> None:
+    ranks = [game(f"p{one}", f"p{other}") for one in range(10) for other in range(one + 1, 10)]
+    keep(site.database, [*ranks * 3, game("p9", "p0"), game("p8", "p2")])
+    assert said(site, 2) == [
+        ("p8 beat p2", "", "four at move 7"),
+        ("p9 beat p0", "upset", "10th beat 1st; four at move 7"),
+    ]
+
+
+@pytest.mark.parametrize(("others", "words"), [(9, ", the shortest today"), (8, "")])
+def test_shortest_game_of_today_is_named_among_many(site: Site, others: int, words: str) -> None:
+    long = "3251403001234"  # the first mover wins by its seventh move
+    keep(site.database, [game(moves=long, ended=NOW)] * others + [game(ended=NOW)])
+    assert said(site, 1) == [("alice beat bob", "", f"four at move 7{words}")]
+
+
+def test_no_results_are_no_mistake(site: Site) -> None:
+    assert said(site) == []
