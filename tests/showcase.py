@@ -11,15 +11,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from game_records import game, numbered, rows
+from game_records import game, numbered, packed, rows
 from scripted_clients import KINDS, Client, connected
 from worlds.server import Served
 
 from gateway.game.board import COLUMNS, Board
-from gateway.game.events import Reason
+from gateway.game.events import Reason, Spoken
 from gateway.store import storing
 from gateway.store.database import open_to_write
-from gateway.store.records import GameRecord, Participant
+from gateway.store.evidence import recorded
+from gateway.store.records import Enclosure, GameRecord, Participant
 
 DAY = 86_400_000
 """Milliseconds."""
@@ -113,11 +114,39 @@ def _game(lot: random.Random, began: int) -> GameRecord:
     )
 
 
-def fill(where: Path, games: Sequence[GameRecord]) -> None:
-    """Put games into a new database."""
+def lost_on_time(game_id: str, silence: float = 34.3) -> tuple[GameRecord, list[Enclosure]]:
+    """Return a game of yesterday that dropout lost by so many seconds of silence, and its evidence."""
+    names, moves = ("dropout", "alice"), "3342"
+    both: list[list[Spoken]] = [[(0.0, "out", "NEW_GAME\n", None)] for _ in names]
+    at = 0.0
+    for number, column in enumerate(moves):
+        mover, other = both[number % 2], both[1 - number % 2]
+        mover.append((at, "out", "YOUR_MOVE\n", None))
+        at += 2.6 if number == 2 else 0.04  # one pause that is worth a line, and did not lose
+        mover.append((at, "in", f"PUT {column}\n", None))
+        other.append((at, "out", f"PUT {column}\n", None))
+    both[0] += [(at, "out", "YOUR_MOVE\n", 30.0), (at + silence, "out", "YOU_LOST\n", None)]
+    both[1].append((at + silence, "out", "YOU_WON\n", None))
+    began = time.time_ns() // 1_000_000 - DAY
+    record = game(
+        game=game_id,
+        began=began,
+        ended=began + round(1000 * (at + silence)),
+        players=tuple(Participant(name, "droidcon") for name in names),
+        moves=moves,
+        winner=1,
+        reason=Reason.TIME,
+        thought=(round(1000 * silence) + 2_640, 80),
+    )
+    return record, [Enclosure(game_id, side, recorded(lines)) for side, lines in enumerate(both)]
+
+
+def fill(where: Path, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> None:
+    """Put games, and evidence of some of them, into a new database."""
     database = open_to_write(str(where))
     with database.writing() as connection:
         storing.store(connection, rows(games))
+        storing.enclose(connection, packed(evidence))
     database.close()
 
 
