@@ -29,7 +29,7 @@ from gateway.game.results import FAULT_WORDS
 from gateway.store import games as stored
 from gateway.store import presentation, statistics, tournament_files, tournaments
 from gateway.store.database import Reading
-from gateway.store.formats import jsonl, sheet
+from gateway.store.formats import FORMATS, jsonl, sheet
 from gateway.store.games import NoGameError
 from gateway.store.records import GameRecord
 from gateway.store.statistics import ORDERS, Choice
@@ -42,6 +42,8 @@ Answer: TypeAlias = Callable[[Reading, Given], Json]
 
 GAMES_TYPES = {"pgn": "application/vnd.chess-pgn", "jsonl": "application/x-ndjson"}
 """The formats of a tournament's games, and their media types."""
+EXPORT_TYPES = {**GAMES_TYPES, "csv": "text/csv", "arena": "text/plain"}
+"""The formats in which any games are exported, and their media types."""
 _COUNTS = ("kicked", "more")
 """Fields whose counts are added up over all nodes."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -204,9 +206,9 @@ def tournament_games(reading: Reading, name: str, form: str, given: Given) -> It
     yield from _together(tournament_files.FORMATS[form](report, found))
 
 
-def export(found: Iterable[GameRecord]) -> Iterator[str]:
-    """Yield the games as lines of JSON, `_LINES` of them at a time."""
-    yield from _together(jsonl.write(found))
+def export(form: str, found: Iterable[GameRecord]) -> Iterator[str]:
+    """Yield the games in a format of `EXPORT_TYPES`, `_LINES` of them at a time."""
+    yield from _together(FORMATS[form](found))
 
 
 def _together(lines: Iterator[str]) -> Iterator[str]:

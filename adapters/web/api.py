@@ -80,7 +80,10 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
             _route(f"/api/tournaments/{{name}}/games.{form}", partial(api.tournament_games, form), *_PARTS)
             for form in answers.GAMES_TYPES
         ),
-        _route("/api/export.jsonl", api.export, *FILTERS),
+        *(
+            _route(f"/api/export.{form}", partial(api.export, form), *FILTERS)
+            for form in answers.EXPORT_TYPES
+        ),
         _route("/api/games-vg", api.pairs),
         _route("/api", api.start),
         _route("/api/notice", api.notice),
@@ -182,9 +185,9 @@ class _Api:
         )
         return await self._pieces(answers.GAMES_TYPES[form], pieces)
 
-    async def export(self, request: Request, given: Given) -> Response:
-        pieces = answers.export(every(self._site.reading, wanted(given)))
-        return await self._pieces("application/x-ndjson", pieces)
+    async def export(self, form: str, request: Request, given: Given) -> Response:
+        pieces = answers.export(form, every(self._site.reading, wanted(given)))
+        return await self._pieces(answers.EXPORT_TYPES[form], pieces)
 
     async def pairs(self, request: Request, given: Given) -> Response:
         return await self._pieces("application/json", nac4.pairs(meetings(self._site.reading)))

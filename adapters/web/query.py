@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from gateway.store.games import Filter, Page
+from gateway.store.games import Filter, Page, Result
 from gateway.store.records import REASONS, from_moment, typed_id
 
 MOST = 1_000
@@ -20,7 +20,8 @@ LEAST = 99_999_999
 """The largest value of ``least``."""
 FROM_THE_FIRST = "0"
 """The value of ``after`` for a page that starts with the first game. No game has this id."""
-FILTERS = ("player", "opponent", "since", "until", "reason")
+FILTERS = ("player", "opponent", "result", "reason", "table", "since", "until", "mistake", "counted")
+RESULTS: Mapping[str, Result] = {"won": "won", "drawn": "drawn", "lost": "lost"}
 PAGING = ("before", "after", "limit")
 
 Given: TypeAlias = Mapping[str, str]
@@ -53,18 +54,28 @@ def parameters(text: bytes, known: Collection[str]) -> Given:
 
 
 def wanted(given: Given) -> Filter:
-    """Return the filter for games. Raises BadRequestError."""
-    reason = given.get("reason")
-    if reason is not None:
-        one_of(given, "reason", sorted(REASONS))
-    if "opponent" in given and "player" not in given:
+    """Return the filter for games. Raises BadRequestError.
+
+    The mistakes of a player are the games that it lost by a mistake, unless another result is asked for.
+    """
+    player, opponent = given.get("player"), given.get("opponent")
+    if opponent is not None and player is None:
         raise BadRequestError("an opponent needs a player")
+    reason = REASONS[one_of(given, "reason", sorted(REASONS))] if "reason" in given else None
+    mistake = is_set(given, "mistake")
+    result: Result | None = "lost" if mistake and player is not None else None
+    if "result" in given:
+        result = RESULTS[one_of(given, "result", RESULTS)]
     return Filter(
-        player=given.get("player"),
-        opponent=given.get("opponent"),
+        player=player,
+        opponent=opponent,
         since=moment(given, "since"),
         until=moment(given, "until"),
-        reason=None if reason is None else REASONS[reason],
+        reason=reason,
+        counted=is_set(given, "counted") or None,
+        result=result,
+        table=given.get("table"),
+        mistake=mistake,
     )
 
 
@@ -108,6 +119,11 @@ def one_of(given: Given, name: str, possible: Collection[str], usual: str = "") 
     return word
 
 
+def is_set(given: Given, name: str) -> bool:
+    """Return whether the parameter `name` is there; its only value is ``1``. Raises BadRequestError."""
+    return name in given and one_of(given, name, ("1",)) == "1"
+
+
 def moment(given: Given, name: str) -> int | None:
     """Return the parameter `name`, a time, in milliseconds of Unix time; None if it is absent.
 
@@ -117,7 +133,7 @@ def moment(given: Given, name: str) -> int | None:
     try:
         return None if text is None else from_moment(text)
     except (ValueError, OverflowError) as error:
-        possible = "2026-11-21, 2026-11-21T12:00:00Z or 90m, 90 minutes ago"
+        possible = "2026-11-21, 2026-11-21T12:00:00Z, yesterday or 90m, 90 minutes ago"
         raise BadRequestError(f"{name} is not a time such as {possible}") from error
 
 

@@ -73,6 +73,7 @@ class Renderer:
             "plays": self._plays,
             "keeps": site.database is not None,
             "holes": boards.HOLES,
+            "games_address": sentences.games_address,
         }
 
     def dialect(self, kind: str) -> str:

@@ -7,7 +7,7 @@ play_state.js.
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from adapters.web.live.state import Json
 from adapters.web.page.timeline import Timeline
@@ -109,6 +109,15 @@ def address(name: str) -> str:
     """
     quoted = quote(name, safe="", errors="surrogatepass")
     return f"?name={quoted}" if name in {".", ".."} else quoted
+
+
+def games_address(**filters: str | None) -> str:
+    """Return the address of the view Games for games that match these filters; empty ones are left out.
+
+    The filters are those of `adapters.web.query.FILTERS`.
+    """
+    given = urlencode({name: value for name, value in filters.items() if value}, errors="surrogatepass")
+    return f"/games?{given}" if given else "/games"
 
 
 # A game.

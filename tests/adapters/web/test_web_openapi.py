@@ -16,6 +16,7 @@ from web_world import NASTY, TOKEN, Site, keep, said
 from worlds.tournaments import file_of
 
 from adapters.web import api
+from adapters.web.answers import EXPORT_TYPES
 from adapters.web.application import Application
 from adapters.web.live import paths
 from adapters.web.perfect import BusyError, NotInstalledError
@@ -104,7 +105,7 @@ def check(path: str, method: str, response: httpx.Response) -> None:
     if response.headers["content-type"].startswith("text/event-stream"):
         validator.validate(response.text)
         return  # test_live_paths.py reads the events in it
-    if response.headers["content-type"].startswith(("text/csv", "application/vnd.chess-pgn")):
+    if response.headers["content-type"].startswith(("text/csv", "text/plain", "application/vnd.chess-pgn")):
         validator.validate(response.text)
         return
     lines = response.text.splitlines() if path.endswith(".jsonl") and response.is_success else [response.text]
@@ -146,7 +147,8 @@ def test_description_has_every_parameter_of_the_lists() -> None:
         return {each.get("name") or each["$ref"].rpartition("/")[2] for each in found}
 
     assert named("/api/games") == {*FILTERS, *PAGING}
-    assert named("/api/export.jsonl") == {*FILTERS}
+    for form in EXPORT_TYPES:
+        assert named(f"/api/export.{form}") == {*FILTERS}
     sort, *_ = DOCUMENT["paths"]["/api/standings"]["get"]["parameters"]
     assert sort["schema"]["enum"] == [*ORDERS]
     assert named("/api/live") == {*paths.PARAMETERS}

@@ -45,8 +45,16 @@ def test_any_name_can_be_asked_for(name: str) -> None:
 
 def test_filters_are_those_of_the_export() -> None:
     text = b"player=a&since=2026-11-21&until=2026-11-21T01:00:00%2B01:00&reason=time"
+    text += b"&result=won&table=T&counted=1"
     since = 1_795_219_200_000
-    assert wanted(parameters(text, KNOWN)) == Filter("a", None, since, since, Reason.TIME)
+    expected = Filter("a", None, since, since, Reason.TIME, True, "won", "T")
+    assert wanted(parameters(text, KNOWN)) == expected
+
+
+def test_mistakes_of_a_player_are_games_that_it_lost() -> None:
+    assert wanted({"player": "a", "mistake": "1"}) == Filter("a", result="lost", mistake=True)
+    assert wanted({"player": "a", "mistake": "1", "result": "won"}) == Filter("a", result="won", mistake=True)
+    assert wanted({"mistake": "1"}) == Filter(mistake=True)
 
 
 def test_who_says_after_which_game_reads_on_from_there() -> None:
@@ -66,7 +74,10 @@ def test_who_says_after_which_game_reads_on_from_there() -> None:
         "player=%ED%A0%80",
         "opponent=a",
         "reason=bored",
-        "since=yesterday",
+        "since=tomorrow",
+        "result=lose",
+        "mistake=0",
+        "counted=yes",
         "since=2026-13-01",
         "until=9999-12-31T23:59:59-99:00",
         "limit=0",

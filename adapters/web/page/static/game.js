@@ -1,6 +1,7 @@
 // The view of one game: shows one position on the board, and marks it in the moves, the slider and the messages.
 import { Board } from "./board.js";
-import { create, find, findAll, isShortcut } from "./dom.js";
+import "./copy.js";
+import { find, findAll, isShortcut } from "./dom.js";
 import { inWords } from "./games.js";
 import { Moves } from "./moves.js";
 import { askPerfect } from "./perfect.js";
@@ -26,7 +27,6 @@ import { watch } from "./watch.js";
 
 const TICK = 100;
 const EARLY = 1_500; // milliseconds after which the messages of a game are stored, too
-const SHOWN = 2_000; // milliseconds for which the button shows "Copied"
 
 const article = find("article.game");
 /** @type {ShownGame} */
@@ -155,37 +155,6 @@ for (const button of parts) button.addEventListener("click", () => choosePart(bu
 function choosePart(name) {
   article.classList.toggle("shows-moves", name === "moves");
   for (const button of parts) button.setAttribute("aria-pressed", String(button.dataset.part === name));
-}
-
-const copy = find(".copy", article);
-copy.addEventListener("click", async () => {
-  const title = find("span", copy);
-  const isCopied = await copied(location.origin + location.pathname);
-  title.textContent = isCopied ? "Copied" : "Cannot copy";
-  announce(isCopied ? "Address copied" : "The address cannot be copied here");
-  setTimeout(() => {
-    title.textContent = "Copy address";
-  }, SHOWN);
-});
-
-/**
- * Copy a text; return whether that succeeded. Without HTTPS a page can only copy a selection.
- * @param {string} text
- */
-async function copied(text) {
-  if (navigator.clipboard) {
-    return navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
-    );
-  }
-  const field = create("textarea", { value: text });
-  document.body.append(field);
-  field.select();
-  const done = document.execCommand("copy");
-  field.remove();
-  copy.focus();
-  return done;
 }
 
 show(game.moves.length, { quiet: true });
