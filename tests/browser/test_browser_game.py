@@ -42,7 +42,7 @@ def opened(windows: Windows, **look: object) -> "Page":
 
 
 def discs(page: "Page") -> "Locator":
-    return page.locator("#board g:is(.first, .second)")
+    return page.locator("#board .discs > *")
 
 
 def test_keys_go_through_the_moves(page: "Page") -> None:

@@ -47,7 +47,7 @@ def board_of(page: "Page", client: Client) -> "Locator":
 
 def shows(card: "Locator", discs: int) -> None:
     """Wait until this many discs are on the board."""
-    expect(card.locator("svg.board g:is(.first, .second)")).to_have_count(discs)
+    expect(card.locator("svg.board .discs > *")).to_have_count(discs)
 
 
 def play(first: Client, second: Client, *columns: int) -> None:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 OPTIONS = ("--grace", "30")
 OVER = re.compile("You won|You lost|Draw")
-DISCS = ".game svg.board g:is(.first, .second)"
+DISCS = ".game svg.board .discs > *"
 
 
 def choose(page: "Page", name: str) -> None:

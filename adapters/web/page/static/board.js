@@ -9,10 +9,14 @@ import { COLUMNS, four, played, ROWS } from "./rules.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const PLATE = { width: 74, height: 64, numbered: 69 };
+const HOLE = 4.3;
+const RADIUS = 4.1; // of a disc
 /** The size of the newest disc, with room for its halo, relative to the others. */
-const NEWEST = 3.55 / 4.1;
+const NEWEST = 3.55 / RADIUS;
 
 export class Board {
+  #isOver = false; // whether the board shows four in a row, where other discs are faded
+
   /**
    * Draw into `place`; with `numbered`, number the columns below the board.
    * @param {Element} place
@@ -21,15 +25,15 @@ export class Board {
     const height = numbered ? PLATE.numbered : PLATE.height;
     this.svg = make("svg", { viewBox: `0 0 ${PLATE.width} ${height}`, class: "board", role: "img" });
     this.svg.append(make("rect", { class: "plate", width: PLATE.width, height, rx: 3 }));
-    this.svg.append(make("path", { class: "cell", d: holes() }));
+    this.svg.append(make("path", { class: "cell", d: allHoles() }));
     for (let column = 0; numbered && column < COLUMNS; column++) {
       const number = make("text", { class: "number", x: x(column), y: 66.5 });
       number.textContent = String(column);
       this.svg.append(number);
     }
-    this.discs = make("g", {});
-    this.line = make("g", {});
-    this.svg.append(this.discs, this.line);
+    this.discs = make("g", { class: "discs" });
+    this.marks = make("g", {});
+    this.svg.append(this.discs, this.marks);
     this.moves = "";
     place.replaceChildren(this.svg);
   }
@@ -41,22 +45,33 @@ export class Board {
    * @param {string} label what screen readers read
    */
   show(moves, label = moves ? `board after move ${moves.length}` : "empty board") {
+    this.svg.setAttribute("aria-label", label);
+    if (moves === this.moves) return;
     const discs = played(moves);
     const won = four(discs);
     const falls = moves.length === this.moves.length + 1 && moves.startsWith(this.moves);
-    const same = won || this.line.firstChild ? 0 : alike(moves, this.moves);
+    const same = won || this.#isOver ? 0 : alike(moves, this.moves);
     const inLine = new Set((won ?? []).map(({ column, row }) => 10 * column + row));
     while (this.discs.childElementCount > same) this.discs.lastChild?.remove();
-    discs.slice(same).forEach((disc, number) => {
-      const isLast = same + number === discs.length - 1;
-      const group = drawn(disc, isLast && !won);
-      if (won && !inLine.has(10 * disc.column + disc.row)) group.classList.add("faded");
-      if (isLast && falls) group.classList.add("falls");
-      this.discs.append(group);
-    });
-    this.line.replaceChildren(...(won ? [through(won)] : []));
+    for (const disc of discs.slice(same)) {
+      const isNewest = disc === discs.at(-1);
+      const drawn = makeDisc(disc, disc.side, isNewest && !won ? NEWEST : 1);
+      if (won && !inLine.has(10 * disc.column + disc.row)) drawn.classList.add("faded");
+      if (isNewest && falls) {
+        drawn.classList.add("falls");
+        drawn.style.setProperty("--above", `${-y(disc.row) - RADIUS}px`);
+      }
+      this.discs.append(drawn);
+    }
+    const newest = discs.at(-1);
+    /** @type {SVGElement[]} */
+    const marks = won ? [through(won)] : newest ? [halo(newest)] : [];
+    for (const mark of falls ? marks : []) mark.classList.add("lands");
+    // While a disc falls, a part of the plate covers it. All of the plate above all discs would cost more.
+    if (falls) marks.unshift(columnOfPlate(discs[discs.length - 1].column, "cover"));
+    this.marks.replaceChildren(...marks);
+    this.#isOver = won !== null;
     this.moves = moves;
-    this.svg.setAttribute("aria-label", label);
   }
 
   /**
@@ -88,12 +103,19 @@ function y(row) {
 }
 
 /** Return all cells as one path, because a page may have many boards. */
-function holes() {
-  const cells = Array.from({ length: COLUMNS * ROWS }, (_, cell) => [
-    x(cell % COLUMNS),
-    y(Math.floor(cell / COLUMNS)),
-  ]);
-  return cells.map(([left, up]) => `M${left - 4.3} ${up}a4.3 4.3 0 1 0 8.6 0a4.3 4.3 0 1 0-8.6 0`).join("");
+function allHoles() {
+  return Array.from({ length: COLUMNS }, (_, column) => holes(column)).join("");
+}
+
+/** @param {number} column */
+function holes(column) {
+  const cells = Array.from({ length: ROWS }, (_, row) => `M${x(column) - HOLE} ${y(row)}`);
+  return cells.map((start) => `${start}${arc(HOLE)}${arc(-HOLE)}`).join("");
+}
+
+/** @param {number} radius from left to right, or from right to left if it is negative */
+function arc(radius) {
+  return `a${HOLE} ${HOLE} 0 1 0 ${2 * radius} 0`;
 }
 
 /**
@@ -108,15 +130,9 @@ function alike(one, other) {
   return same;
 }
 
-/**
- * @param {Disc} disc
- * @param {boolean} isNewest
- */
-function drawn({ column, row, side }, isNewest) {
-  const group = make("g", { class: side === 0 ? "first" : "second" });
-  if (isNewest) group.append(make("circle", { class: "halo", cx: x(column), cy: y(row), r: 4.55 }));
-  group.append(makeDisc({ column, row }, side, isNewest ? NEWEST : 1));
-  return group;
+/** @param {Cell} cell */
+function halo({ column, row }) {
+  return make("circle", { class: "halo", cx: x(column), cy: y(row), r: 4.55 });
 }
 
 /**
@@ -126,16 +142,18 @@ function drawn({ column, row, side }, isNewest) {
  */
 export function makeDisc({ column, row }, side, size = 1) {
   const at = { cx: x(column), cy: y(row) };
-  if (side === 0) return make("circle", { class: "disc", ...at, r: 4.1 * size });
+  if (side === 0) return make("circle", { class: "disc", ...at, r: RADIUS * size });
   return make("circle", { class: "ring", ...at, r: 3 * size, "stroke-width": 2.2 * size });
 }
 
 /**
- * Create the light over a column.
+ * Create the part of the plate at a column, with holes.
  * @param {number} column
+ * @param {string} kind its class
  */
-export function makeLight(column) {
-  return make("rect", { class: "lit", x: x(column) - 5, y: 2, width: 10, height: 60, rx: 2 });
+export function columnOfPlate(column, kind) {
+  const d = `M${x(column) - 5} 1h10v62h-10z${holes(column)}`;
+  return make("path", { class: kind, d, "fill-rule": "evenodd" });
 }
 
 /** @param {Cell[]} cells */

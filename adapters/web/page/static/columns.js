@@ -2,7 +2,7 @@
 //
 // A mouse click drops at once. A tap chooses a column, and a second tap on it drops, because a finger cannot hover.
 // The chosen column is lit, and shows where the disc would land.
-import { inBoard, make, makeDisc, makeLight } from "./board.js";
+import { columnOfPlate, inBoard, make, makeDisc } from "./board.js";
 import { isShortcut } from "./dom.js";
 import { COLUMNS, played, ROWS } from "./rules.js";
 
@@ -152,7 +152,7 @@ export class Columns {
   #light() {
     this.#ghost.replaceChildren();
     if (this.chosen === null) return;
-    this.#ghost.append(makeLight(this.chosen));
+    this.#ghost.append(columnOfPlate(this.chosen, "lit"));
     const room = this.#room[this.chosen];
     if (room) this.#ghost.append(makeDisc({ column: this.chosen, row: ROWS - room }, this.#side));
   }
