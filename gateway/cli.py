@@ -362,11 +362,14 @@ def _web(
         hosts=ports.hosts,
         hsts=options.tls_only,
         counting=options.metrics is not None,
+        evaluates=not options.no_live_evaluation,
     )
     passing = () if ports.to_page is None else (ports.to_page.passing.socket,)
     sockets = [*(each.socket for each in ports.for_web), *passing]
-    games, clear = (None, None) if archive is None else (archive.batcher.open, archive.batcher.clear)
-    return WebProcess(orders, sockets, games, clear, hub)
+    if archive is None:
+        return WebProcess(orders, sockets, None, None, hub)
+    batcher = archive.batcher
+    return WebProcess(orders, sockets, batcher.open, batcher.clear, hub, batcher.analyse)
 
 
 # The lines that the server prints when it is ready.

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from importlib.resources import files
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import trio
 from starlette.exceptions import HTTPException
@@ -24,7 +24,9 @@ from adapters.web.admin import Admin
 from adapters.web.answers import Json
 from adapters.web.health import Health
 from adapters.web.live import paths
-from adapters.web.perfect import BusyError, NotInstalledError, as_object
+from adapters.web.live.evaluations import SecretError
+from adapters.web.live.evaluations import as_object as evaluations_as_object
+from adapters.web.perfect import BusyError, as_object, worths
 from adapters.web.query import (
     FILTERS,
     PAGING,
@@ -35,12 +37,17 @@ from adapters.web.query import (
     parameters,
     wanted,
 )
+from adapters.web.side_lines import is_near, line_of
 from adapters.web.site import Site
+from adapters.web.solver import NotInstalledError
+from gateway.game.board import COLUMNS
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, DIRECTOR, NEEDED, TOURNAMENT, WHO, NotDoneError
 from gateway.store import StoreError
+from gateway.store.analyses import Analysis
 from gateway.store.formats import sheet
 from gateway.store.games import NoGameError, every
+from gateway.store.records import GameRecord
 from gateway.store.statistics import meetings
 from gateway.tournament import acts as tournament_acts
 
@@ -53,6 +60,7 @@ _PARTS = ("round", "stage")
 """The parameters that choose games of a tournament."""
 _NOT_AUDITED = "the audit log cannot be written"
 
+T = TypeVar("T")
 _Answer: TypeAlias = Callable[[Request, Given], Awaitable[Response]]
 
 logger = logging.getLogger(__name__)
@@ -72,6 +80,8 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
     made += [
         _route("/api/games/{game}", api.game),
         _route("/api/games/{game}/perfect", api.perfect),
+        _route("/api/games/{game}/line", api.line, "after", "columns"),
+        _route("/api/live/games/{game}/evaluation", api.evaluation),
         _route("/api/players/{name:path}", api.player),
         _route("/api/tournaments/{name}", api.tournament),
         _route("/api/tournaments/{name}/standings.csv", api.tournament_sheet),
@@ -138,17 +148,42 @@ class _Api:
         return await self._answer(lambda: answers.game(self._site.reading, game), NO_GAME)
 
     async def perfect(self, request: Request, given: Given) -> Response:
+        record, analysis = await self._analysed(request)
+        found = analysis.scores if analysis else await _solved(self._site.perfect.game(record))
+        return as_json(as_object(record.moves, found))
+
+    async def line(self, request: Request, given: Given) -> Response:
+        record, _ = await self._analysed(request)
+        boards = line_of(record.moves, given)
+        if is_near(boards, await self._site.live.moves()):
+            raise HTTPException(409, "a game that is on is near this position; try again when it is over")
+        asked = ["".join(map(str, board.moves)) for board in boards if not board.over]
+        found = await _solved(self._site.perfect.positions(asked))
+        positions = [worths(scores, len(columns)) for columns, scores in zip(asked, found, strict=True)]
+        if boards[-1].over:
+            positions.append([None] * COLUMNS)
+        return as_json({"positions": positions})
+
+    async def evaluation(self, request: Request, given: Given) -> Response:
+        evaluations = self._site.evaluations
+        if evaluations is None:
+            raise HTTPException(403, "this server does not show who is winning a game that is on")
+        game = await self._site.live.game(_game(request))
+        if game is None:
+            raise HTTPException(404, "no such game is on")
+        try:
+            found = await _solved(evaluations.of(game))
+        except SecretError as error:
+            raise HTTPException(403, str(error)) from error
+        return as_json(evaluations_as_object(found))
+
+    async def _analysed(self, request: Request) -> tuple[GameRecord, Analysis | None]:
+        """Return the stored game in the request's path, and its analysis. Raises HTTPException."""
         game = _game(request)
         try:
-            record = await self._site.do(partial(self._site.game, game))
-            found = await self._site.perfect.scores(record)
+            return await self._site.do(partial(self._site.analysed, game))
         except NoGameError as error:
             raise HTTPException(404, NO_GAME) from error
-        except NotInstalledError as error:
-            raise HTTPException(501, str(error)) from error
-        except BusyError as error:
-            raise HTTPException(503, "other games are being solved; try again later") from error
-        return as_json(as_object(record.moves, found))
 
     async def player(self, request: Request, given: Given) -> Response:
         name = name_of(request.path_params["name"])
@@ -320,6 +355,16 @@ async def _carry_out(admin: Admin, what: str, about: Given, origin: str) -> Mapp
         word = f"tournament {about['act']}" if what == TOURNAMENT else what
         logger.error("%s is not done: %s: %s", word, _NOT_AUDITED, error, extra=fields)
         raise HTTPException(503, f"nothing was done: {_NOT_AUDITED}") from error
+
+
+async def _solved(work: Awaitable[T]) -> T:
+    """Return what a solver found. Raises HTTPException if it is busy or not installed."""
+    try:
+        return await work
+    except NotInstalledError as error:
+        raise HTTPException(501, str(error)) from error
+    except BusyError as error:
+        raise HTTPException(503, "other games are being solved; try again later") from error
 
 
 def _game(request: Request) -> GameId:

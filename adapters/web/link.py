@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from gateway.game.ids import GameId
 from gateway.runtime.child import Link, LinkError
 from gateway.server.acts import Notice
 from gateway.server.metrics.requests import Row
@@ -56,6 +57,8 @@ class Orders:
     """The addresses at which the server itself accepts clients of the page, to pass them to the process."""
     counting: bool = False
     """Whether to send the server counts of answered requests."""
+    evaluates: bool = True
+    """Whether viewers may know who is winning games that are on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +184,31 @@ class Answered:
     rows: Sequence[Row]
 
 
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """The scores of all positions of a stored game, to be stored with it."""
+
+    game: GameId
+    moves: str
+    scores: str
+    """The bytes of `gateway.store.records.Solved.scores`, two hexadecimal digits each."""
+
+
 Answer: TypeAlias = Condition | Removed | Done | Failed
 Message: TypeAlias = (
-    Orders | Stop | Ask | Act | Withdraw | Answer | Notice | Watch | Begun | Complete | Reached | Answered
+    Orders
+    | Stop
+    | Ask
+    | Act
+    | Withdraw
+    | Answer
+    | Notice
+    | Watch
+    | Begun
+    | Complete
+    | Reached
+    | Answered
+    | Analysed
 )
 KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 

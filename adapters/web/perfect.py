@@ -1,42 +1,30 @@
-"""Perfect play: the result of each column, in every position of a stored game.
+"""Perfect play: the result of each column, in every position of a stored game and of side lines of it.
 
-Knows the solver and its time limit. Does not know HTTP. The solver has a process of its own, so it never
-blocks the event loop. One game is solved at a time, and at most `WAITING` requests wait. A position that was
-not solved in time is tried again at the next request for the game.
+Knows the solver's time limit, and who is served first. Does not know HTTP or the database. What somebody
+asks for is solved before games that nobody asked for. One request is served at a time, and at most `WAITING`
+wait. A position that was not solved in time is tried again at the next request for it.
 """
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import trio
-import trio_parallel
 
-from adapters.web.solving import solve
-from gateway.engines import EngineUnavailable
-from gateway.engines.perfect import last_move, require
+from adapters.web.solver import LOST
 from gateway.game.board import COLUMNS
-from gateway.game.ids import GameId
-from gateway.store.records import GameRecord
+from gateway.game.evaluation import Scores, last_move, result
+from gateway.store.analyses import analysis_of, packed
+from gateway.store.records import GameRecord, Solved
 
-GAME_LIMIT = 25.0
-"""The most seconds for one game. On an idle processor a game takes about three seconds."""
+LIMIT = 25.0
+"""The most seconds for one request. On an idle processor a game takes about three seconds."""
 WAITING = 3
-"""The most requests that wait while a game is solved."""
-KEPT = 200
-"""The most games whose results are remembered."""
-IDLE = 60.0
-"""Seconds after which an idle worker ends. A worker with the solver's book takes 200 MB."""
-GRACE = 0.1
-"""Seconds that a worker has to end when the web process ends."""
-
-Scores: TypeAlias = Mapping[int, int]
-"""The value of each column to the side to move; see `gateway.engines.perfect.score_columns`."""
-
-_LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
-"""The exceptions of a worker that has died or cannot be started."""
+"""The most requests that wait while another one is served."""
+KEPT = 10_000
+"""The most positions whose results are remembered. They take about 5 MB."""
 
 logger = logging.getLogger(__name__)
 
@@ -45,117 +33,136 @@ class BusyError(Exception):
     """Too many requests wait already."""
 
 
-class NotInstalledError(Exception):
-    """The solver is not installed. The text says how to install it."""
-
-
-class Solver:
-    """A worker process that scores positions. Games and house players have priority over it."""
-
-    def __init__(self) -> None:
-        self._is_running = trio.Event()
-        self._workers: trio_parallel.WorkerContext
-
-    async def run(self) -> None:
-        """Run a worker until cancelled, and then end it."""
-        with suppress(trio_parallel.BrokenWorkerError):  # it was killed while it worked
-            async with trio_parallel.open_worker_context(idle_timeout=IDLE, grace_period=GRACE) as workers:
-                self._workers = workers
-                self._is_running.set()
-                await trio.sleep_forever()
-
-    async def scores(self, columns: str) -> Scores:
-        """Return the scores of a position. Raises NotInstalledError. Cancelling kills the worker."""
-        try:
-            require()
-        except EngineUnavailable as error:
-            raise NotInstalledError(str(error)) from error
-        await self._is_running.wait()
-        alone = trio.CapacityLimiter(1)
-        found: Scores = await self._workers.run_sync(solve, columns, kill_on_cancel=True, limiter=alone)
-        return found
-
-
 class Perfect:
-    """Solves positions, one game after the other."""
+    """Solves positions, the latest of a game first.
 
-    def __init__(self, work: Callable[[str], Awaitable[Scores]]) -> None:
-        """`work` scores a position, such as `Solver.scores`."""
+    Late positions are solved fastest, and their results help to solve the earlier ones.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[str], Awaitable[Scores]],
+        keep: Callable[[Solved], Awaitable[object]] | None = None,
+    ) -> None:
+        """`work` scores a position, such as `Solver.scores`; `keep` stores the scores of a whole game."""
         self._work = work
+        self._keep = keep
         self._turn = trio.Lock()
-        self._known: OrderedDict[GameId, dict[int, Scores]] = OrderedDict()
+        self._known: OrderedDict[str, Scores] = OrderedDict()
+        """The scores of positions, by the columns that lead there."""
+        self._asking = 0
+        self._quiet = trio.Event()
 
-    async def scores(self, record: GameRecord) -> list[Scores | None]:
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Let `analyse` wait during the block, because somebody waits for the solver."""
+        self._asking += 1
+        try:
+            yield
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._quiet.set()
+                self._quiet = trio.Event()
+
+    async def game(self, record: GameRecord) -> list[Scores | None]:
         """Return the scores of each position in which a move was due; None for a position not solved in time.
 
         Raises BusyError, and what `work` raises.
         """
-        wanted = range(len(record.moves) + (not record.board().over))
-        known = self._known.get(record.game, {})
-        lacks = any(number not in known for number in wanted)
-        if lacks and self._turn.statistics().tasks_waiting >= WAITING:
-            raise BusyError  # before `_keep`, which might drop the results of another game
-        self._keep(record.game, known)
-        if lacks:
-            async with self._turn:
-                with trio.move_on_after(GAME_LIMIT):
-                    await self._find(record.moves, wanted, known)
-        return [known.get(number) for number in wanted]
+        scores = await self.positions(positions_of(record))
+        await self._store(record, scores)
+        return scores
 
-    async def _find(self, moves: str, wanted: range, known: dict[int, Scores]) -> None:
-        """Solve the positions that are not known yet, the latest first.
+    async def positions(self, wanted: Sequence[str]) -> list[Scores | None]:
+        """Return the scores of positions, given by the columns that lead there; None as for `game`.
 
-        Late positions are solved fastest, and their results help to solve the earlier ones.
+        Raises BusyError, and what `work` raises.
         """
-        for number in reversed(wanted):
-            if number in known:
-                continue
-            try:
-                known[number] = await self._work(moves[:number])
-            except _LOST as error:
-                logger.warning(
-                    "a position cannot be solved: %s",
-                    error,
-                    extra={"event": "solver_lost", "error": str(error)},
-                )
-                return
+        found = {columns: self._known[columns] for columns in wanted if columns in self._known}
+        for columns in found:
+            self._known.move_to_end(columns)
+        if len(found) < len(wanted):
+            if self._turn.statistics().tasks_waiting >= WAITING:
+                raise BusyError
+            with self.asking():
+                async with self._turn:
+                    with trio.move_on_after(LIMIT):
+                        for columns in reversed(wanted):
+                            if (scores := await self._solve(columns)) is None:
+                                break
+                            found[columns] = scores
+        return [found.get(columns) for columns in wanted]
 
-    def _keep(self, game: GameId, known: dict[int, Scores]) -> None:
-        self._known[game] = known
-        self._known.move_to_end(game)
+    async def analyse(self, record: GameRecord) -> bool:
+        """Solve a game while nobody asks for another, and store the scores; return False if that failed.
+
+        Between two positions it pauses for as long as the position took, to spare the processor.
+        """
+        found = list[Scores | None]()
+        for columns in reversed(positions_of(record)):
+            while self._asking:
+                await self._quiet.wait()
+            began, scores = trio.current_time(), None
+            with trio.move_on_after(LIMIT):
+                scores = await self._solve(columns)
+            if scores is None:
+                return False
+            found.append(scores)
+            await trio.sleep(trio.current_time() - began)
+        await self._store(record, found[::-1])
+        return True
+
+    async def _store(self, record: GameRecord, found: Sequence[Scores | None]) -> None:
+        """Store the scores of a game, if all are known."""
+        scores = [each for each in found if each is not None]
+        if self._keep is not None and len(scores) == len(found):
+            await self._keep(Solved(record.game, record.moves, packed(scores)))
+
+    async def _solve(self, columns: str) -> Scores | None:
+        """Return the scores of a position; None if the worker died or cannot be started."""
+        scores = self._known.get(columns)  # another request may have found them meanwhile
+        if scores is None:
+            try:
+                scores = await self._work(columns)
+            except LOST as error:
+                about = {"event": "solver_lost", "error": str(error)}
+                logger.warning("a position cannot be solved: %s", error, extra=about)
+                return None
+        self._known[columns] = scores
+        self._known.move_to_end(columns)
         if len(self._known) > KEPT:
             self._known.popitem(last=False)
+        return scores
+
+
+def positions_of(record: GameRecord) -> Sequence[str]:
+    """Return the positions of a game in which a move was due, as the columns that lead there."""
+    return [record.moves[:number] for number in range(len(record.moves) + (not record.board().over))]
 
 
 def as_object(moves: str, found: Sequence[Scores | None]) -> dict[str, Any]:
     """Return the positions of a game as plain values for JSON."""
+    turned = analysis_of(moves, None, found).turned
     return {
-        "positions": [
-            None if scores is None else [_worth(scores.get(column), number) for column in range(COLUMNS)]
-            for number, scores in enumerate(found)
+        "positions": [worths(scores, number) for number, scores in enumerate(found)],
+        "turned": [
+            {"move": each.move, "was": each.was, "became": each.became, "better": each.better}
+            for each in turned
         ],
-        "turned": list(_turns(moves, found)),
     }
 
 
-def _worth(score: int | None, moves: int) -> dict[str, Any] | None:
-    return None if score is None else {"result": _result(score), "at": last_move(score, moves)}
+def worths(scores: Scores | None, moves: int) -> list[dict[str, Any] | None] | None:
+    """Return the worth of each column after `moves` moves as plain values for JSON; None for a full column.
 
-
-def _result(score: int) -> str:
-    return "win" if score > 0 else "lose" if score < 0 else "draw"
-
-
-def _turns(moves: str, found: Sequence[Scores | None]) -> Iterator[dict[str, Any]]:
-    """Yield the moves that turned a win into a draw or a loss, or a draw into a loss."""
-    for number, (column, scores) in enumerate(zip(moves, found, strict=False), 1):
-        if scores is None:
-            continue
-        best, played = (_sign(score) for score in (max(scores.values()), scores[int(column)]))
-        if played < best:
-            better = [each for each, score in sorted(scores.items()) if _sign(score) == best]
-            yield {"move": number, "was": _result(best), "became": _result(played), "better": better}
-
-
-def _sign(score: int) -> int:
-    return (score > 0) - (score < 0)
+    Returns None if the scores are not known.
+    """
+    if scores is None:
+        return None
+    return [
+        {"result": result(scores[column]), "at": last_move(scores[column], moves)}
+        if column in scores
+        else None
+        for column in range(COLUMNS)
+    ]

@@ -7,6 +7,7 @@ games.
 """
 
 import logging
+import re
 import socket
 from collections.abc import Callable, Sequence
 
@@ -16,6 +17,7 @@ from adapters.web.link import (
     LONGEST,
     WRONG_TOKEN,
     Act,
+    Analysed,
     Answered,
     Ask,
     Condition,
@@ -38,7 +40,7 @@ from gateway.server.metrics.requests import Requests
 from gateway.server.operating import Operator
 from gateway.store import NotKeptError, StoreError
 from gateway.store.open_games import OpenGames
-from gateway.store.records import Cleared
+from gateway.store.records import Cleared, Solved, game_id
 from gateway.store.requests import Request
 
 FINISHING = 2.5
@@ -48,6 +50,7 @@ PARTING = 0.25
 
 MOST = 1 << 32
 """A count in one message of the process must be less than this."""
+_MOVES = re.compile("[0-6]{0,42}")
 _COUNTED = frozenset((WRONG_TOKEN, *(f"limit_{limit}" for limit in LIMITS)))
 """The names that the process may count."""
 
@@ -64,18 +67,20 @@ class WebProcess:
         open_games: OpenGames | None,
         clear: Callable[[], Request[Cleared]] | None,
         hub: Hub,
+        analyse: Callable[[Solved], object] | None = None,
     ) -> None:
         """`orders` is the first message to the process. Clients come from `sockets`.
 
         These are listening sockets, and a socket over which the server passes clients on. They are closed at
-        the end. `open_games` are the games that wait to be stored, and `clear` removes all results; these two
-        are None if results are not kept. `clear` and its request raise StoreError. Live games come from
-        `hub`.
+        the end. `open_games` are the games that wait to be stored, `clear` removes all results, and `analyse`
+        stores the analysis of a game; these are None if results are not kept. `clear` and its request raise
+        StoreError. Live games come from `hub`.
         """
         self._orders = orders
         self._sockets = sockets
         self._open_games = open_games
         self._clear = clear
+        self._analyse = analyse
         self._hub = hub
         self.operator: Operator | None = None
         self.requests = Requests()
@@ -166,6 +171,8 @@ class WebProcess:
                             self._hub.feed.counts[what, "page"] += times
                         case Answered(rows):
                             self.requests.join(rows)
+                        case Analysed() if self._analyse is not None:
+                            self._analyse(_solved(message))
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
                 nursery.cancel_scope.cancel()  # withdraws requests that are not carried out yet
@@ -187,6 +194,17 @@ class WebProcess:
         for each in self._sockets:
             each.close()
         await messages.send(Stop(FINISHING))
+
+
+def _solved(message: Analysed) -> Solved:
+    """Return the analysis in a message. Raises LinkError if it cannot be one."""
+    try:
+        game, scores = game_id(message.game), bytes.fromhex(message.scores)
+    except (ValueError, TypeError) as error:
+        raise LinkError("this is not an analysis") from error
+    if not _MOVES.fullmatch(message.moves):
+        raise LinkError("these are not the moves of a game")
+    return Solved(game, message.moves, scores)
 
 
 async def _send_notices(messages: Messages, operator: Operator) -> None:

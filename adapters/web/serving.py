@@ -20,11 +20,13 @@ from adapters.entrance.admission import Admission, NotLetIn
 from adapters.net.fd_passing import PassedListener
 from adapters.web import answers
 from adapters.web.admin import Admin
+from adapters.web.analysing import analyse_all
 from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.link import (
     LONGEST,
     WRONG_TOKEN,
+    Analysed,
     Answered,
     Begun,
     Complete,
@@ -39,14 +41,17 @@ from adapters.web.link import (
     Stop,
     Watch,
 )
+from adapters.web.live.evaluations import Evaluations
 from adapters.web.live.live import Live
 from adapters.web.live.state import Json
 from adapters.web.origins import Origins
-from adapters.web.perfect import Perfect, Solver
+from adapters.web.perfect import Perfect
 from adapters.web.remote import Remote
 from adapters.web.server import Stream, Web, host_of
-from adapters.web.site import Front, Site, in_thread
+from adapters.web.site import THREADS, Front, Site, hides_winning, in_thread
+from adapters.web.solver import Solver
 from gateway.access.limits import limited_connections
+from gateway.game.facts import GameStarted
 from gateway.runtime.accepting import PAUSE, Troubles, room_for_connections, watch
 from gateway.runtime.addresses import is_loopback, origin_at
 from gateway.runtime.child import Link, LinkError
@@ -55,6 +60,7 @@ from gateway.server.acts import Notice
 from gateway.server.logs import set_up_logging
 from gateway.store import StoreError
 from gateway.store.database import Database, Place, open_again
+from gateway.store.records import Solved
 
 NICENESS = 15
 """The niceness of this process, so that games and storing come first on a shared processor."""
@@ -112,13 +118,26 @@ class Serving:
         if orders.token is not None:
             refused = partial(self._admission.count, WRONG_TOKEN, "page")
             admin = Admin(orders.token, remote.clear, remote.act, orders.audit, trusted, refused)
+        threads = trio.CapacityLimiter(THREADS)
+        perfect = Perfect(self._solver.scores, None if database is None else self._keep)
+        evaluations = None
+        if orders.evaluates:
+
+            async def is_secret(started: GameStarted) -> bool:
+                return await in_thread(partial(hides_winning, database, started), threads)
+
+            evaluations = Evaluations(
+                self._solver.value, perfect.asking, is_secret, is_possible=self._solver.is_fast
+            )
         self._site = site = Site(
             database,
             self._live,
             tuple(Front(*each) for each in orders.fronts),
             tuple(orders.house),
             idle=orders.idle,
-            perfect=Perfect(self._solver.scores),
+            perfect=perfect,
+            evaluations=evaluations,
+            threads=threads,
         )
         probe: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint
         if database is not None:
@@ -140,6 +159,8 @@ class Serving:
             if self._site.database is not None:
                 nursery.start_soon(self._live.keep_ratings, self._ratings)
             nursery.start_soon(self._solver.run)
+            if self._site.database is not None and self._solver.is_fast:
+                nursery.start_soon(analyse_all, self._site)
             nursery.start_soon(self._send_counts)
             async with trio.open_nursery() as connections:
                 take = partial(
@@ -185,6 +206,10 @@ class Serving:
             return await self._site.do(partial(answers.ratings, self._site.reading, names))
         except StoreError:
             return None  # every page that needs the database says so, and the log too
+
+    async def _keep(self, solved: Solved) -> None:
+        """Let the server store the analysis of a game."""
+        await self._remote.send(Analysed(solved.game, solved.moves, solved.scores.hex()))
 
     async def _send_counts(self) -> None:
         """Send the server counts of reached limits, wrong tokens and requests, every `PERIOD` seconds."""

@@ -6,11 +6,14 @@ from typing import TypeVar
 
 import trio
 
+from adapters.web.live.evaluations import Evaluations
 from adapters.web.live.live import Live
 from adapters.web.perfect import Perfect
+from gateway.game.facts import GameStarted
 from gateway.game.ids import GameId
 from gateway.server.acts import Notice
-from gateway.store import NotKeptError
+from gateway.store import NotKeptError, analyses, tournaments
+from gateway.store.analyses import Analysis
 from gateway.store.database import Database, Transaction
 from gateway.store.games import one
 from gateway.store.records import GameRecord
@@ -27,6 +30,15 @@ async def in_thread(work: Callable[[], T], threads: trio.CapacityLimiter) -> T:
     If the caller is cancelled, the thread still finishes the work, and stays busy until then.
     """
     return await trio.to_thread.run_sync(work, limiter=threads, abandon_on_cancel=True)
+
+
+def hides_winning(database: Database | None, started: GameStarted) -> bool:
+    """Whether the tournament of a game that is on keeps it from everybody who is winning."""
+    if started.table is None or database is None:
+        return False
+    created = None if started.scheduled is None else started.scheduled.created
+    with database.reading() as connection:
+        return tournaments.hides_winning(connection, started.table.casefold(), created)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +72,16 @@ class Site:
     idle: float = 300.0
     """Seconds that a player has for a move in games without a clock."""
     perfect: Perfect = field(kw_only=True)
+    evaluations: Evaluations | None = field(kw_only=True)
+    """Who is winning the games that are on; None if the operator keeps that from everybody."""
     notice: Notice = field(default=Notice(), kw_only=True)
     """The operator's notice, shown on every view. No other field changes while the server runs."""
     threads: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(THREADS), kw_only=True)
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether viewers may know who is winning a game that is on."""
+        return self.evaluations is not None and self.evaluations.is_possible
 
     async def do(self, work: Callable[[], T]) -> T:
         """Run `work`, which may wait for the database, in a thread; return its result."""
@@ -81,3 +100,8 @@ class Site:
         """Return a stored game. Raises NoGameError, and NotKeptError if results are not kept."""
         with self.reading() as connection:
             return one(connection, game)
+
+    def analysed(self, game: GameId) -> tuple[GameRecord, Analysis | None]:
+        """Return a stored game and its analysis, if it has one. Raises as `game`."""
+        with self.reading() as connection:
+            return one(connection, game), analyses.of(connection, [game]).get(game)

@@ -5,7 +5,7 @@ This module imports only the engine, because every new solver process loads all 
 
 import os
 
-from gateway.engines.perfect import score_columns
+from gateway.engines.perfect import score, score_columns
 from gateway.game.board import Board
 
 _NICE = 19
@@ -13,9 +13,18 @@ _NICE = 19
 
 def solve(columns: str) -> dict[int, int]:
     """Return the value of each playable column after the moves in `columns`, as `score_columns` does."""
+    return score_columns(_position(columns))
+
+
+def solve_whole(columns: str) -> int:
+    """Return the value of the position after the moves in `columns`, as `score` does."""
+    return score(_position(columns))
+
+
+def _position(columns: str) -> Board:
     if os.nice(0) < _NICE:
         os.nice(_NICE - os.nice(0))
     board = Board()
     for column in columns:
         board = board.drop(int(column))
-    return score_columns(board)
+    return board

@@ -15,8 +15,9 @@ from conformance.lab.report import Row, counted, finish
 from conformance.lab.workers import LoadError
 from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import engine_named
-from gateway.engines.perfect import last_move, require, score_columns
+from gateway.engines.perfect import require, score_columns
 from gateway.game.board import CELLS, COLUMNS, Board, position_string
+from gateway.game.evaluation import last_move
 from gateway.match.elo import expected, strength
 from gateway.match.sprt import LOGISTIC, MODELS, Sprt, Verdict
 

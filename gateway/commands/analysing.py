@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.engines import EngineUnavailable
-from gateway.engines.perfect import last_move, require, score_columns
+from gateway.engines.perfect import require, score_columns
 from gateway.engines.search import Estimate, estimate_columns
 from gateway.game.board import COLUMNS, Board, Side, board_at, other
+from gateway.game.evaluation import last_move
 from gateway.game.text import DISCS, aligned, drawing
 from gateway.options.kinds import Kind, seconds
 from gateway.options.table import Parser, option, read

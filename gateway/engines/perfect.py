@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gateway.engines import EngineUnavailable
 from gateway.engines.bits import STRIDE, sides
-from gateway.game.board import CELLS, COLUMNS, ROWS, Board
+from gateway.game.board import COLUMNS, ROWS, Board
 
 if TYPE_CHECKING:
     from bitbully import BitBully
@@ -38,10 +38,9 @@ def has_book() -> bool:
 
 
 def score_columns(board: Board) -> dict[int, int]:
-    """Return the score of each playable column for the side to move.
+    """Return the score of each playable column, as `gateway.game.evaluation.Scores`.
 
-    Above 0 is a win, below 0 a loss, 0 a draw. The further from 0, the sooner the game ends (see
-    `last_move`). Raises EngineUnavailable.
+    Raises EngineUnavailable.
     """
     scores = _solver().score_all_moves(_position(board))
     return {int(column): int(score) for column, score in scores.items()}
@@ -50,17 +49,6 @@ def score_columns(board: Board) -> dict[int, int]:
 def score(board: Board) -> int:
     """Return the score, as in `score_columns`, of a board that is not over, for the side to move."""
     return int(_solver().mtdf(_position(board), first_guess=0))
-
-
-def last_move(score: int, moves: int) -> int | None:
-    """Return the number of the last move of the game with perfect play from now on; None for a draw.
-
-    `score` is the score of a position after `moves` moves, or of the best column there.
-    """
-    if score == 0:
-        return None
-    winner = moves % 2 if score > 0 else 1 - moves % 2
-    return CELLS + 1 + winner - 2 * abs(score)
 
 
 @cache

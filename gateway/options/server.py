@@ -347,6 +347,11 @@ class ServerOptions:
         Kind(_origin, "ORIGIN"),
         documents="[web.md](web.md#from-other-websites)",
     )
+    no_live_evaluation: bool = flag(
+        "do not show on the page who is winning a game that is on",
+        is_shared=True,
+        documents="[web.md](web.md#perfect-play)",
+    )
     admin_token: str | None = option(
         f"token for the operator's commands; by default the one in {TOKEN_FILE} beside the database, created"
         f" at the start; better set {variable('admin-token')}, since the list of processes shows this option",

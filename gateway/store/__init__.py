@@ -5,7 +5,7 @@ writes to it; the event loop only queues games and evidence (`batcher`). SQLAlch
 only this package imports it, and never in the server's process.
 """
 
-VERSION = 6
+VERSION = 7
 """The version of the tables in `schema`, to which its migrations lead."""
 
 

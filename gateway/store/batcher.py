@@ -1,6 +1,6 @@
-"""The queue of games and evidence, and the task that sends them to the store process in batches.
+"""The queue of games, evidence and analyses, and the task that sends them to the store process in batches.
 
-Knows trio and the store process; does not know databases. Games are stored before evidence, because players
+Knows trio and the store process; does not know databases. Games are stored before all else, because players
 wait for their results. After a failure the batcher tries again until the server ends. A game that waits too
 long goes to the journal (`open_games`), and from there to the database (`StoreProcess.take_up`).
 """
@@ -19,13 +19,15 @@ from gateway.runtime.turns import Turns
 from gateway.store import StoreError
 from gateway.store.open_games import TELLING, Count, OpenGames, Outage, log_refused, log_unstored
 from gateway.store.process import JournalProcess, StoreProcess
-from gateway.store.records import Batch, Cleared, Enclosure, GameRecord, TakenUp
+from gateway.store.records import Batch, Cleared, Enclosure, GameRecord, Solved, TakenUp
 from gateway.store.requests import Request
 
 T = TypeVar("T")
 
 logger = logging.getLogger("gateway.store")
 
+MOST_ANALYSES = 1000
+"""The maximum number of queued analyses. The oldest ones are dropped, since they can be computed again."""
 MOST_REFUSED = 20
 """The maximum number of rejected lines that are logged per part of a journal. The file keeps all of them."""
 
@@ -64,6 +66,8 @@ class Pace:
     """The maximum number of games in one batch."""
     evidence: int = 1 << 20
     """The approximate maximum size of the evidence in one batch, in bytes. Storing it takes a few ms."""
+    analyses: int = 20
+    """The maximum number of analyses in one batch. Storing them takes a few ms."""
 
 
 SHARED = Pace(share=1 / 3)  # for a shared database: each server waits for the transactions of all others
@@ -86,6 +90,7 @@ class Batcher:
         self._games: deque[GameRecord | Request[Any]] = deque()
         self._evidence: deque[Enclosure] = deque()
         self._evidence_size = 0
+        self._analyses: deque[Solved] = deque(maxlen=MOST_ANALYSES)
         self._linger_until = 0.0
         self._batch: Batch | None = None
         """The batch that is being stored. It stays here until it is stored or given up."""
@@ -132,10 +137,20 @@ class Batcher:
             self._left_out.one_more(trio.current_time())
             return
         self._evidence_size += size
-        if not self._evidence:
+        self._linger()
+        self._evidence.append(enclosure)
+
+    def analyse(self, solved: Solved) -> None:
+        """Queue the analysis of a game that is stored. Never blocks."""
+        if not self._closed:
+            self._linger()
+            self._analyses.append(solved)
+
+    def _linger(self) -> None:
+        """Let what is queued next wait for games, unless more of its kind waits already."""
+        if not (self._evidence or self._analyses):
             self._linger_until = trio.current_time() + self._pace.linger
             self._came.set()
-        self._evidence.append(enclosure)
 
     def clear(self) -> Request[Cleared]:
         """Request that all games and players be removed, including those queued so far. Never blocks.
@@ -201,7 +216,7 @@ class Batcher:
     @property
     def _is_idle(self) -> bool:
         is_to_look = self.open.journaled or trio.current_time() >= self._look_at
-        return not (self._batch or self._games or self._evidence or is_to_look)
+        return not (self._batch or self._games or self._evidence or self._analyses or is_to_look)
 
     async def _take_turn(self) -> None:
         now = trio.current_time()
@@ -228,27 +243,31 @@ class Batcher:
             until = min(self._look_at, self._tidy_at)
             if self.open.journaled:
                 until = now + self._pace.retry
-            elif self._evidence:
+            elif self._evidence or self._analyses:
                 until = min(until, self._linger_until)
             with trio.move_on_at(until):
                 await self._came.wait()
 
     def _next_batch(self, now: float) -> Batch | None:
         """Return the next batch; None if no batch is due."""
-        ripe = self._evidence and not self.open.journaled and (self._closed or now >= self._linger_until)
+        others = self._evidence or self._analyses
+        ripe = others and not self.open.journaled and (self._closed or now >= self._linger_until)
         if not (self._games or ripe):
             return None
-        games, evidence, size = list[GameRecord](), list[Enclosure](), 0
+        games, evidence, analyses, size = list[GameRecord](), list[Enclosure](), list[Solved](), 0
         while self._games and len(games) < self._pace.games:
             if isinstance(game := self._games[0], Request):
                 break
             self._games.popleft()
             if self.open.is_open(game.game):  # a game that is not open is in the journal
                 games.append(game)
-        while self._evidence and not (self._games or self.open.journaled) and size < self._pace.evidence:
-            size += len(self._evidence[0].exchange)
-            evidence.append(self._evidence.popleft())
-        return Batch(games, evidence) if games or evidence else None
+        if not (self._games or self.open.journaled):
+            while self._evidence and size < self._pace.evidence:
+                size += len(self._evidence[0].exchange)
+                evidence.append(self._evidence.popleft())
+            while self._analyses and len(analyses) < self._pace.analyses:
+                analyses.append(self._analyses.popleft())
+        return Batch(games, evidence, analyses) if games or evidence or analyses else None
 
     async def _write(self, batch: Batch) -> None:
         begun = trio.current_time()
@@ -353,6 +372,7 @@ class Batcher:
         evidence = len(self._evidence) + (0 if self._batch is None else len(self._batch.evidence))
         requests = [each for each in self._games if isinstance(each, Request)]
         self._evidence.clear()
+        self._analyses.clear()
         self._games.clear()
         self._batch = None
         self._log_lost(self.open.forget_all(), evidence)

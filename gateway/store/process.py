@@ -152,8 +152,9 @@ class StoreProcess(_StoreChild):
         return opened
 
     async def write(self, batch: Batch) -> Written:
-        """Store games and evidence in one transaction. Games that are already stored stay unchanged."""
-        question = ("write", [tuple(each.row()) for each in batch.games], [*map(tuple, batch.evidence)])
+        """Store a batch in one transaction. Games that are already stored stay unchanged."""
+        games = [tuple(each.row()) for each in batch.games]
+        question = ("write", games, [*map(tuple, batch.evidence)], [*map(tuple, batch.analyses)])
         otherwise, refused, refused_evidence = await self._ask(marshalled(question), self._patience)
         return Written(
             [Row(*each) for each in otherwise], [Refused(*each) for each in refused], refused_evidence

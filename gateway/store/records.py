@@ -194,11 +194,22 @@ class Enclosure(NamedTuple):
     """Whether it is to be joined with other evidence of this side, from other connections of its player."""
 
 
+class Solved(NamedTuple):
+    """The scores of all positions of a stored game."""
+
+    game: GameId
+    moves: str
+    """The moves of the game when it was solved. A game without a result may be replaced by another one."""
+    scores: bytes
+    """The bytes that `analyses.packed` returned."""
+
+
 class Batch(NamedTuple):
-    """Games and evidence to be stored in one transaction."""
+    """Games, evidence and analyses to be stored in one transaction."""
 
     games: Sequence[GameRecord] = ()
     evidence: Sequence[Enclosure] = ()
+    analyses: Sequence[Solved] = ()
 
 
 class Refused(NamedTuple):

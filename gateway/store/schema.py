@@ -2,7 +2,7 @@
 
 `players` has totals and ratings, `tallies` has sums. Both are computed from `games` when games are stored, so
 that statistics over a million games are fast; `gateway.store.storing.recount` computes them again.
-`exchanges` has the evidence. Every change of a table needs a migration.
+`exchanges` has the evidence, `analyses` what a solver found. Every change of a table needs a migration.
 """
 
 import secrets
@@ -147,12 +147,25 @@ def keep_tournaments(connection: Connection) -> None:
     )
 
 
+def keep_analyses(connection: Connection) -> None:
+    """Migrate to version 7: games may have an analysis by a solver."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    number, binary = ("INTEGER", "BLOB") if is_sqlite else ("BIGINT", "BYTEA")
+    connection.execute(
+        text(
+            f"CREATE TABLE analyses (game {number} NOT NULL PRIMARY KEY REFERENCES games (id),"
+            f" scores {binary} NOT NULL, turned SMALLINT NOT NULL, lost_by SMALLINT)"
+        )
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     give_games_an_id,
     keep_ratings_with_games,
     number_runs_by_time,
     index_games_by_time_and_table,
     keep_tournaments,
+    keep_analyses,
 )
 """The migrations from version 1 to 2, from 2 to 3, and so on."""
 
@@ -287,6 +300,16 @@ exchanges = Table(
     Column("game", ForeignKey(games.c.id), primary_key=True),
     Column("side", SmallInteger, primary_key=True),
     Column("body", LargeBinary, nullable=False),  # encoded by evidence.stored
+)
+
+analyses = Table(
+    "analyses",
+    metadata,
+    # A game has no row until all its positions are solved. The numbers follow from the scores and the game.
+    Column("game", ForeignKey(games.c.id), primary_key=True, autoincrement=False),
+    Column("scores", LargeBinary, nullable=False),  # encoded by analyses.packed
+    Column("turned", SmallInteger, nullable=False),  # the number of moves that turned the game
+    Column("lost_by", SmallInteger),  # the number of the loser's last such move; NULL if there is none
 )
 
 tallies = Table(

@@ -21,6 +21,7 @@ from gateway.store.games import rows_of
 from gateway.store.journal import Line
 from gateway.store.records import WORDS, Cleared, Refused, Row, TakenUp, TournamentGame, Written
 from gateway.store.schema import (
+    analyses,
     exchanges,
     games,
     players,
@@ -208,7 +209,7 @@ def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
     query = select(exchanges.c.side, exchanges.c.body, games.c.game).join(games).where(games.c.game.in_(ids))
     kept = [(row.side, row.body, row.game) for row in connection.execute(query)]
     numbers = connection.scalars(select(games.c.id).where(games.c.game.in_(ids))).all()
-    for table in (exchanges, tournament_games):
+    for table in (exchanges, analyses, tournament_games):
         connection.execute(delete(table).where(table.c.game.in_(numbers)))
     connection.execute(delete(games).where(games.c.id.in_(numbers)))
     return kept
@@ -291,8 +292,8 @@ def prune(connection: Connection, before: int, most: int = 1_000) -> int:
 
 
 def clear(connection: Connection) -> Cleared:
-    """Delete all games, players, tallies, evidence and tournaments."""
-    for table in (exchanges, tallies, tournament_games, tournament_entries, tournaments):
+    """Delete all games, players, tallies, evidence, analyses and tournaments."""
+    for table in (exchanges, analyses, tallies, tournament_games, tournament_entries, tournaments):
         connection.execute(delete(table))
     removed = connection.execute(delete(games)).rowcount
     return Cleared(removed, connection.execute(delete(players)).rowcount)

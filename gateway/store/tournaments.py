@@ -16,6 +16,7 @@ from gateway.store import StoreError
 from gateway.store.schema import games, players, tournament_entries, tournament_games, tournaments
 from gateway.store.totals import Rating
 from gateway.tournament.log import COMPLETE, Known, LoggedEntry, TournamentNews, TournamentResult
+from gateway.tournament.settings import parse
 from gateway.tournament.tournament import Tournament
 
 _TOURNAMENTS = select(
@@ -113,6 +114,21 @@ def ratings(connection: Connection, names: Sequence[str]) -> dict[str, float]:
     query = select(players.c.name, players.c.mean, players.c.deviation, players.c.opened + players.c.replied)
     rows = connection.execute(query.where(players.c.name.in_(names)))
     return {name: Rating(mean, deviation).sure for name, mean, deviation, games in rows if games}
+
+
+def hides_winning(connection: Connection, key: str, created: int | None) -> bool:
+    """Whether the file of a tournament keeps from everybody who is winning a game of it that is on.
+
+    `created` is as in `Scheduled`; None for a game at a table of that name that belongs to no tournament.
+    Returns True, too, if the tournament was removed, or this version cannot read its file.
+    """
+    row = connection.execute(_TOURNAMENTS.where(tournaments.c.key == key)).one_or_none()
+    if row is None or created not in (None, 0, row.began):
+        return created is not None
+    try:
+        return not parse(row.settings).live_evaluation
+    except ValueError:
+        return True
 
 
 def _number_of(connection: Connection, key: str) -> int:

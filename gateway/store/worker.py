@@ -17,14 +17,15 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+from gateway.game.evaluation import Scores
 from gateway.game.ids import RUNS, run_sign
 from gateway.runtime.processes import give_way, message_frame, read_message
-from gateway.store import StoreError, storing, tournaments
+from gateway.store import StoreError, analyses, storing, tournaments
 from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
 from gateway.store.evidence import stored
 from gateway.store.journal import LeftFile, draw_run, next_left
-from gateway.store.records import Cleared, Enclosure, Row, TakenUp, Written
+from gateway.store.records import Cleared, Enclosure, Row, Solved, TakenUp, Written
 from gateway.tournament.log import Known
 
 NICENESS = 10
@@ -61,8 +62,12 @@ class Worker:
         self._failed = set[Path]()
         """Files that could not be read or removed. They are tried again when all others are stored."""
 
-    def write(self, games: Sequence[Row], evidence: Iterable[Enclosure] = ()) -> Written:
-        """Store games, and evidence of these and earlier games. Games that are already stored do not change.
+    def write(
+        self, games: Sequence[Row], evidence: Iterable[Enclosure] = (), solved: Iterable[Solved] = ()
+    ) -> Written:
+        """Store games, and evidence and analyses of these and earlier games.
+
+        Games that are already stored do not change.
 
         Raises StoreError if nothing was stored. The caller should then try again later.
         """
@@ -76,16 +81,24 @@ class Worker:
                 if is_passing(error):
                     raise
                 damaged.append(repr(error))
+        scores = list[tuple[Solved, Sequence[Scores]]]()
+        for solution in solved:
+            try:
+                scores.append((solution, analyses.unpacked(solution)))
+            except ValueError as error:
+                damaged.append(repr(error))
         try:
             with self.database.writing() as connection:
                 written = Written(storing.store(connection, games))
                 storing.enclose(connection, packed)
                 storing.join_parts(connection, parts)
+                analyses.store(connection, scores)
         except Exception as error:
             if is_passing(error):
                 raise
             with self.database.writing() as connection:
                 written = storing.store_possible(connection, games, packed, parts)
+                analyses.store(connection, scores)
         if self._claim is not None:
             self._claim.keep()
         return written._replace(evidence=[*damaged, *written.evidence])
@@ -213,9 +226,10 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
     result: object
     try:
         match question:
-            case ["write", games, evidence]:
+            case ["write", games, evidence, solved]:
                 rows, pieces = [Row(*each) for each in games], [Enclosure(*each) for each in evidence]
-                otherwise, refused, refused_evidence = worker.write(rows, pieces)
+                found = worker.write(rows, pieces, [Solved(*each) for each in solved])
+                otherwise, refused, refused_evidence = found
                 result = ([*map(tuple, otherwise)], [*map(tuple, refused)], refused_evidence)
             case ["tidy"]:
                 result = worker.tidy()

@@ -27,6 +27,7 @@ from gateway.tournament.tournament import Tournament
 SHOWN = (
     "games", "players", "start", "cycles", "extra", "house", "expected", "late", "boards", "walkover",
     "faults", "rated", "tie_breaks", "groups", "then", "advance", "rest", "entry_test", "grace",
+    "live_evaluation",
 )  # fmt: skip
 """The settings that are reported."""
 TESTS_SHOWN = 200

@@ -68,6 +68,7 @@ walkover = 30           # seconds after which a player that is not here loses it
 grace = 30              # seconds for which a player whose connection broke in a game may come back to it
 faults = 3              # after so many faults in a row a player is withdrawn, until it comes back
 rated = true            # whether the games count in standings and ratings of the server
+live-evaluation = true  # whether the page says who is winning a game that is on, if it has a solver
 tie-breaks = ["game-points", "direct", "buchholz", "sonneborn-berger", "faults"]
 
 # [roster]              # with it, only these names may enter, each with its group, which may be empty
@@ -120,6 +121,8 @@ class Settings:
     """Seconds for which a seat is kept during a game for a player whose connection broke, 0 to 3,600."""
     faults: int = 3
     rated: bool = True
+    live_evaluation: bool = True
+    """Whether viewers may know who is winning a game that is on."""
     tie_breaks: tuple[str, ...] = tuple(TIE_BREAKS)
 
     @property
@@ -336,5 +339,6 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "grace": _seconds(0, 3_600),
     "faults": _whole(1, 1_000),
     "rated": _truth,
+    "live-evaluation": _truth,
     "tie-breaks": _list_of(_one_of([*TIE_BREAKS])),
 }

@@ -15,6 +15,7 @@ from adapters.web.live.channel import Channel, Wanted, event
 from adapters.web.live.state import NAMESAKES, Game, Json, State
 from gateway.game.fact_encoding import decode_fact
 from gateway.game.facts import Away, Back, GameStarted, MoveMade, Shown, Vanished
+from gateway.game.ids import GameId
 from gateway.game.results import Finished
 from gateway.runtime.child import LinkError
 
@@ -204,6 +205,16 @@ class Live:
         """Return the state that a new viewer would get. Raises UnavailableError."""
         async with self._await_state() as state:
             return Channel("", wanted, state).state(self._clock())
+
+    async def game(self, game: GameId) -> Game | None:
+        """Return a game that is on, or ended a moment ago. Raises UnavailableError."""
+        async with self._await_state() as state:
+            return state.games.get(game) or state.over.get(game)
+
+    async def moves(self) -> list[str]:
+        """Return the moves of each game that is on. Raises UnavailableError."""
+        async with self._await_state() as state:
+            return [game.moves for game in state.games.values()]
 
     async def named(self, name: str) -> Json:
         """Return the connected players of this name, and their games. Raises UnavailableError."""

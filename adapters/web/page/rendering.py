@@ -74,6 +74,7 @@ class Renderer:
             "keeps": site.database is not None,
             "holes": boards.HOLES,
             "games_address": sentences.games_address,
+            "evaluates": site.evaluates,
         }
 
     def dialect(self, kind: str) -> str:
@@ -89,7 +90,8 @@ class Renderer:
         - `fronts`: the addresses for players, and `offer`: the sentence that lists them
         - `kinds`: the mark and the title of each kind of player
         - `notice`: the operator's announcement
-        - `plays`: whether people can play here, and `keeps`: whether results are kept; also in macros
+        - `plays`: whether people can play here, `keeps`: whether results are kept, and `evaluates`: whether
+          viewers may know who is winning a game that is on; also in macros
         """
         fronts = [
             {"name": each.name, "title": each.title, "url": _url(each, request)}

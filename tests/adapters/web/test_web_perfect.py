@@ -1,17 +1,23 @@
-"""Positions, worked out one after the other."""
+"""Positions, worked out one after the other, and what is said of them."""
 
 import multiprocessing
 from collections.abc import Callable
+from itertools import islice, product
 from operator import itemgetter
 
 import pytest
 import trio
 import trio.testing
 from game_records import FOUR, drawn, game
+from web_world import Site, keep
 from worlds.server import PATIENCE
 
-from adapters.web.perfect import GAME_LIMIT, KEPT, WAITING, BusyError, Perfect, Scores, Solver, as_object
+from adapters.web.perfect import KEPT, LIMIT, WAITING, BusyError, Perfect, as_object
+from adapters.web.solver import Solver
+from gateway.game.evaluation import Scores
 from gateway.game.events import Reason
+from gateway.store import analyses
+from gateway.store.records import Solved
 
 EVEN: Scores = dict.fromkeys(range(7), 0)
 
@@ -29,69 +35,65 @@ class Work:
         return EVEN
 
 
+def positions(number: int) -> list[str]:
+    """Return as many different positions."""
+    return ["".join(map(str, each)) for each in islice(product(range(7), repeat=6), number)]
+
+
 async def test_every_position_that_is_not_over_is_worked_out_from_the_end() -> None:
     work = Work()
-    assert await Perfect(work).scores(game()) == [EVEN] * 7
+    assert await Perfect(work).game(game()) == [EVEN] * 7
     assert work.asked == [FOUR[:count] for count in range(6, -1, -1)]
-    assert len(await Perfect(work).scores(game(moves="33", reason=Reason.LEFT))) == 3
-    assert len(await Perfect(work).scores(drawn())) == 42
+    assert len(await Perfect(work).game(game(moves="33", reason=Reason.LEFT))) == 3
+    assert len(await Perfect(work).game(drawn())) == 42
 
 
-async def test_what_was_found_is_not_worked_out_again() -> None:
+async def test_what_was_found_is_not_worked_out_again_in_another_game_either() -> None:
     work = Work()
     solver = Perfect(work)
     for _ in range(2):
-        await solver.scores(game())
-    assert len(work.asked) == 7
+        await solver.game(game())
+    await solver.game(game(game="2", moves="01012", reason=Reason.LEFT))
+    assert work.asked[7:] == ["01012"]
 
 
-async def test_games_that_nobody_asked_for_lately_are_forgotten() -> None:
+async def test_positions_that_nobody_asked_for_lately_are_forgotten() -> None:
     work = Work()
     solver = Perfect(work)
-    numbers = [*range(KEPT), 0, KEPT, 0, 1]
-    for number in numbers:
-        await solver.scores(game(game=str(number)))
-    assert len(work.asked) == 7 * (len(numbers) - 2)
+    first, *others = positions(KEPT + 1)
+    await solver.positions([first])
+    for each in (others[:-1], [first], others[-1:], [first]):
+        await solver.positions(each)
+    assert len(work.asked) == KEPT + 1
+    await solver.positions(others[-2:-1])
+    assert len(work.asked) == KEPT + 2
 
 
 async def test_what_is_not_found_in_time_is_left_open_until_it_is_asked_for_again(
     autojump_clock: object,
 ) -> None:
-    work = Work(lambda columns: GAME_LIMIT if columns == "010" else 1.0)
+    work = Work(lambda columns: LIMIT if columns == "010" else 1.0)
     solver = Perfect(work)
     begun = trio.current_time()
-    assert await solver.scores(game()) == [None, None, None, None, EVEN, EVEN, EVEN]
-    assert trio.current_time() - begun == pytest.approx(GAME_LIMIT)
+    assert await solver.game(game()) == [None, None, None, None, EVEN, EVEN, EVEN]
+    assert trio.current_time() - begun == pytest.approx(LIMIT)
     work.seconds = lambda _: 1.0
     work.asked.clear()
-    assert await solver.scores(game()) == [EVEN] * 7
+    assert await solver.game(game()) == [EVEN] * 7
     assert work.asked == ["010", "01", "0", ""]
 
 
-async def test_few_wait_and_the_next_is_told_so(autojump_clock: object) -> None:
+async def test_few_wait_and_the_next_is_told_so_unless_all_is_known(autojump_clock: object) -> None:
     solver = Perfect(Work(lambda _: 1.0))
+    *some, known = positions(2 + WAITING)
+    await solver.positions([known])
     async with trio.open_nursery() as nursery:
-        for number in range(1 + WAITING):
-            nursery.start_soon(solver.scores, game(game=str(number)))
+        for each in some:
+            nursery.start_soon(solver.positions, [each])
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(BusyError):
-            await solver.scores(game(game="last"))
-
-
-async def test_who_is_sent_away_costs_nobody_what_was_found(autojump_clock: object) -> None:
-    work = Work(lambda _: 1.0)
-    solver = Perfect(work)
-    await solver.scores(game(game="found"))
-    async with trio.open_nursery() as nursery:
-        for number in range(1 + WAITING):
-            nursery.start_soon(solver.scores, game(game=str(number)))
-        await trio.testing.wait_all_tasks_blocked()
-        for number in range(KEPT):
-            with pytest.raises(BusyError):
-                await solver.scores(game(game=f"{number} of many"))
-        asked = len(work.asked)
-        assert await solver.scores(game(game="found")) == [EVEN] * 7
-        assert len(work.asked) == asked
+            await solver.game(game())
+        assert await solver.positions([known]) == [EVEN]
 
 
 async def test_who_waits_for_the_same_game_gets_what_was_found_meanwhile(autojump_clock: object) -> None:
@@ -99,7 +101,7 @@ async def test_who_waits_for_the_same_game_gets_what_was_found_meanwhile(autojum
     solver = Perfect(work)
     async with trio.open_nursery() as nursery:
         for _ in range(3):
-            nursery.start_soon(solver.scores, game())
+            nursery.start_soon(solver.game, game())
     assert len(work.asked) == 7
 
 
@@ -107,7 +109,38 @@ async def test_without_a_worker_positions_are_left_open() -> None:
     async def lost(_: str) -> Scores:
         raise OSError("no more processes")
 
-    assert await Perfect(lost).scores(game()) == [None] * 7
+    assert await Perfect(lost).game(game()) == [None] * 7
+    assert not await Perfect(lost).analyse(game())
+
+
+async def test_whole_games_are_stored_and_others_are_not(autojump_clock: object) -> None:
+    work, stored = Work(lambda columns: LIMIT if columns == "" else 0.0), list[Solved]()
+
+    async def store(solved: Solved) -> None:
+        stored.append(solved)
+
+    solver = Perfect(work, store)
+    await solver.game(game())
+    assert stored == []
+    work.seconds = lambda _: 0.0
+    await solver.game(game())
+    assert [(each.game, each.moves, analyses.unpacked(each)) for each in stored] == [("1", FOUR, [EVEN] * 7)]
+
+
+async def test_background_waits_for_who_asks_and_rests_as_long_as_it_works(autojump_clock: object) -> None:
+    work, stored = Work(lambda _: 1.0), list[Solved]()
+
+    async def store(solved: Solved) -> None:
+        stored.append(solved)
+
+    solver = Perfect(work, store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(solver.analyse, game())
+        await trio.testing.wait_all_tasks_blocked()
+        await solver.positions(["6", "66", "666"])
+        assert work.asked == ["010101", "666", "66", "6"]
+    assert trio.current_time() == pytest.approx(7 * 2 - 1 + 3, abs=1.5)
+    assert len(stored) == 1
 
 
 def test_worth_is_said_with_the_move_that_ends_the_game() -> None:
@@ -120,13 +153,15 @@ def test_worth_is_said_with_the_move_that_ends_the_game() -> None:
     ]
 
 
-def test_game_turns_where_a_better_column_was_left() -> None:
-    open_to_all: Scores = {0: 3, 1: 0, 2: -2}
-    found = as_object("01201", [open_to_all, open_to_all, open_to_all, None, {1: -2, 2: -1}])
-    assert found["turned"] == [
-        {"move": 2, "was": "win", "became": "draw", "better": [0]},
-        {"move": 3, "was": "win", "became": "lose", "better": [0]},
-    ]
+async def test_analysis_that_is_stored_is_the_answer_and_nothing_is_worked_out(site: Site) -> None:
+    keep(site.database, [game()])
+    async with site.client() as client:
+        first = (await client.get("/api/games/1/perfect")).json()
+        with site.database.writing() as connection:
+            analyses.store(connection, [(each, analyses.unpacked(each)) for each in site.analysed])
+        site.worth = ZeroDivisionError()
+        assert (await client.get("/api/games/1/perfect")).json() == first
+    assert [position[0] for position in first["positions"]] == [{"result": "draw", "at": None}] * 7
 
 
 async def test_position_is_worked_out_in_another_process_which_ends_with_those_who_ask() -> None:
@@ -135,6 +170,7 @@ async def test_position_is_worked_out_in_another_process_which_ends_with_those_w
         solver = Solver()
         nursery.start_soon(solver.run)
         assert max((await solver.scores("010101")).items(), key=itemgetter(1)) == (0, 18)
+        assert await solver.value("010101") == 18
         (process,) = multiprocessing.active_children()
         nursery.cancel_scope.cancel()
     process.join(PATIENCE)

@@ -16,16 +16,19 @@ from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.link import Condition
+from adapters.web.live.evaluations import Evaluations
 from adapters.web.live.live import Live
-from adapters.web.perfect import Perfect, Scores
-from adapters.web.site import Front
+from adapters.web.perfect import Perfect
+from adapters.web.site import Front, hides_winning
 from adapters.web.site import Site as Shown
+from gateway.game.evaluation import Scores
 from gateway.game.events import Objection, Spoken
+from gateway.game.facts import GameStarted
 from gateway.server.acts import Parameters
 from gateway.store import storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
-from gateway.store.records import Cleared, Enclosure, GameRecord
+from gateway.store.records import Cleared, Enclosure, GameRecord, Solved
 
 TOKEN = "sesame"
 HTML = {"accept": "text/html"}
@@ -106,8 +109,17 @@ class Site:
         self.live = Live("test", self.watch)
         self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
         """What a solver would say of every position, or what goes wrong there."""
-        perfect = Perfect(self.work_out)
-        self.shown = Shown(self.database, self.live, FRONTS, ("random", "aimafast"), perfect=perfect)
+        self.analysed: list[Solved] = []
+        """What was found for whole games, to be stored with them."""
+        perfect = Perfect(self.work_out, self.keep)
+        self.shown = Shown(
+            self.database,
+            self.live,
+            FRONTS,
+            ("random", "aimafast"),
+            perfect=perfect,
+            evaluations=Evaluations(self.evaluate, perfect.asking, self.is_secret),
+        )
         self.application = Application(self.shown, self.health, self.admin)
 
     def show(self, **about: Any) -> None:
@@ -143,6 +155,15 @@ class Site:
         if isinstance(self.worth, Exception):
             raise self.worth
         return self.worth
+
+    async def evaluate(self, columns: str) -> int:
+        return max((await self.work_out(columns)).values())
+
+    async def is_secret(self, started: GameStarted) -> bool:
+        return hides_winning(self.database, started)
+
+    async def keep(self, solved: Solved) -> None:
+        self.analysed.append(solved)
 
     async def probe(self) -> None:
         self.probes += 1

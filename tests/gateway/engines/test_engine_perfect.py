@@ -4,8 +4,9 @@ import pytest
 from engine_positions import dealt, play, playable
 
 from gateway.engines.catalogue import engine_named
-from gateway.engines.perfect import last_move, perfect, score_columns
+from gateway.engines.perfect import perfect, score_columns
 from gateway.game.board import FIRST, Board
+from gateway.game.evaluation import last_move
 
 pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
 

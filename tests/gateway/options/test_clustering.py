@@ -226,4 +226,5 @@ def test_rules_that_all_nodes_share_are_numbers_also_where_one_is_a_flag() -> No
         "games-per-pair": 10.0,
         "house-after": 5.0,
         "registered-only": 1.0,
+        "no-live-evaluation": 0.0,
     }

@@ -57,6 +57,8 @@ class FakeStore(Fake):
     def __init__(self) -> None:
         super().__init__()
         self.batches: list[tuple[list[int], list[int]]] = []
+        self.analysed: list[list[int]] = []
+        """Games whose analyses it took, batch by batch."""
         self.damaged: set[int] = set()
         """Games whose evidence it never takes."""
         self.mistaken: set[int] = set()
@@ -69,12 +71,13 @@ class FakeStore(Fake):
 
     async def write(self, batch: Batch) -> Written:
         await self.answers()
-        games, evidence = ([int(each.game) for each in part] for part in batch)
+        games, evidence, analyses = ([int(each.game) for each in part] for part in batch)
         if self.mistaken & {*games, *evidence}:
             raise RuntimeError("it is mistaken")
         damaged = ["damaged" for each in evidence if each in self.damaged]
         taken = [each for each in games if each not in self.refuses]
         self.batches.append((taken, [each for each in evidence if each not in self.damaged]))
+        self.analysed.append(analyses)
         return Written(rows(batch.games) if self.is_otherwise else (), self.refused(games), damaged)
 
     async def take_up(self) -> TakenUp:

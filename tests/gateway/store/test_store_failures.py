@@ -50,7 +50,7 @@ def test_file_that_was_moved_away_is_not_made_anew_nor_another_one_written_to(
     path.rename(elsewhere)
     if before is not None:
         other.rename(path)
-    question = ("write", rows([game(series=2, game="2")]), [])
+    question = ("write", rows([game(series=2, game="2")]), [], [])
     for _ in range(2):
         kind, why = answer_to(question, worker)
         assert (kind, f"{path} was moved, removed or replaced" in str(why)) == ("failed", True)

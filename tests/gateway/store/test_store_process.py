@@ -314,7 +314,7 @@ def messages(database: Database, *questions: object) -> bytes:
 
 
 def question(*numbers: int) -> tuple[object, ...]:
-    return ("write", [tuple(each.row()) for each in batch(*numbers).games], [])
+    return ("write", [tuple(each.row()) for each in batch(*numbers).games], [], [])
 
 
 def answers_to(said: bytes) -> list[tuple[str, object]]:
@@ -349,7 +349,7 @@ def test_half_a_message_is_the_end_and_what_came_before_is_stored(database: Data
 
 
 def test_what_is_not_a_question_is_a_mistake(database: Database) -> None:
-    ready, *others = answers_to(messages(database, ("sing",), ("write", ["a game"], [])))
+    ready, *others = answers_to(messages(database, ("sing",), ("write", ["a game"], [], [])))
     assert ready == READY
     assert [kind for kind, _ in others] == ["mistaken", "mistaken"]
 

@@ -62,7 +62,7 @@ def test_batch_with_a_game_at_fault_is_tried_again_whole_where_the_database_fail
             raise kind("it is away")
 
     event.listen(database.engine, "savepoint", fail)
-    assert answer_to(("write", batch, [enclosure(3)]), worker) == ("failed", "it is away")
+    assert answer_to(("write", batch, [enclosure(3)], []), worker) == ("failed", "it is away")
     event.remove(database.engine, "savepoint", fail)
     assert ids_kept(database) == []
     assert [each.number for each in worker.write(batch, [enclosure(3)]).games] == [1]

@@ -1,0 +1,41 @@
+"""Analyses the stored games in the background, one at a time, the newest first.
+
+Knows the site and its database; does not know the solver. The analyses are stored by the server. A game whose
+analysis is lost on the way is analysed after the next start, or when somebody opens it.
+"""
+
+import logging
+
+import trio
+
+from adapters.web.site import Site
+from gateway.store import StoreError
+from gateway.store.analyses import Backlog
+from gateway.store.records import GameRecord
+
+LOOK = 3.0
+"""Seconds between two searches for new games."""
+PAUSE = 30.0
+"""Seconds to wait after a failure of the database or the solver."""
+
+logger = logging.getLogger(__name__)
+
+
+async def analyse_all(site: Site) -> None:
+    """Analyse all games of the site, and those that are stored later, until cancelled."""
+    backlog = Backlog()
+
+    def next_game() -> GameRecord | None:
+        with site.reading() as connection:
+            return backlog.next(connection)
+
+    while True:
+        try:
+            record = await site.do(next_game)
+        except StoreError:  # requests log it
+            await trio.sleep(PAUSE)
+            continue
+        if record is None:
+            await trio.sleep(LOOK)
+        elif not await site.perfect.analyse(record):
+            await trio.sleep(PAUSE)

@@ -1,0 +1,73 @@
+"""Side lines: other moves than those that were played, from a position of a finished game on.
+
+Pure. Knows the board; does not know the solver. A side line must be of no use to a bot in a game that is on,
+so positions that such a game may soon reach are refused.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from adapters.web.query import BadRequestError, Given
+from gateway.game.board import COLUMNS, ROWS, Board
+
+AHEAD = 3
+"""A position is refused if a game that is on may reach it with this number of moves."""
+
+_DIGITS = "0123456"
+_HEIGHT = ROWS + 1
+"""Bits of a column in a bitboard."""
+_COLUMN = (1 << _HEIGHT) - 1
+
+
+def line_of(moves: str, given: Given) -> Sequence[Board]:
+    """Return the board after each column of a side line.
+
+    It begins after the first ``after`` of a game's `moves`, and plays ``columns``. Raises BadRequestError.
+    """
+    after, columns = given.get("after", ""), given.get("columns", "")
+    number = (
+        int(after) if after.isascii() and after.isdecimal() and len(after) <= len(str(len(moves))) else -1
+    )
+    if not 0 <= number <= len(moves):
+        raise BadRequestError(f"after is not a whole number from 0 to {len(moves)}, the moves of the game")
+    if not columns:
+        raise BadRequestError("columns is missing: the columns that are played, such as 334")
+    board, found = Board(), list[Board]()
+    for digit in moves[:number]:
+        board = board.drop(int(digit))
+    for place, digit in enumerate(columns, number + 1):
+        try:
+            board = board.drop(_DIGITS.index(digit))
+        except ValueError as error:
+            why = "the game is over" if board.over else f"column {digit!r} cannot be played"
+            raise BadRequestError(f"columns: {why} at move {place}") from error
+        found.append(board)
+    return found
+
+
+def is_near(asked: Iterable[Board], on: Iterable[str]) -> bool:
+    """Whether a game with one of the moves `on` may reach one of the boards, or its mirror image, soon."""
+    boards = [*asked]
+    counts = {len(board.moves) - ahead for board in boards for ahead in range(AHEAD + 1)}
+    for moves in on:
+        if not moves or len(moves) not in counts:
+            continue
+        live = Board()
+        for digit in moves:
+            live = live.drop(int(digit))
+        for discs in (live.discs, tuple(map(_mirrored, live.discs))):
+            for board in boards:
+                if len(moves) <= len(board.moves) <= len(moves) + AHEAD and _has(board.discs, discs):
+                    return True
+    return False
+
+
+def _has(discs: Sequence[int], part: Sequence[int]) -> bool:
+    """Whether both sides have at least the discs of `part`."""
+    return all(one & other == other for one, other in zip(discs, part, strict=True))
+
+
+def _mirrored(discs: int) -> int:
+    """Return a bitboard with its columns in reverse order."""
+    return sum(
+        (discs >> column * _HEIGHT & _COLUMN) << (COLUMNS - 1 - column) * _HEIGHT for column in range(COLUMNS)
+    )
