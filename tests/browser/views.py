@@ -4,7 +4,6 @@ import json
 import random
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -20,6 +19,7 @@ from worlds.tournaments import file_of
 from gateway.game.events import Reason
 from gateway.store.database import open_to_write
 from gateway.store.records import GameRecord
+from gateway.tournament.formats import berger
 from gateway.tournament.log import Announced, Entered, Entry, Paired, StageBegun
 
 BOARDS = 6
@@ -107,19 +107,18 @@ def crowd(size: int) -> list[str]:
 
 def robin(size: int, lot: random.Random) -> tuple[list[Entry], list[GameRecord]]:
     """Return a round robin of a crowd, in which each pair has played its first game."""
-    names = crowd(size)
-    pairs = [*combinations(range(size), 2)]
+    names, games = crowd(size), list[GameRecord]()
+    pairs = [(*pair, number) for number, found in enumerate(berger(size), 1) for pair in found]
     ways = [
         (0, Reason.FOUR, None),
         (1, Reason.FOUR, None),
         (None, Reason.FULL, None),
         (0, Reason.ILLEGAL, "illegal"),
     ]
-    games = []
-    for number, (one, two) in enumerate(pairs):
+    for number, (one, two, _) in enumerate(pairs):
         winner, reason, fault = lot.choices(ways, [5, 3, 1, 1])[0]
         games.append(played(number, 0, (names[one], names[two]), winner, reason, fault))
-    return [*begun(names), Paired([(one, two, 1) for one, two in pairs])], games
+    return [*begun(names), Paired(pairs)], games
 
 
 def bracket(size: int) -> tuple[list[Entry], list[GameRecord]]:

@@ -7,6 +7,7 @@ import { find, findAll } from "./dom.js";
 import { localize } from "./header.js";
 import { lasting, Pairs } from "./pairs.js";
 import { readText } from "./read.js";
+import { cutColumns } from "./scroller.js";
 import { announce, showConnection } from "./status.js";
 
 const PAUSE = 3_000;
@@ -87,6 +88,7 @@ setTimeout(renewAgain, pause());
 setInterval(() => countDown(), 1_000);
 countDown();
 listGames();
+cutColumns();
 showWays();
 document.addEventListener("click", ({ target }) => closeMenus(target));
 document.addEventListener("keydown", ({ key }) => key === "Escape" && closeMenus(null));
