@@ -312,7 +312,9 @@ async def test_list_has_the_formats_of_both_stages(
     site: Site, settings: dict[str, object], title: str
 ) -> None:
     add(site.database, file_of(**settings))
-    assert f"cupopen{title}0not yet" in words_of(await shown(site, "/tournaments"))
+    listed = words_of(await shown(site, "/tournaments"))
+    assert f"{title}, 0 players" in listed
+    assert f"open{title}0not yet" in listed
 
 
 async def test_names_stay_text_and_have_addresses(site: Site) -> None:
