@@ -6,7 +6,7 @@ Knows the tables. Statistics over all games are read from the stored totals. Sta
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -201,6 +201,17 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """The spread of some values."""
+
+    low: float
+    """A tenth of the values are smaller."""
+    median: float
+    high: float
+    """A tenth of the values are larger."""
+
+
+@dataclass(frozen=True, slots=True)
 class Career:
     """The history of one player."""
 
@@ -211,8 +222,8 @@ class Career:
     openings: tuple[dict[str, Score], dict[str, Score]]
     """The player's scores by opening (the first columns of a game), as first mover and as second mover."""
     clients: list[Client]
-    move_times: list[float]
-    """The mean times, in milliseconds, of the player's first move in a game, its second move, and so on."""
+    move_times: list[Spread]
+    """The times, in milliseconds, of the player's first move in a game, its second move, and so on."""
     kinds: dict[str, str]
     """The dialects of the player's opponents, by name."""
 
@@ -583,42 +594,86 @@ def clients(connection: Connection, name: str) -> list[Client]:
     return [Client(*row) for row in connection.execute(query)]
 
 
-def move_times(connection: Connection, name: str, latest: int = 50) -> list[float]:
-    """Return the mean times, in milliseconds, of a player's first move in a game, its second, and so on.
+def spread(values: Iterable[float]) -> Spread:
+    """Return the spread of one or more values."""
+    order = sorted(values)
+    low, median, high = (order[round(share * (len(order) - 1))] for share in (0.1, 0.5, 0.9))
+    return Spread(low, median, high)
+
+
+def move_times(connection: Connection, name: str, latest: int = 50) -> list[Spread]:
+    """Return the times, in milliseconds, of a player's first move in a game, its second, and so on.
 
     The times come from the evidence of the player's `latest` games. The list is empty without evidence.
     """
     taken: dict[int, list[int]] = defaultdict(list)
-    for side, moves in _latest_moves(connection, name, latest):
-        for number in sorted(moves.times)[1:]:
-            used = moves.turn(number).used
-            if used is not None and number % 2 != side:
-                taken[(number - 1) // 2].append(used)
+    for each in _latest_moves(connection, name, latest):
+        for number, used in each.used():
+            taken[(number - 1) // 2].append(used)
     known = takewhile(bool, (taken[number] for number in range(len(taken))))
-    return [sum(each) / len(each) for each in known]
+    return [spread(each) for each in known]
 
 
-def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[tuple[int, Moves]]:
-    """Yield, for each of a player's latest games, the player's side and the times of the moves."""
-    own = _games_of(name, ("id", "moves", "first_thought", "second_thought"))
-    newest = select(own).order_by(own.c.id.desc()).limit(latest).subquery()
+def thinking(connection: Connection, name: str, latest: int = 20) -> Spread | None:
+    """Return the spread of the times, in milliseconds, of a player's moves in its `latest` games.
+
+    In a game without evidence, each move counts with the mean of the player's moves in this game. Returns
+    None if the player has made no move.
+    """
+    taken: list[float] = []
+    for each in _latest_moves(connection, name, latest):
+        known = [used for _, used in each.used()]
+        number = (len(each.columns) + 1 - each.side) // 2
+        taken += known or [each.thought[each.side] / number] * number
+    return spread(taken) if taken else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """A player's game, with the times of its moves."""
+
+    side: int
+    """The player's side."""
+    columns: str
+    thought: tuple[int, int]
+    moves: Moves
+
+    def used(self) -> Iterator[tuple[int, int]]:
+        """Yield the number and the time of each of the player's moves whose time is known."""
+        for number in range(self.side + 1, len(self.columns) + 1, 2):
+            used = self.moves.turn(number).used
+            if used is not None:
+                yield number, used
+
+
+def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[_Played]:
+    """Yield a player's latest games with the times of the moves."""
+    newest = _games_of(name, ("id", "moves", "first_thought", "second_thought"), latest)
     sides = [exchanges.alias("opener"), exchanges.alias("replier")]
     bodies = (each.c.body for each in sides)
     query = select(newest.c.side, newest.c.moves, newest.c.first_thought, newest.c.second_thought, *bodies)
     for side, each in enumerate(sides):
         query = query.outerjoin(each, and_(each.c.game == newest.c.id, each.c.side == side))
-    for side, columns, first, second, *kept in connection.execute(query):
+    rows = connection.execute(query.order_by(newest.c.id.desc()).limit(latest))
+    for side, columns, first, second, *kept in rows:
         both = [None if body is None else evidence.unpacked(body) for body in kept]
-        yield side, evidence.find_moves(columns, (first, second), both)
+        thought = (first, second)
+        yield _Played(side, columns, thought, evidence.find_moves(columns, thought, both))
 
 
-def _games_of(name: str, columns: Sequence[str]) -> Subquery:
-    """Return a player's games on both sides. In `columns`, ``{side}`` is replaced by the player's side."""
+def _games_of(name: str, columns: Sequence[str], latest: int | None = None) -> Subquery:
+    """Return a player's games on both sides, or its `latest` games on each side.
+
+    In `columns`, ``{side}`` is replaced by the player's side.
+    """
     parts = []
     for side, (own, _) in enumerate(_SIDES):
         found = (games.c[each.format(side=own)].label(each.removeprefix("{side}_")) for each in columns)
         part = select(*found, literal_column(str(side)).label("side"))
         part = part.where(games.c[own] == number_of(name))
         # A game of two players with this name must not be counted twice.
-        parts.append(part.where(games.c.second != games.c.first) if side else part)
+        part = part.where(games.c.second != games.c.first) if side else part
+        if latest is not None:  # the database reads no others, since it has an index of each side
+            part = select(part.order_by(games.c.id.desc()).limit(latest).subquery())
+        parts.append(part)
     return union_all(*parts).subquery()

@@ -15,7 +15,7 @@ from gateway.store import statistics, storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
 from gateway.store.records import Enclosure, GameRecord, Participant
-from gateway.store.statistics import Choice, Meeting, Record, Score
+from gateway.store.statistics import Choice, Meeting, Record, Score, Spread
 from gateway.store.totals import Rating, rated
 
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
@@ -306,16 +306,37 @@ def enclosures(game_id: str, *took: float) -> list[Enclosure]:
     return [Enclosure(game_id, side, recorded(said)) for side, said in enumerate(both)]
 
 
-def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
+def test_move_times_are_those_of_the_evidence_by_move_of_one_s_own(database: Database) -> None:
     keep(database, [game(moves=FOUR), game("bob", "alice", moves=FOUR)])
     with database.writing() as connection:
         both = enclosures("1", 1, 1, 2, 1, 3, 1, 4) + enclosures("2", 1, 3, 1, 2, 1, 1, 1)
         storing.enclose(connection, packed(both))
     with database.reading() as connection:
-        assert statistics.move_times(connection, "alice") == [2000, 2000, 2000, 4000]
-        assert statistics.move_times(connection, "alice", latest=1) == [3000, 2000, 1000]
-        assert statistics.move_times(connection, "carol") == []
+
+        def medians(name: str, latest: int = 50) -> list[float]:
+            return [each.median for each in statistics.move_times(connection, name, latest)]
+
+        assert statistics.move_times(connection, "alice")[1] == Spread(2000, 2000, 2000)
+        assert medians("alice", latest=1) == [3000, 2000, 1000]
+        assert medians("carol") == []
     keep(database, [game("dave", "eve", moves=FOUR)], start=3)
     with database.writing() as connection:
         storing.enclose(connection, packed(enclosures("3", 1, 1, 2, 1, 3)))
-        assert statistics.move_times(connection, "dave") == [1000, 2000, 3000]  # no more are known
+        assert medians("dave") == [1000, 2000, 3000]  # no more are known
+
+
+def test_thinking_is_the_spread_of_the_latest_moves_and_without_evidence_of_the_means(
+    database: Database,
+) -> None:
+    keep(database, [game(moves=FOUR), game("bob", "alice", moves=FOUR, thought=(4000, 9000))])
+    with database.writing() as connection:
+        storing.enclose(connection, packed(enclosures("1", 1, 9, 2, 9, 3, 9, 4)))
+    with database.reading() as connection:
+        assert statistics.thinking(connection, "alice") == Spread(2000, 3000, 3000)  # of 1 2 3 4 3 3 3
+        assert statistics.thinking(connection, "alice", latest=1) == Spread(3000, 3000, 3000)
+        assert statistics.thinking(connection, "nobody") is None
+
+
+def test_spread_leaves_a_tenth_at_each_end() -> None:
+    assert statistics.spread(range(100, -1, -1)) == Spread(10, 50, 90)
+    assert statistics.spread([7]) == Spread(7, 7, 7)
