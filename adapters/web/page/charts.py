@@ -1,15 +1,17 @@
 """Bars, tiles and lines, as shapes that templates draw in SVG.
 
-Pure. Lengths are in pixels, and y grows downwards. Does not know colours: a shape has a meaning ("won"), and
-the style sheet gives it a colour.
+Pure. Lengths are in pixels, and y grows downwards. In a chart that is as wide as its place, x is in percent
+of the width. Does not know colours: a shape has a meaning ("won"), and the style sheet gives it a colour.
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from adapters.web.page.sentences import thought
-from gateway.store.statistics import Point, Score
+from gateway.store.statistics import Point, Score, Spread
 from gateway.store.totals import Rating
 
 LEGIBLE = 13.0
@@ -18,6 +20,23 @@ NARROWEST = 12.0
 """The least width of a tile of an icicle, in pixels."""
 GUIDES = (0, 25, 50)
 """Ratings at which every rating bar has a line."""
+HEIGHT = 250.0
+"""The height of the chart of ratings of several players."""
+LOW = 170.0
+"""The height of a chart of one player."""
+MOMENTS = 48
+"""The number of moments at which the chart of several players has their ratings."""
+APART = 18.0
+"""The least distance between two labels at the ends of lines."""
+_HOUR = 3_600_000
+_DAY = 24 * _HOUR
+_STEPS = (
+    *((1000 * seconds, "second") for seconds in (1, 2, 5, 10, 15, 30)),
+    *((60_000 * minutes, "minute") for minutes in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360)),
+    (12 * _HOUR, "day and minute"),
+    *((_DAY * days, "day") for days in (1, 2, 5, 10)),
+)
+"""The distances between two dates of an axis, in milliseconds, and the precision of the dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +54,21 @@ class Scale:
         return round(self.start + share * (self.end - self.start), 1)
 
 
-def rating_scale(ratings: Iterable[Rating], width: float) -> Scale:
-    """Return the scale for all rating bars of a view.
+def rating_scale(ratings: Iterable[Rating]) -> Scale:
+    """Return the scale for all rating bars of a view, in percent of a bar's width.
 
     It includes `GUIDES`, and each rating from its sure value to three deviations above its mean.
     """
+    low, high = _range(ratings)
+    return Scale(low, high, 3.0, 97.0)
+
+
+def _range(ratings: Iterable[Rating]) -> tuple[float, float]:
+    """Return the lowest and the highest value of `GUIDES` and of ratings with three deviations each way."""
     low, high = float(GUIDES[0]), float(GUIDES[-1])
     for rating in ratings:
         low, high = min(low, rating.sure), max(high, rating.mean + 3 * rating.deviation)
-    return Scale(low, high, 5.0, width - 5.0)
+    return low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +104,13 @@ class Bar:
     label: str
     value: float
     width: float
-    """The length, in percent of the room for the bar and its number."""
+    """The length, in percent of the longest bar."""
 
 
 def bars(values: Mapping[str, float]) -> list[Bar]:
-    """Return a bar for each value. Bars are 1 to 70 percent wide, which leaves room for their numbers."""
+    """Return a bar for each value. None vanishes."""
     most = max(values.values(), default=0) or 1
-    return [Bar(name, value, round(max(1.0, 70 * value / most), 1)) for name, value in values.items()]
+    return [Bar(name, value, round(max(1.0, 100 * value / most), 1)) for name, value in values.items()]
 
 
 def step(score: Score) -> str:
@@ -95,11 +120,6 @@ def step(score: Score) -> str:
         return "even"
     side, distance = ("won", of_one) if of_one > 0.5 else ("lost", 1 - of_one)
     return f"{side}-{3 if distance == 1 else 2 if distance >= 0.7 else 1}"
-
-
-def shade(count: int, most: int) -> int:
-    """Return the shade of a tile: 0 if `count` is 0, otherwise 1 to 5 in proportion to `most`."""
-    return math.ceil(5 * count / most) if count else 0
 
 
 def ticks(low: float, high: float, most: int = 4) -> list[float]:
@@ -112,9 +132,39 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
     return [number * size for number in range(math.ceil(low / size), math.floor(high / size) + 1)]
 
 
-def path(places: Iterable[tuple[float, float]]) -> str:
-    """Return a line through points, as the attribute ``d`` of an SVG path."""
-    return "M" + "L".join(f"{x:g},{y:g}" for x, y in places)
+def dates(low: int, high: int, most: int = 5) -> tuple[list[int], str]:
+    """Return up to `most` + 1 dates from `low` to `high`, and their precision.
+
+    Times are in milliseconds of Unix time. Within a day the dates are times of the day, within some weeks
+    days, and otherwise months. Days and months are at noon in UTC, so that they have the same date in nearly
+    all time zones. The precision is as in the macro `time`.
+    """
+    if high <= low:
+        return [low], "day and minute"
+    for size, precision in _STEPS:
+        if (high - low) / size <= most and (precision != "minute" or high - low < _DAY):
+            start = _DAY // 2 if precision == "day" else 0
+            first = -((start - low) // size)
+            return [*range(first * size + start, high + 1, size)], precision
+    first, last = _month(low), _month(high)
+    step = next(size for size in (1, 2, 3, 6, 12, 24, 60, 120, 1200, 24_000) if (last - first) / size <= most)
+    months = [
+        round(1000 * datetime(month // 12, month % 12 + 1, 1, 12, tzinfo=UTC).timestamp())
+        for month in range(-(-first // step) * step, last + 1, step)
+    ]
+    return [month for month in months if low <= month <= high], "month"
+
+
+def _month(at: int) -> int:
+    """Return the number of the month of a time, counted from the year 0."""
+    day = datetime.fromtimestamp(at / 1000, UTC)
+    return 12 * day.year + day.month - 1
+
+
+def path(places: Sequence[tuple[float, float]]) -> str:
+    """Return a line through points, as the attribute ``d`` of an SVG path. A line of one point is a dot."""
+    through = "L".join(f"{x:g},{y:g}" for x, y in places)
+    return f"M{through}{'h0' if len(places) == 1 else ''}"
 
 
 def area(above: Sequence[tuple[float, float]], below: Sequence[tuple[float, float]]) -> str:
@@ -188,143 +238,175 @@ def _below(start: str, x: float, width: float, openings: Mapping[str, Score]) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """The size of a picture, and the margins around the plot."""
+class Mark:
+    """What a line has at one place of the axis."""
 
-    width: float
-    height: float
-    left: float
-    right: float
-    top: float
-    bottom: float
+    y: float
+    value: float
+    apart: float
+    """Three deviations."""
 
-    def x(self, low: float, high: float) -> Scale:
-        """Return the scale from left to right."""
-        return Scale(low, high, self.left, self.width - self.right)
 
-    def y(self, low: float, high: float) -> Scale:
-        """Return the scale from bottom to top."""
-        return Scale(low, high, self.height - self.bottom, self.top)
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One place of the axis, with what each line has there."""
+
+    x: float
+    at: int
+    """The time, in milliseconds of Unix time."""
+    number: int
+    """The number of the game; 0 if the axis has times."""
+    marks: list[Mark | None]
+    """In the order of the lines. None before a line begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line, with a band around it, and with its name at the right end."""
+
+    name: str
+    path: str
+    band: str
+    label_y: float
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
     """A picture with horizontal lines, and marks below it."""
 
-    frame: Frame
+    height: float
     levels: list[tuple[float, str]]
     """The position and the label of each horizontal line."""
     marks: list[tuple[float, int]]
-    """The position and value of each mark. The value is the number of a game or a move, or a time.
-
-    A time is in milliseconds of Unix time.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """A line, with its name at the right end."""
-
-    name: str
-    path: str
-    label_y: float
+    """The position and value of each mark. The value is the number of a game or a move, or a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines(Plot):
-    """Lines over time."""
+    """Ratings: over time, or game by game."""
 
-    series: list[Series]
+    lines: list[Line]
+    rows: list[Row]
     precision: str
-    """The precision of the times at the marks: ``second``, ``minute``, ``day and minute`` or ``day``."""
+    """The precision of the times at the marks; empty if the marks are numbers of games."""
 
 
-def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> Lines | None:
-    """Return a line for each name with two or more points of time and value; None if there is no line."""
-    shown = {name: points for name, points in series.items() if len(points) > 1}
+def over_time(curves: Mapping[str, Sequence[Point]]) -> Lines | None:
+    """Return the ratings of several players over time; None if no player has two or more points."""
+    # Games that were imported may be older than those that were stored before.
+    ordered = {name: sorted(points, key=lambda point: point.ended) for name, points in curves.items()}
+    shown = {name: points for name, points in ordered.items() if len(points) > 1}
     if not shown:
         return None
-    times = [at for points in shown.values() for at, _ in points]
-    values = [value for points in shown.values() for _, value in points]
-    x, y = frame.x(min(times), max(times)), frame.y(min(*values, 0), max(values))
-    ends = spread([y(points[-1][1]) for points in shown.values()], 18, frame.height - frame.bottom)
-    return Lines(
-        frame,
-        [(y(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in ticks(y.low, y.high)],
-        [(x(at), round(at)) for at in (x.low, (x.low + x.high) / 2, x.high)],
-        [
-            Series(name, path((x(at), y(value)) for at, value in points), label_y)
-            for (name, points), label_y in zip(shown.items(), ends, strict=True)
-        ],
-        precision(x.high - x.low),
+    low = min(points[0].ended for points in shown.values())
+    high = max(points[-1].ended for points in shown.values())
+    moments = [low + (high - low) * number // (MOMENTS - 1) for number in range(MOMENTS)]
+    x = Scale(low, high, 0, 100)
+    places = [(x(at), at, 0, [_at(points, at) for points in shown.values()]) for at in dict.fromkeys(moments)]
+    found, precision = dates(low, high)
+    return _lines([*shown], places, HEIGHT, [(x(at), at) for at in found], precision)
+
+
+def by_game(name: str, points: Sequence[Point]) -> Lines | None:
+    """Return a player's rating after each of its games; None for fewer than two games."""
+    if len(points) < 2:
+        return None
+    x = Scale(points[0].number, points[-1].number, 0, 100)
+    places = [(x(each.number), each.ended, each.number, [each.rating]) for each in points]
+    first, last = points[0].number, points[-1].number
+    numbers = dict.fromkeys((first, (first + last) // 2, last))
+    return _lines([name], places, LOW, [(x(number), number) for number in numbers], "")
+
+
+def _at(points: Sequence[Point], at: int) -> Rating | None:
+    """Return a rating between the points around the time `at`; None before the first one."""
+    number = bisect_right(points, at, key=lambda point: point.ended)
+    if number in (0, len(points)):
+        return points[-1].rating if number else None
+    one, other = points[number - 1 : number + 1]
+    share = (at - one.ended) / (other.ended - one.ended)
+    return Rating(
+        one.rating.mean + share * (other.rating.mean - one.rating.mean),
+        one.rating.deviation + share * (other.rating.deviation - one.rating.deviation),
     )
+
+
+def _lines(
+    names: Sequence[str],
+    places: Sequence[tuple[float, int, int, Sequence[Rating | None]]],
+    height: float,
+    marks: list[tuple[float, int]],
+    precision: str,
+) -> Lines:
+    """Return lines through places: the position, time, number and ratings of each."""
+    low, high = _range(rating for *_, ratings in places for rating in ratings if rating is not None)
+    y = Scale(low, high, height, 0)
+    rows = [
+        Row(x, at, number, [each and Mark(y(each.mean), each.mean, 3 * each.deviation) for each in ratings])
+        for x, at, number, ratings in places
+    ]
+    ends = spread([each.y for each in rows[-1].marks if each is not None], APART, height)
+    found = []
+    for index, name in enumerate(names):
+        through = [(x, ratings[index]) for x, _, _, ratings in places]
+        points = [(x, each) for x, each in through if each is not None]
+        top = [(x, y(each.mean + 3 * each.deviation)) for x, each in points]
+        sure = [(x, y(each.sure)) for x, each in points]
+        mean = path([(x, y(each.mean)) for x, each in points])
+        found.append(Line(name, mean, area(top, sure), ends[index]))
+    return Lines(height, _levels(y), marks, found, rows, precision)
+
+
+def _levels(y: Scale, most: int = 4) -> list[tuple[float, str]]:
+    values = ticks(y.low, y.high, most)
+    return [(y(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in values]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve(Plot):
-    """A player's rating, game by game."""
+class Range:
+    """A ring at the median of some times, and a line over the middle 80 %."""
 
-    mean: str
-    sure: str
-    band: str
-    last: tuple[float, float]
+    label: str
+    median: str
+    """The median as text."""
+    middle: str
+    """The middle 80 % as text."""
+    places: tuple[float, float, float]
+    """The positions of the low end, the median and the high end."""
 
 
-def curve(points: Sequence[Point], frame: Frame) -> Curve | None:
-    """Return the plot of a player's rating; None for fewer than two games."""
-    if len(points) < 2:
-        return None
-    scale = rating_scale((point.rating for point in points), 0)
-    first, last = points[0].number, points[-1].number
-    x, y = frame.x(first, last), frame.y(scale.low, scale.high)
-    mean = [(x(point.number), y(point.rating.mean)) for point in points]
-    sure = [(x(point.number), y(point.rating.sure)) for point in points]
-    top = [(x(point.number), y(point.rating.mean + 3 * point.rating.deviation)) for point in points]
-    return Curve(
-        frame,
-        [(y(level), str(level)) for level in GUIDES],
-        [(x(number), number) for number in dict.fromkeys((first, (first + last) // 2, last))],
-        path(mean),
-        path(sure),
-        area(top, sure),
-        mean[-1],
-    )
+def ranges(spreads: Mapping[str, Spread]) -> list[Range]:
+    """Return a range on one scale for each spread of times, in percent of the width, the slowest first."""
+    scale = Scale(0, max((each.high for each in spreads.values()), default=0) or 1, 0, 100)
+    order = sorted(spreads, key=lambda name: -spreads[name].median)
+    return [_range_of(name, spreads[name], scale) for name in order]
+
+
+def _range_of(label: str, each: Spread, scale: Scale) -> Range:
+    places = (scale(each.low), scale(each.median), scale(each.high))
+    return Range(label, thought(each.median), f"{thought(each.low)} to {thought(each.high)}", places)
 
 
 @dataclass(frozen=True, slots=True)
 class Uprights(Plot):
-    """Bars side by side."""
+    """Ranges side by side, each with its position."""
 
-    bars: list[tuple[float, float, float, str]]
-    """The left edge, top, height and description of each bar."""
-    width: float
+    ranges: list[tuple[float, Range]]
 
 
-def times(taken: Sequence[float], frame: Frame) -> Uprights | None:
-    """Return bars for the times of moves, in milliseconds; None if there are none."""
+def times(taken: Sequence[Spread]) -> Uprights | None:
+    """Return the ranges of a player's times by the number of the move; None if there are none."""
     if not taken:
         return None
-    y = frame.y(0, max(*taken, 1))
-    apart = (frame.width - frame.left - frame.right) / max(len(taken), 8)
-    left = [round(frame.left + number * apart, 1) for number in range(len(taken))]
-    numbers = [number for number in range(1, len(taken) + 1) if number == 1 or number % 5 == 0]
+    y = Scale(0, max(*(each.high for each in taken), 1), LOW - 40, 0)
+    apart = 100 / max(len(taken), 8)
+    x = [round((number + 0.5) * apart, 2) for number in range(len(taken))]
     return Uprights(
-        frame,
+        LOW - 40,
         [(y(level), thought(level) if level else "0") for level in ticks(0, y.high, 2)],
-        [(round(frame.left + (number - 0.5) * apart, 1), number) for number in numbers],
+        [(place, number) for number, place in enumerate(x, 1) if number == 1 or number % 5 == 0],
         [
-            (place, y(each), round(y(0) - y(each), 1), f"move {number}: {thought(each)}")
-            for number, (place, each) in enumerate(zip(left, taken, strict=True), 1)
+            (place, _range_of(f"move {number}", each, y))
+            for number, (place, each) in enumerate(zip(x, taken, strict=True), 1)
         ],
-        round(apart - 2, 1),
     )
-
-
-def precision(span: float) -> str:
-    """Return the precision of the times on an axis that spans `span` milliseconds."""
-    minutes = span / 60_000
-    if minutes < 10:
-        return "second"
-    if minutes < 23 * 60:
-        return "minute"
-    return "day and minute" if minutes < 4 * 24 * 60 else "day"

@@ -5,36 +5,32 @@ simpler page, which says whether it waits or plays.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.web.live.state import Json
 from adapters.web.page import charts
-from adapters.web.page.charts import Frame
 from adapters.web.page.rendering import Renderer
-from adapters.web.page.sentences import REASON_TEXTS, Text, address, playing, result_for, waiting
-from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
+from adapters.web.page.sentences import REASON_TEXTS, Text, games_address, playing, result_for, waiting
+from adapters.web.query import BadRequestError, name_of, parameters
 from adapters.web.site import Site
 from gateway.game.board import Side
-from gateway.store import NotKeptError, records, statistics
-from gateway.store.games import Filter, NoGameError, Page, Result, page
+from gateway.store import NotKeptError, statistics
+from gateway.store.games import Filter, Page, page
 from gateway.store.records import FAULTS, LOSSES, WORDS, GameRecord, Participant
 from gateway.store.statistics import Career
 
 GAMES = 13
-"""Games on one page."""
+"""The latest games that are listed."""
 WIDE = 460.0
 """The width of the middle card, in pixels."""
 _UNKNOWN = "no player of that name is connected, or has finished a game here"
-_CURVE = Frame(380, 170, left=32, right=10, top=8, bottom=22)
-_TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +74,23 @@ class _Player:
         self._renderer = renderer
 
     async def page(self, request: Request) -> Response:
-        given = parameters(request.scope["query_string"], ("name", "before", "lost", "opponent"))
+        given = parameters(request.scope["query_string"], ("name", "lost", "opponent"))
         try:
             name = name_of(request.path_params["name"]) or given.get("name", "")
         except BadRequestError as error:  # names are always UTF-8
             raise HTTPException(404, _UNKNOWN) from error
+        if "lost" in given or "opponent" in given:  # as in addresses of version 0.3
+            lost = given.get("lost", "")
+            filters = {"opponent": given.get("opponent", ""), "reason": lost, "result": lost and "lost"}
+            return RedirectResponse(games_address(player=name, **filters), 301)
 
         def rendered() -> Response | None:
             with self._site.reading() as connection:
                 career = statistics.career(connection, name)
-            if career is None:
-                return None
-            context = self._context(name, career, given)
+                if career is None:
+                    return None
+                records = page(connection, Filter(player=name), Page(limit=GAMES))
+            context = self._context(name, career, records)
             return self._renderer.page(request, "player.html", tab="standings", **context)
 
         is_kept = self._site.database is not None
@@ -109,10 +110,7 @@ class _Player:
             request, "new_player.html", tab="live", name=name, kinds=kinds, situation=situation
         )
 
-    def _context(self, name: str, career: Career, given: Given) -> dict[str, Any]:
-        games = self._games(name, given)
-        shown = games[:GAMES]
-        older = {**given, "name": name, "before": shown[-1].record.game} if games[GAMES:] else None
+    def _context(self, name: str, career: Career, latest: Sequence[GameRecord]) -> dict[str, Any]:
         standing, reasons = career.profile.standing, career.profile.reasons
         lost = {reason: reasons[reason].total.lost if reason in reasons else 0 for reason in LOSSES}
         by_losses = sorted(LOSSES, key=lambda reason: -lost[reason])
@@ -121,34 +119,14 @@ class _Player:
             "name": name,
             "career": career,
             "standing": standing,
-            "lost": given.get("lost"),
-            "opponent": given.get("opponent"),
-            "games": shown,
-            "older": None if older is None else _link(**older),
-            "link": partial(_link, name),
-            "scale": charts.rating_scale([standing.rating], 150),
+            "games": [Game(each, 0 if each.players[0].name == name else 1) for each in latest],
+            "scale": charts.rating_scale([standing.rating]),
             "icicles": [charts.icicle(each, WIDE) for each in career.openings],
             "width": WIDE,
-            "curve": charts.curve(career.curve, _CURVE),
+            "curve": charts.by_game(name, career.curve),
             "losses": charts.bars({WORDS[reason]: lost[reason] for reason in by_losses}),
-            "times": charts.times(career.move_times, _TIMES),
+            "times": charts.times(career.move_times),
         }
-
-    def _games(self, name: str, given: Given) -> list[Game]:
-        """Return a page of the player's games, and the game after these if there is a further one."""
-        lost = given.get("lost")
-        if lost is not None and lost not in REASON_TEXTS:
-            raise BadRequestError(f"lost is not one of {', '.join(REASON_TEXTS)}")
-        reason = None if lost is None else records.REASONS[lost]
-        result: Result | None = None if lost is None else "lost"
-        wanted = Filter(player=name, opponent=given.get("opponent"), reason=reason, result=result)
-        before = game_named(given["before"]) if "before" in given else None
-        try:
-            with self._site.reading() as connection:
-                found = page(connection, wanted, Page(before=before, limit=GAMES + 1))
-        except NoGameError as error:
-            raise BadRequestError(str(error)) from error
-        return [Game(record, 0 if record.players[0].name == name else 1) for record in found]
 
 
 def _situation(name: str, about: Json) -> list[Text]:
@@ -161,10 +139,3 @@ def _situation(name: str, about: Json) -> list[Text]:
     ]
     situation = [*waits, *(playing(game, name) for game in about["games"])]
     return situation or [("It is connected, and neither waits nor plays.",)]
-
-
-def _link(name: str, **given: str) -> str:
-    """Return the address of a player's page with a choice of its games."""
-    path = f"/player/{address(name)}"
-    asked = urlencode(given, errors="surrogatepass")
-    return f"{path}{'&' if '?' in path else '?'}{asked}#games" if given else path

@@ -27,6 +27,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "percent": sentences.percent,
     "points": sentences.points,
     "points_of": sentences.points_of,
+    "against": sentences.against,
     "results": sentences.results,
     "games_that_count": sentences.games_that_count,
     "quarters": sentences.quarters,

@@ -61,8 +61,8 @@ def counted(count: int, word: str) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a number with one decimal, and a true minus sign."""
-    return f"{value:.1f}".replace("-", "\N{MINUS SIGN}")
+    """Return a number with one decimal, and a true minus sign; never a negative zero."""
+    return f"{round(value, 1) + 0.0:.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def thought(milliseconds: float) -> str:
@@ -95,6 +95,11 @@ def points(score: Score) -> str:
 def points_of(score: Score) -> str:
     """Return points as ``2½ of 4``."""
     return f"{points(score)} of {score.games}"
+
+
+def against(score: Score) -> str:
+    """Return the points of both players, those of the score's player first, with a dash between them."""
+    return f"{points(score)} \N{EN DASH} {points(Score(score.games, score.lost, score.drawn))}"
 
 
 def sentence(text: str) -> str:
@@ -265,15 +270,6 @@ def results(score: Score) -> str:
 
 
 # Standings.
-
-
-def count(players: int, first_movers: Score) -> str:
-    """Return the numbers of players and games in standings, and the share that first movers won."""
-    if not first_movers.games:
-        return "no games"
-    won = percent(first_movers.won / first_movers.games)
-    games = counted(first_movers.games, "game")
-    return f"{counted(players, 'player')}, {games}; first movers won {won}"
 
 
 def nobody(least: int, page: int) -> str:

@@ -435,7 +435,7 @@ class _Tournaments:
             "explained": [(*TIE_BREAK_NAMES[tie][1:], TIE_BREAKS[tie]) for tie in settings["tie_breaks"]],
             "kinds_of": _kinds(report, players, games),
             "ratings": {name: each.rating for name, each in players.items()},
-            "scale": charts.rating_scale((each.rating for each in players.values()), RATING),
+            "scale": charts.rating_scale(each.rating for each in players.values()),
             "rating_width": RATING,
             "rounds": shown.tabs(on) if shows_round or drawn else [],
             "rounds_shown": shows_round and not is_ladder,

@@ -293,7 +293,7 @@ LONG_PATHS = (
 EVENTS, EXPORT = "/api/live/events", "/api/export.jsonl"
 PATHS = (
     *LONG_PATHS,
-    *("/", "/board", "/standings", "/standings/plots", "/board/standings", "/play", "/search?name=a"),
+    *("/", "/board", "/standings", "/standings?form=cross", "/board/standings", "/play", "/search?name=a"),
     *("/player/nobody", "/api/players/nobody", "/game/1", "/game/1.pgn", "/api/games/1"),
     *("/api/games/1/perfect", EXPORT, "/api/openapi.json", "/api/live", EVENTS, "/healthz"),
 )

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.web.page import charts
-from adapters.web.page.charts import Frame, Scale
-from gateway.store.records import moment
-from gateway.store.statistics import Score
+from adapters.web.page.charts import Scale
+from gateway.store.records import LATEST, moment
+from gateway.store.statistics import Point, Score, Spread
 from gateway.store.totals import Rating
 
 SCORES = st.tuples(*[st.integers(0, 500)] * 3).map(lambda each: Score(sum(each), each[0], each[1]))
@@ -22,9 +22,10 @@ def test_scale_maps_its_ends_and_one_value_to_the_middle() -> None:
 
 
 def test_rating_scale_has_room_for_the_guides_and_for_three_deviations() -> None:
-    scale = charts.rating_scale([Rating(25, 2), Rating(-10, 3), Rating(60, 1)], 150)
+    scale = charts.rating_scale([Rating(25, 2), Rating(-10, 3), Rating(60, 1)])
     assert (scale.low, scale.high) == (-19, 63)
-    assert charts.rating_scale([], 150) == Scale(0, 50, 5, 145)
+    assert all(0 < scale(value) < 100 for value in (-19, 63))
+    assert (charts.rating_scale([]).low, charts.rating_scale([]).high) == (0, 50)
 
 
 @given(SCORES)
@@ -40,8 +41,8 @@ def test_parts_of_a_bar_stand_side_by_side_and_fill_it(score: Score) -> None:
     assert all(part.label == "" or part.width >= 12 for part in parts)
 
 
-def test_longest_bar_leaves_room_and_none_vanishes() -> None:
-    assert [bar.width for bar in charts.bars({"a": 100, "b": 50, "c": 0})] == [70, 35, 1]
+def test_bars_are_on_one_scale_and_none_vanishes() -> None:
+    assert [bar.width for bar in charts.bars({"a": 100, "b": 50, "c": 0})] == [100, 50, 1]
     assert charts.bars({}) == []
     assert [bar.width for bar in charts.bars({"a": 0})] == [1]
 
@@ -70,10 +71,6 @@ def test_step_of_the_other_side_is_the_opposite(score: Score) -> None:
     other = Score(score.games, score.lost, score.drawn)
     swapped = charts.step(score).replace("won", "x").replace("lost", "won").replace("x", "lost")
     assert charts.step(other) == swapped
-
-
-def test_tiles_are_shaded_by_their_share_of_the_most() -> None:
-    assert [charts.shade(count, 10) for count in (0, 1, 2, 3, 10)] == [0, 1, 1, 2, 5]
 
 
 @given(VALUES, VALUES, st.integers(1, 8))
@@ -114,23 +111,79 @@ def test_tiles_too_narrow_to_be_read_are_left_out_with_what_follows() -> None:
     assert charts.icicle({}, 100) == []
 
 
-def test_lines_run_from_the_first_time_to_the_last() -> None:
-    frame = Frame(120, 100, left=10, right=10, top=10, bottom=10)
-    found = charts.lines({"a": [(0, 0), (10, 20)], "b": [(0, 10), (5, -5)], "one": [(0, 3)]}, frame)
+def points(*ratings: tuple[int, float, float]) -> list[Point]:
+    """Return points with a time, a mean and a deviation each."""
+    return [Point(number, at, Rating(mean, apart)) for number, (at, mean, apart) in enumerate(ratings, 1)]
+
+
+def test_ratings_over_time_are_read_at_the_same_moments() -> None:
+    curves = {
+        "a": points((0, 10, 1), (4700, 30, 2)),
+        "late": points((2350, 20, 5), (2400, 20, 5)),
+        "one": points((0, 3, 1)),
+    }
+    found = charts.over_time(curves)
     assert found is not None
-    assert [each.name for each in found.series] == ["a", "b"]
-    assert found.series[0].path == "M10,74L110,10"
-    assert found.marks == [(10, 0), (60, 5), (110, 10)]
-    assert [text for _, text in found.levels] == ["0", "10", "20"]
-    assert found.precision == "second"
-    assert charts.lines({"one": [(0, 3)]}, frame) is None
+    assert [each.name for each in found.lines] == ["a", "late"]
+    assert [(row.x, row.at) for row in found.rows[:: charts.MOMENTS - 1]] == [(0, 0), (100, 4700)]
+    middle = found.rows[24].marks  # at 2400 ms
+    assert [each and round(each.value, 1) for each in middle] == [20.2, 20]
+    assert [each and round(each.apart, 1) for each in middle] == [4.5, 15]
+    assert found.rows[23].marks[1] is None  # it had not begun
+    assert found.lines[1].path.startswith("M51.1,")
+    assert found.rows[-1].marks[1] == middle[1]  # it goes on as it was
+    assert charts.over_time({"one": curves["one"]}) is None
 
 
-@pytest.mark.parametrize("minutes", [1, 9.9, 10, 60, 22.9 * 60, 23 * 60, 30 * 60, 95 * 60, 96 * 60, 10_000])
-def test_times_on_an_axis_are_as_precise_as_it_takes_to_tell_them_apart(minutes: float) -> None:
-    """The start, the middle and the end of a span, from whatever moment on."""
-    lengths = {"second": (11, 19), "minute": (11, 16), "day and minute": (5, 16), "day": (0, 10)}
-    start, end = lengths[charts.precision(60_000 * minutes)]
-    for begins in range(0, 86_400_000, 3_599_000):
-        texts = [moment(begins + round(60_000 * minutes * part))[start:end] for part in (0, 0.5, 1)]
-        assert len({*texts}) == 3
+def test_rating_by_game_has_each_game_with_its_time() -> None:
+    found = charts.by_game("a", points((5, 0, 1), (7, 25, 1), (9, 50, 1)))
+    assert found is not None
+    assert [(row.x, row.number, row.at) for row in found.rows] == [(0, 1, 5), (50, 2, 7), (100, 3, 9)]
+    assert found.marks == [(0, 1), (50, 2), (100, 3)]
+    assert found.precision == ""
+    assert charts.by_game("a", points((5, 0, 1))) is None
+
+
+def test_times_are_ranges_on_one_scale_the_slowest_first() -> None:
+    found = charts.ranges({"a": Spread(10, 20, 100), "b": Spread(0, 50, 50)})
+    assert [(each.label, each.median, each.places) for each in found] == [
+        ("b", "50 ms", (0, 50, 50)),
+        ("a", "20 ms", (10, 20, 100)),
+    ]
+    assert found[1].middle == "10 ms to 100 ms"
+    assert charts.ranges({}) == []
+
+
+def test_times_by_move_have_a_place_for_each_move() -> None:
+    found = charts.times([Spread(0, 1, 2)] * 10)
+    assert found is not None
+    assert found.marks == [(5, 1), (45, 5), (95, 10)]
+    assert [each.label for _, each in found.ranges][::9] == ["move 1", "move 10"]
+    assert charts.times([]) is None
+
+
+LENGTHS = {"second": (11, 19), "minute": (11, 16), "day and minute": (5, 16), "day": (0, 10), "month": (0, 7)}
+"""The part of a moment that is shown with each precision."""
+
+
+@given(st.integers(0, LATEST), st.floats(0, 1))
+def test_dates_of_an_axis_are_few_and_do_not_repeat(low: int, share: float) -> None:
+    high = low + round((LATEST - low) * share**9)  # also short spans
+    found, precision = charts.dates(low, high)
+    start, end = LENGTHS[precision]
+    texts = [moment(at)[start:end] for at in found]
+    assert len({*texts}) == len(texts) <= 6
+    assert all(low <= at <= high for at in found)
+
+
+@pytest.mark.parametrize(
+    ("hours", "precision"),
+    [
+        *((0.001, "second"), (0.2, "minute"), (23.9, "minute"), (25, "day and minute"), (72, "day")),
+        *((24 * 30, "day"), (24 * 60, "month"), (24 * 3000, "month")),
+    ],
+)
+def test_dates_suit_the_range(hours: float, precision: str) -> None:
+    found, known = charts.dates(1_700_000_000_000, 1_700_000_000_000 + round(3_600_000 * hours))
+    assert known == precision
+    assert len(found) >= 2

@@ -79,34 +79,35 @@ async def test_player_that_waits_has_a_page_where_no_results_are_kept(tmp_path: 
     assert "Results are not kept here" in await shown(site, "/player/bob")
 
 
-async def test_games_come_in_pages_newest_first(site: Site) -> None:
+async def test_latest_games_are_listed_and_the_others_linked(site: Site) -> None:
     keep(site.database, [game() for _ in range(20)])
-    first = await shown(site, "/player/alice")
-    assert games(first) == [str(number) for number in range(20, 7, -1)]
-    [older] = re.findall(r'href="(/player/alice\?before=[^"#]*)', first)
-    second = await shown(site, older)
-    assert games(second) == [str(number) for number in range(7, 0, -1)]
-    assert "Older games" not in second
+    page = await shown(site, "/player/alice")
+    assert games(page) == [str(number) for number in range(20, 7, -1)]
+    assert 'href="/games?player=alice">All games' in page
 
 
-async def test_lost_games_lead_from_how_it_loses_to_the_list(site: Site) -> None:
-    fault = game("bob", "alice", reason=Reason.ILLEGAL, winner=1)
-    keep(site.database, [game(), fault, game("alice", "bob", reason=Reason.ILLEGAL)])
-    page = await shown(site, "/player/bob")
-    assert 'href="/player/bob?lost=illegal#games"' in page
-    lost = await shown(site, "/player/bob?lost=illegal")
-    assert games(lost) == ["3", "2"]
-    assert "Games lost: illegal move" in lost
-    assert 'class="fault"' in lost
+async def test_numbers_lead_to_the_games_that_they_count(site: Site) -> None:
+    fault = game("a/b", "alice", reason=Reason.ILLEGAL, winner=1)
+    keep(site.database, [game("alice", "a/b"), fault, drawn("a/b", "alice")])
+    page = await shown(site, "/player/a%2Fb")
+    assert 'href="/games?player=a%2Fb&amp;result=lost&amp;reason=illegal"' in page
+    assert 'href="/games?player=a%2Fb&amp;result=drawn"' in page
+    assert 'href="/games?player=a%2Fb&amp;opponent=alice" title="3 games">½ \N{EN DASH} 2½</a>' in page
+    assert 'href="/games?player=a%2Fb&amp;result=lost&amp;mistake=1&amp;since=yesterday"' in page
+    assert 'class="fault"' in page
 
 
-async def test_games_against_one_opponent_can_be_listed(site: Site) -> None:
-    keep(site.database, [game("alice", "a/b"), game("alice", "c"), game("a/b", "alice")])
-    assert 'href="/player/alice?opponent=a%2Fb#games"' in await shown(site, "/player/alice")
-    assert games(await shown(site, "/player/alice?opponent=a%2Fb")) == ["3", "1"]
+@pytest.mark.parametrize(
+    ("query", "filters"),
+    [("lost=illegal", "reason=illegal&result=lost"), ("opponent=a%2Fb", "opponent=a%2Fb")],
+)
+async def test_former_addresses_of_its_games_still_lead_there(site: Site, query: str, filters: str) -> None:
+    async with site.client() as client:
+        answer = await client.get(f"/player/alice?{query}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (301, f"/games?player=alice&{filters}")
 
 
-@pytest.mark.parametrize("query", ["lost=sleep", "before=99", "before=!", "page=2"])
+@pytest.mark.parametrize("query", ["before=99", "page=2"])
 async def test_what_cannot_be_meant_is_refused(site: Site, query: str) -> None:
     keep(site.database, [game()])
     await shown(site, f"/player/alice?{query}", 400)
@@ -134,7 +135,7 @@ async def test_rating_openings_and_clients_are_drawn(site: Site) -> None:
     other = game(players=(Participant("alice", "droidcon"), Participant("bob", "arena")), ended=BEGAN + 9)
     keep(site.database, [game(), other])
     page = await shown(site, "/player/alice")
-    assert 'aria-label="Rating over 2 games' in page
+    assert page.count('<th scope="row">game ') == 2
     assert "column 0, 2 of 2" in page
     assert page.count('<td class="number">1 game</td>') == 2
 
@@ -145,5 +146,7 @@ async def test_times_of_moves_come_from_the_texts_that_are_kept(site: Site) -> N
         both[number % 2].append((0.25 * (number + 1), "in", column, None))
     keep(site.database, [game()], both)
     keep(site.database, [game("carol", "dave")])
-    assert "move 4: 250 ms" in await shown(site, "/player/alice")
+    assert '<th scope="row">move 4</th><td data-y="0.0"><b>250 ms</b></td>' in await shown(
+        site, "/player/alice"
+    )
     assert "There is no evidence of its latest 50 games" in await shown(site, "/player/carol")

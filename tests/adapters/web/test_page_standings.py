@@ -40,7 +40,7 @@ def test_time_is_a_word_or_a_moment(since: str, at: int) -> None:
         {"form": "circle"},
         {"sort": "weight"},
         {"sort": "--name"},
-        {"since": "yesterday"},
+        {"since": "sometime"},
         {"least": "0"},
         {"least": "-1"},
         {"least": "\N{SUPERSCRIPT TWO}"},
@@ -103,7 +103,7 @@ async def test_places_are_by_points_if_that_is_the_order_and_equals_share_one(si
     keep(site.database, [game("a", "b"), game("c", "d"), game("b", "a"), drawn("b", "a")])
     page = await shown(site, "/standings?sort=points")
     assert (places(page), {*rows(page)[:2]}) == (["1", "1", "3", "4"], {"a", "b"})
-    assert '<td class="number">1½</td>' in page
+    assert '<td class="number points">1½</td>' in page
     assert page.count('<td class="own">') == 4
     assert "The place is by <b>points</b>" in page
     assert "decides the place" not in page
@@ -127,8 +127,8 @@ async def test_table_time_and_least_games_filter(site: Site) -> None:
 async def test_cross_table_shows_points_of_the_row_against_the_column(site: Site) -> None:
     keep(site.database, [game("a", "b"), game("a", "b"), drawn("b", "a"), game("c", "d")])
     page = await shown(site, "/standings")
-    assert '<td class="won-2">2½<i> of 3</i></td>' in page
-    assert '<td class="lost-2">½<i> of 3</i></td>' in page
+    assert '<td class="won-2"><a href="/games?player=a&amp;opponent=b">2½<i> of 3</i></a></td>' in page
+    assert '<td class="lost-2"><a href="/games?player=b&amp;opponent=a">½<i> of 3</i></a></td>' in page
     assert page.count('<td class="own">') == 4
 
 
@@ -151,23 +151,51 @@ async def test_many_players_come_in_pages(site: Site) -> None:
     assert (len(rows(first)), {*rows(first), *rows(second)}) == (100, {*names, "zed"})
 
 
-async def test_chart_of_one_day_shows_times_and_one_of_a_week_days(site: Site) -> None:
-    def labels(page: str) -> list[str]:
-        return re.findall(r'<div class="day"><time [^>]*>(.*?)</time>', page)
+async def test_charts_show_ratings_with_dates_ends_with_shares_and_times(site: Site) -> None:
+    keep(site.database, [game(ended=BEGAN + hours * 3_600_000) for hours in (0, 4)] + [drawn()] * 2)
+    page = await shown(site, "/standings?since=2023-11-01")
+    assert re.findall(r'<foreignObject class="date".*?>(\d\d:\d\d)</time>', page) == [
+        "23:00",
+        "00:00",
+        "01:00",
+        "02:00",
+    ]
+    assert re.search(r'<td data-y="[0-9.]+"><b>2[0-9.]+</b> <span>± [0-9.]+</span></td>', page)
+    assert 'href="/games?reason=full&amp;since=2023-11-01"' in page
+    assert "<b>2</b> 50 %" in page
+    assert "the middle 80 %: " in page
 
-    keep(site.database, [game(ended=BEGAN + hours * 3_600_000) for hours in (0, 4)])
-    assert labels(await shown(site, "/standings")) == ["22:13", "00:13", "02:13"]
-    keep(site.database, [game(ended=BEGAN + 8 * DAY)])
-    assert labels(await shown(site, "/standings")) == ["2023-11-14", "2023-11-18", "2023-11-22"]
+
+async def test_every_listed_player_has_a_column_or_a_way_to_it(site: Site) -> None:
+    keep(site.database, [game(f"player-{number:02}", "zed") for number in range(30)])
+
+    def columns(page: str) -> set[str]:
+        return {*re.findall(r'<th scope="col" class="rank[^>]*title="(.*?)"', page)}
+
+    first = await shown(site, "/standings")
+    assert "24 of 31 players" in first
+    assert 'href="/standings?form=cross&amp;columns=2">Columns 25 to 31' in first
+    second = await shown(site, "/standings?form=cross&columns=2")
+    assert 'href="/standings?form=cross">Columns 1 to 24' in second
+    assert columns(first) | columns(second) == {*rows(first)}
+    assert columns(await shown(site, "/standings?columns=99")) == columns(second)
+    assert "have a column" not in await shown(site, "/standings?form=side")
 
 
-async def test_data_of_plots_is_that_of_the_choice(site: Site) -> None:
-    keep(site.database, [game("a", "b"), game("a", "b", table="x"), game("c", "d", table="x")])
-    async with site.client() as client:
-        found = (await client.get("/standings/plots?table=x&least=1")).json()
-    assert {*found["players"]} == {"a", "b", "c", "d"}
-    assert {(each["player"], each["games"]) for each in found["meetings"]} == {(n, 1) for n in "abcd"}
-    assert {each["player"] for each in found["ratings"]} == {*"abcd"}
+async def test_numbers_lead_to_the_games_that_they_count(site: Site) -> None:
+    keep(site.database, [game("a&b", "c", table="x")] * 3 + [drawn("a&b", "c", table="x")])
+    page = await shown(site, "/standings?table=x&since=week&least=1")
+    assert "Nobody is listed" in page
+    page = await shown(site, "/standings?table=x")
+    for filters in (
+        "",
+        "player=a%26b&amp;",
+        "player=a%26b&amp;opponent=c&amp;",
+        "player=a%26b&amp;result=drawn&amp;",
+    ):
+        assert f'href="/games?{filters}table=x"' in page
+    page = await shown(site, "/standings?form=reason")
+    assert 'href="/games?player=a%26b&amp;reason=full">1</a> 25 %' in page
 
 
 async def test_projector_gets_the_strongest_eight_at_a_time(site: Site) -> None:

@@ -46,6 +46,7 @@ const PRECISIONS = {
   minute: MINUTE,
   "day and minute": { ...DAY, ...MINUTE },
   day: DAY,
+  month: { month: "short", year: "numeric" },
 };
 /** @type {Intl.DateTimeFormatOptions} */
 const WHOLE = { dateStyle: "medium", timeStyle: "medium" };

@@ -1,4 +1,4 @@
-// Tables with a column for each player, which scroll sideways where the window is narrow.
+// Tables that scroll sideways where the window is narrow.
 import { find, findAll } from "./dom.js";
 
 /** Let the edge of each such table cut a column in its middle, so that it shows that there is more. */
@@ -6,16 +6,20 @@ export function cutColumns() {
   const sizes = new ResizeObserver((changes) => {
     for (const { target } of changes) cut(/** @type {HTMLElement} */ (target));
   });
-  for (const card of findAll(".card:has(thead .rank)")) sizes.observe(card);
+  for (const card of findAll(".card:has(.scroller > .standings)")) sizes.observe(card);
 }
 
-/** @param {HTMLElement} card */
+/**
+ * Widen the players' names until a column is cut in its middle.
+ * @param {HTMLElement} card
+ */
 function cut(card) {
-  card.style.removeProperty("--column");
+  card.style.removeProperty("--widened");
   const place = find(".scroller", card);
   if (place.scrollWidth <= place.clientWidth) return;
-  const { left, width } = find("thead .rank", place).getBoundingClientRect();
-  const room = place.getBoundingClientRect().right - left - place.scrollLeft;
-  const whole = Math.max(1, Math.floor(room / width - 0.5));
-  card.style.setProperty("--column", `${room / (whole + 0.5)}px`);
+  const edge = place.getBoundingClientRect().right - place.scrollLeft;
+  const heads = findAll("thead th:not(.place, .player)", place).map((head) => head.getBoundingClientRect());
+  const spare = heads.map(({ left, width }) => edge - left - width / 2);
+  const least = Math.min(...spare.filter((each) => each >= 0));
+  if (Number.isFinite(least)) card.style.setProperty("--widened", `${least}px`);
 }

@@ -160,22 +160,17 @@ def test_score_is_worded(score: Score, points: str, games: str) -> None:
     assert sentences.games_that_count(score).startswith(games)
 
 
+def test_number_that_rounds_to_zero_has_no_sign() -> None:
+    assert [sentences.signed(value) for value in (-0.04, 0.04, -0.06)] == ["0.0", "0.0", "\N{MINUS SIGN}0.1"]
+
+
+def test_score_against_a_player_has_the_points_of_both() -> None:
+    assert sentences.against(Score(4, 2, 1)) == "2½ \N{EN DASH} 1½"
+    assert sentences.against(Score(2, 0, 0)) == "0 \N{EN DASH} 2"
+
+
 def test_results_are_counted() -> None:
     assert sentences.results(Score(2000, 1200, 1)) == "1,200 won, 1 drawn, 799 lost"
-
-
-@pytest.mark.parametrize(
-    ("players", "first_movers", "words"),
-    [
-        (0, Score(0, 0, 0), []),
-        (1, Score(1, 1, 0), ["1 player,", "1 game;", "100 %"]),
-        (1200, Score(3, 1, 1), ["1,200 players", "3 games", "33 %"]),
-    ],
-)
-def test_standings_are_counted(players: int, first_movers: Score, words: list[str]) -> None:
-    said = sentences.count(players, first_movers)
-    assert [each for each in words if each not in said] == []
-    assert ("%" in said) == bool(words)
 
 
 def test_standings_without_anybody_say_why() -> None:
